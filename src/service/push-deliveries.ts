@@ -18,7 +18,7 @@ export interface PushDeliveries {
 }
 
 interface Parts extends DeliveryParts {
-  storage: Pick<Storage, 'pushConfigs'>;
+  storage: Pick<Storage, 'pushConfigs' | 'versions'>;
   config: DeliveryParts['config'] & Pick<Config, 'a2a'>;
   logger: Logger;
 }

@@ -1,13 +1,17 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
+import { pinnedTo } from '../temporal/deployment.ts';
 import { searchAttributes, turnWorkflowId } from '../workflows/messages.ts';
 import type { TurnInput } from '../workflows/messages.ts';
 
 export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 'turn' | 'temporal'>;
 
-/** How a turn's workflow is started. Ids and limits only: all of this is read by operators and kept in history. */
-export function startOptions(turn: NewTurn, config: StartConfig): WorkflowStartOptions {
+/** How a turn's workflow is started, and with which version of its code. Ids and limits only: all of this is read by operators and kept in history. */
+export function startOptions(
+  turn: NewTurn,
+  { buildId, config }: { buildId: string; config: StartConfig },
+): WorkflowStartOptions {
   const { tenant, conversation, turnId, user, capabilities, hops } = turn;
   const agent = config.agents.get(turn.agent);
   const limits = {
@@ -29,6 +33,7 @@ export function startOptions(turn: NewTurn, config: StartConfig): WorkflowStartO
     workflowId: turnWorkflowId(turn),
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    ...pinnedTo(config.temporal, buildId),
     taskQueue: config.temporal.taskQueue,
     workflowExecutionTimeout: config.turn.timeoutMs,
     args: [input],

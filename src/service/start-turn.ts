@@ -63,6 +63,12 @@ export async function startTurn(
       return toOwnTurn(start.turn);
     case 'busy':
       throw busy(start);
+    case 'no-version':
+      throw new ServiceError(
+        'unavailable',
+        'No worker of this deployment has started yet, so no turn can start. Start one (interlude worker), and send the message again.',
+        { retryAfterMs: 5_000 },
+      );
     case 'foreign-conversation':
       throw conversationNotFound();
     case 'other-message':

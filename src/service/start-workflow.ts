@@ -8,6 +8,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { NewTurn, TurnRow } from '../storage/ports/turns.ts';
+import { routedByTemporal } from '../storage/ports/versions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { wordsOf } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -40,6 +41,8 @@ type Start =
   | { kind: 'joined'; turn: TurnRef }
   | { kind: 'busy'; turnId: string; isEnding: boolean }
   | { kind: 'foreign-conversation' }
+  /** No worker has ever started: there is no code to start a turn with. */
+  | { kind: 'no-version' }
   /** The client's message id belongs to a message with other words. */
   | { kind: 'other-message' };
 
@@ -65,11 +68,11 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
   const { openTurn, makeRoom, stillLeaves } = openTurns;
 
   async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
-    const claim = await claimMessage(storage, turn);
+    const claim = await claimMessage(parts, turn);
     if (claim.kind !== 'to-start') return claim;
-    const next = claim.turn;
+    const { turn: next, buildId } = claim;
     try {
-      return await startWorkflow(next, onBusy);
+      return await startWorkflow(next, buildId, onBusy);
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
       if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: next };
@@ -77,14 +80,14 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
     }
   }
 
-  async function startWorkflow(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
+  async function startWorkflow(turn: NewTurn, buildId: string, onBusy: OnBusy): Promise<Start> {
     const begunAt = Date.now();
     let deadline = begunAt + startDeadlineMs;
     const inTime = <T>(call: () => Promise<T>): Promise<T> => calls.within(deadline - Date.now(), call);
     const leaving = new Set<string>();
     for (;;) {
       try {
-        await inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, config)));
+        await inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, { buildId, config })));
         return { kind: 'started', turn };
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -115,18 +118,23 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
 
 /** One turn per client message: the given one, or the one that an earlier request with this message prepared. */
 async function claimMessage(
-  storage: Storage,
+  parts: Pick<Parts, 'storage' | 'config'>,
   turn: NewTurn,
-): Promise<Start | { kind: 'to-start'; turn: NewTurn }> {
-  const prepared = await storage.turns.prepare(turn);
-  if (prepared === 'prepared') return { kind: 'to-start', turn };
-  if (prepared === 'foreign-conversation') return { kind: prepared };
+): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string }> {
+  const { storage, config } = parts;
+  const prepared = await storage.turns.prepare(turn, config.temporal.deployment.name);
+  if (typeof prepared === 'object') return { kind: 'to-start', turn, buildId: prepared.buildId };
+  if (prepared !== 'known') return { kind: prepared };
   const earlier = await earlierTurn(storage, turn);
-  if (!earlier) return claimMessage(storage, turn);
+  if (!earlier) return claimMessage(parts, turn);
   if (!(await saysTheSame(storage, turn, earlier))) return { kind: 'other-message' };
   if (earlier.status !== 'starting') return { kind: 'joined', turn: earlier };
   // The request that prepared it has died, or is slow: starting the same turn twice is harmless.
-  return { kind: 'to-start', turn: { ...earlier, messages: [] } };
+  return {
+    kind: 'to-start',
+    turn: { ...earlier, messages: [] },
+    buildId: earlier.buildId ?? routedByTemporal,
+  };
 }
 
 /** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { TemporalConfig } from '../config/config.ts';
+import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';
 import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
 import { createTemporalReadiness } from './temporal-readiness.ts';
@@ -20,13 +21,14 @@ export interface TemporalCalls {
 
 interface Parts {
   client: Client;
-  config: { temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'> };
+  config: { temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue' | 'deployment'> };
+  storage: Pick<Storage, 'versions'>;
   logger: Logger;
 }
 
-export function createTemporalCalls({ client, config, logger }: Parts): TemporalCalls {
+export function createTemporalCalls({ client, config, storage, logger }: Parts): TemporalCalls {
   const underWay = new Set<Promise<unknown>>();
-  const readiness = createTemporalReadiness(client, config.temporal);
+  const readiness = createTemporalReadiness(client, config.temporal, storage.versions);
 
   function within<T>(ms: number, call: () => Promise<T>): Promise<T> {
     const calling = client.withDeadline(Date.now() + ms, call);

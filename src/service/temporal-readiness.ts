@@ -1,7 +1,9 @@
 /** Why turns cannot go on at Temporal, in words for operators: its namespace is not as it must be, or no worker polls. */
 import type { Client } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
-import { isSameVersion, readVersionRouting } from '../temporal/deployment.ts';
+import { routedByTemporal } from '../storage/ports/versions.ts';
+import type { Versions } from '../storage/ports/versions.ts';
+import { polledBuildIds } from '../temporal/deployment.ts';
 import { namespaceProblem, prepareNamespace } from '../temporal/namespace.ts';
 
 export interface TemporalReadiness {
@@ -13,9 +15,10 @@ export interface TemporalReadiness {
 
 export function createTemporalReadiness(
   { connection }: Pick<Client, 'connection'>,
-  temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue'>,
+  temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue' | 'deployment'>,
+  versions: Pick<Versions, 'current'>,
 ): TemporalReadiness {
-  const { namespace, taskQueue } = temporal;
+  const { namespace, taskQueue, deployment } = temporal;
   /** Set up once, and again after a problem; otherwise only looked at. */
   let isPrepared = false;
 
@@ -27,16 +30,15 @@ export function createTemporalReadiness(
   }
 
   async function problemOfWorkers(): Promise<string | null> {
-    const { current, polling } = await readVersionRouting(connection, temporal);
-    if (polling.some(({ version }) => isSameVersion(version, current))) return null;
-    if (polling.length === 0)
-      return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
-    const builds = [...new Set(polling.map(({ version }) => version?.buildId ?? 'without a version'))];
-    const others = `the workers that poll task queue "${taskQueue}" are of another (${builds.join(', ')})`;
-    const remedy = 'with the checkout or image of those workers, run: interlude make-current';
+    const [current, polled] = await Promise.all([
+      versions.current(deployment.name),
+      polledBuildIds(connection, temporal),
+    ]);
+    if (polled.size === 0) return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
+    if (current === routedByTemporal || polled.has(current)) return null;
     return current === null
-      ? `no version of the workers is current, so no turn starts; ${remedy}`
-      : `new turns go to version ${current.buildId}, and ${others}; ${remedy}`;
+      ? 'no version of the workflow code is current yet, so no turn starts; the worker that starts makes its version current'
+      : `new turns start with version ${current}, which no worker polls for; look into the logs of the workers`;
   }
 
   return {

@@ -54,7 +54,7 @@ interface Parts {
 }
 
 export function createTurnWorkflows({ client, storage, config, logger }: Parts): TurnWorkflows {
-  const calls = createTemporalCalls({ client, config, logger });
+  const calls = createTemporalCalls({ client, config, storage, logger });
   const { within, readiness, idle } = calls;
   const openTurns = createOpenTurns(client, storage.turns);
   const { openTurn } = openTurns;
@@ -109,6 +109,14 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
       const running = await storage.turns.live(conversation);
       const open = await orUnavailable(within(queryDeadlineMs, () => openTurn(conversation)));
       const isMeant = (id: string) => turnId === undefined || id === turnId;
+      if (running?.buildId === null && isMeant(running.turnId)) {
+        // No worker of this release runs it, so it cannot end itself.
+        await storage.turns.end(running, 'cancelled');
+        if (open.kind === 'live' && open.turnId === running.turnId)
+          await orUnavailable(within(signalDeadlineMs, () => open.handle.terminate('cancelled by its user')));
+        hint(running);
+        return { status: 'cancelling', turnId: running.turnId };
+      }
       if (open.kind === 'live' && isMeant(open.turnId)) {
         if (await orUnavailable(stop(open.handle))) {
           hint({ ...conversation, turnId: open.turnId });

@@ -36,12 +36,13 @@ import type { Database } from './database.ts';
 import type { Backend } from './engine.ts';
 import { createToolCalls } from './tables/tool-calls.ts';
 import { createExposedTools } from './tables/exposed-tools.ts';
-import { createToolBundles } from './tables/tool-bundles.ts';
 import { createToolEffects } from './tables/tool-effects.ts';
 import { createToolCatalogue } from './tables/tool-catalogue.ts';
 import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
 import { createTurns } from './tables/turns.ts';
+import { createVersions } from './tables/versions.ts';
+import { createWorkflowCode } from './tables/workflow-code.ts';
 import { createNotifications } from './notifications/notifications.ts';
 import type { Notifications } from './notifications/notifications.ts';
 
@@ -108,7 +109,8 @@ export async function openStorage(
     pushConfigs: createPushConfigs(parts),
     slack: createSlackTables(parts),
     toolCatalogue: createToolCatalogue(parts),
-    toolBundles: createToolBundles(parts),
+    workflowCode: createWorkflowCode(parts),
+    versions: createVersions(parts),
     exposedTools: createExposedTools(parts),
     toolEffects: createToolEffects(parts),
     apiKeys: createApiKeys(parts),

@@ -28,9 +28,10 @@ import type { ApiKeys } from './ports/api-keys.ts';
 import type { Audit } from './ports/audit.ts';
 import type { SealedValues } from './ports/sealed-values.ts';
 import type { ExposedTools } from './ports/exposed-tools.ts';
-import type { ToolBundles } from './ports/tool-bundles.ts';
 import type { ToolEffects } from './ports/tool-effects.ts';
 import type { KeyProofs } from './ports/key-proofs.ts';
+import type { Versions } from './ports/versions.ts';
+import type { WorkflowCode } from './ports/workflow-code.ts';
 
 export interface Storage {
   turnLog: TurnLog;
@@ -52,7 +53,8 @@ export interface Storage {
   pushConfigs: PushConfigs;
   slack: SlackTables;
   toolCatalogue: ToolCatalogue;
-  toolBundles: ToolBundles;
+  workflowCode: WorkflowCode;
+  versions: Versions;
   exposedTools: ExposedTools;
   toolEffects: ToolEffects;
   apiKeys: ApiKeys;

@@ -1,10 +1,10 @@
 /**
- * Which version of the workflow code runs turns. Every worker polls as one version of a deployment; new turns go to the version
- * that is current, and a turn stays with the version that began it: changed workflow code cannot replay the history of
- * another version, and the turn would hang.
+ * Versions of the workflow code as Temporal knows them. Every worker polls as one version of a deployment, and a workflow stays
+ * with the version that it started with: other code cannot replay its history.
  */
-import type { ConnectionLike } from '@temporalio/client';
+import type { ConnectionLike, WorkflowStartOptions } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
+import { routedByTemporal } from '../storage/ports/versions.ts';
 import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
 export interface Version {
@@ -12,69 +12,54 @@ export interface Version {
   buildId: string;
 }
 
-export interface VersionRouting {
-  /** Where new turns go; null: to workers without a version. */
-  current: Version | null;
-  /** Workers that began a poll within `pollingMs`. */
-  polling: { version: Version | null }[];
-}
-
 type Temporal = Pick<ConnectionLike, 'workflowService'>;
 type Place = Pick<TemporalConfig, 'namespace' | 'taskQueue'>;
 
-/** A poll lasts a minute: a worker that has not begun one for longer is gone. */
+/** A poll lasts a minute: a worker that has not begun one for longer has gone. */
 const pollingMs = 90_000;
-/** `TASK_QUEUE_TYPE_WORKFLOW` and `WORKER_VERSIONING_MODE_VERSIONED` in Temporal's API. */
+/** `TASK_QUEUE_TYPE_WORKFLOW` in Temporal's API. */
 const workflowTasks = 1;
-const versioned = 2;
-/** What is answered for a version that Temporal has not seen a worker of, or not on all task queues. */
-const notYet: (number | undefined)[] = [grpcStatus.notFound, grpcStatus.failedPrecondition];
 
-export function versionOf({ deployment }: Pick<TemporalConfig, 'deployment'>, buildId: string): Version {
-  return { deploymentName: deployment.name, buildId: deployment.buildId ?? buildId };
+/** Starts a workflow with this version; none where Temporal's routing decides. */
+export function pinnedTo(
+  { deployment }: Pick<TemporalConfig, 'deployment'>,
+  buildId: string,
+): Pick<WorkflowStartOptions, 'versioningOverride'> {
+  if (buildId === routedByTemporal) return {};
+  return { versioningOverride: { pinnedTo: { deploymentName: deployment.name, buildId } } };
 }
 
-export async function readVersionRouting(
-  { workflowService }: Temporal,
-  place: Place,
-): Promise<VersionRouting> {
-  const { pollers, versioningInfo } = await workflowService.describeTaskQueue({
-    namespace: place.namespace,
-    taskQueue: { name: place.taskQueue },
-    taskQueueType: workflowTasks,
-  });
-  const since = Date.now() - pollingMs;
-  const polling = (pollers ?? [])
-    .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since)
-    .map(({ deploymentOptions }) => ({
-      version: deploymentOptions?.workerVersioningMode === versioned ? toVersion(deploymentOptions) : null,
-    }));
-  return { current: toVersion(versioningInfo?.currentDeploymentVersion), polling };
-}
-
-export function isSameVersion(one: Version | null, other: Version | null): boolean {
-  return one?.deploymentName === other?.deploymentName && one?.buildId === other?.buildId;
-}
-
-/** Lets new turns go to this version. Resolves to false while Temporal has not seen a worker of it. */
-export async function makeCurrent(
+/** Whether a worker of this version has polled, ever. */
+export async function isKnown(
   { workflowService }: Temporal,
   namespace: string,
   version: Version,
 ): Promise<boolean> {
   try {
-    await workflowService.setWorkerDeploymentCurrentVersion({ namespace, ...version, identity: 'interlude' });
+    await workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version });
     return true;
   } catch (error) {
-    if (notYet.includes(grpcStatusOf(error))) return false;
+    if (grpcStatusOf(error) === grpcStatus.notFound) return false;
     throw error;
   }
 }
 
-function toVersion(
-  given: { deploymentName?: string | null; buildId?: string | null } | null | undefined,
-): Version | null {
-  return given?.deploymentName && given.buildId
-    ? { deploymentName: given.deploymentName, buildId: given.buildId }
-    : null;
+/**
+ * The build ids of workers that poll, as far as Temporal remembers; null: of one without a version. Its list is in memory, and
+ * empty after a restart of Temporal: something to report, and never a reason to end a turn.
+ */
+export async function polledBuildIds(
+  { workflowService }: Temporal,
+  place: Place,
+): Promise<Set<string | null>> {
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace: place.namespace,
+    taskQueue: { name: place.taskQueue },
+    taskQueueType: workflowTasks,
+  });
+  const since = Date.now() - pollingMs;
+  const polling = (pollers ?? []).filter(
+    ({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since,
+  );
+  return new Set(polling.map(({ deploymentOptions }) => deploymentOptions?.buildId || null));
 }

@@ -32,12 +32,12 @@ export interface Code {
   pages: string[];
 }
 
-/** For workflows: whatever reaches outside is refused. */
-export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
+/** For workflows: imports that reach outside are refused. An `esm` module keeps its imports of Temporal's SDK. */
+export function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
   const problems = new Set<string>();
   const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, problems)];
-  const bundled = await build(files, problems, { plugins, platform: 'neutral' }, format);
-  return bundled;
+  const external = format === 'esm' ? [/^@temporalio\/(workflow|common)/] : [];
+  return build(files, problems, { plugins, platform: 'neutral', external }, format);
 }
 
 /** For Node, packages included. */
@@ -52,7 +52,11 @@ export async function bundleActivities(files: ToolFiles): Promise<Code & { expor
 async function build(
   { folder }: ToolFiles,
   problems: Set<string>,
-  { plugins, platform }: { plugins: Plugin[]; platform: 'neutral' | 'node' },
+  {
+    plugins,
+    platform,
+    external = [],
+  }: { plugins: Plugin[]; platform: 'neutral' | 'node'; external?: RegExp[] },
   format: 'esm' | 'iife',
 ): Promise<Code & { exports: string[] }> {
   const output: OutputOptions = {
@@ -70,6 +74,7 @@ async function build(
       cwd: folder,
       platform,
       plugins,
+      external,
       resolve: { mainFields: ['module', 'main'] },
       // Names of modules say where they are.
       experimental: { attachDebugInfo: 'none' },

@@ -13,7 +13,11 @@ const bundleFile = '.interlude-bundle.json';
 const root = path.resolve(import.meta.dirname, '../..');
 const lockfiles = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package.json'];
 
+/** Of what a bundle consists: changes with `ToolBundle`. 1 held Temporal's SDK. */
+const currentFormat = 2;
+
 interface Kept {
+  format?: number;
   /** The folder's modules: a file that was added would not show in the hashes of the others. */
   modules: string[];
   /** Hashes of the files it was made from: the author's by path from the folder, the service's by path from its root. */
@@ -33,7 +37,8 @@ interface Inputs {
 export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | undefined> {
   try {
     const kept = JSON.parse(await readFile(path.join(files.folder, bundleFile), 'utf8')) as Kept;
-    if (kept.modules.join('/') !== modulesOf(files).join('/')) return undefined;
+    if (kept.format !== currentFormat || kept.modules.join('/') !== modulesOf(files).join('/'))
+      return undefined;
     const isSame = await Promise.all([
       isUnchanged(files.folder, kept.authored),
       isUnchanged(root, kept.runtime),
@@ -48,6 +53,7 @@ export async function readKeptBundle(files: ToolFiles): Promise<ToolBundle | und
 export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: Inputs): Promise<void> {
   const { folder } = files;
   const kept: Kept = {
+    format: currentFormat,
     modules: modulesOf(files),
     authored: await hashesOf(folder, inputs.authored),
     runtime: await hashesOf(root, [...inputs.runtime, path.join(root, 'package-lock.json')]),

@@ -4,7 +4,7 @@ import type { ToolDescription } from '../tools/describe-tools.ts';
 export interface ToolBundle {
   /** The same for the same code on every machine and in every folder, and another one for other code. */
   hash: string;
-  /** A Temporal workflow bundle, whose only workflow is `durableTool`. */
+  /** A module without Temporal's SDK that exports the workflow `durableTool`, and `interceptors`. */
   workflows: string;
   /** A module for Node that is complete in itself: every function it exports is an activity. Empty where there are none. */
   activities: string;

@@ -18,6 +18,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
+import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { startIdentity } from '../service/identity.ts';
@@ -74,6 +75,7 @@ export async function startApi({
   const parts = await openDependencies(config, pino({ level: 'silent' }));
   const { storage } = parts;
   stack.defer(() => storage.close());
+  await storage.versions.use(config.temporal.deployment.name, routedByTemporal);
   const connection = Connection.lazy({ address: temporal });
   stack.defer(() => connection.close());
   const app = createApp({

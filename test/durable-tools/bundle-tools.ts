@@ -1,7 +1,6 @@
 /** A bundle of tools made by hand from modules of the tests. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 import { rolldown } from 'rolldown';
 import { z } from 'zod';
 import type { ToolAnnotations } from '../../src/tools/define-tool.ts';
@@ -25,11 +24,25 @@ export async function changedTools(from: string, to: string): Promise<ToolBundle
 }
 
 async function make(): Promise<ToolBundle> {
-  const { code: workflows } = await bundleWorkflowCode({
-    workflowsPath: path.join(fixtures, 'entry.ts'),
-    workflowInterceptorModules: [taskStart],
-    logger: new DefaultLogger('WARN'),
+  const entry = `export * from ${JSON.stringify(path.join(fixtures, 'entry.ts'))};
+export { interceptors } from ${JSON.stringify(taskStart)};`;
+  const workflows = await rolldown({
+    input: 'entry',
+    platform: 'neutral',
+    external: /^@temporalio\//,
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (source) => (source === 'entry' ? source : null),
+        load: (id) => (id === 'entry' ? { code: entry, moduleType: 'js' } : null),
+      },
+    ],
   });
+  const {
+    output: [{ code }],
+  } = await workflows.generate({ format: 'esm', codeSplitting: false });
+  await workflows.close();
   const bundling = await rolldown({ input: path.join(fixtures, 'activities.ts'), platform: 'node' });
   const { output } = await bundling.generate({ format: 'esm' });
   await bundling.close();
@@ -38,7 +51,7 @@ async function make(): Promise<ToolBundle> {
     const inputSchema = z.toJSONSchema(input);
     return { name, title, description, inputSchema, ...(annotations && { annotations }), file: 'tools.ts' };
   });
-  return hashed({ workflows, activities: output[0].code, manifest });
+  return hashed({ workflows: code, activities: output[0].code, manifest });
 }
 
 interface Defined {

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
-import { readBundle } from '../../src/processes/tool-workers/kept-bundles.ts';
-import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
-import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
-import type { ToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
-import { createTurnWorker } from '../../src/processes/turn-worker.ts';
+import { readCode } from '../../src/processes/workers/kept-code.ts';
+import { offerTools } from '../../src/processes/workers/offer-tools.ts';
+import { startToolWorkers } from '../../src/processes/workers/tool-workers.ts';
+import type { CodeWorkers } from '../../src/processes/workers/code-workers.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import { useService } from '../service/use-service.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
@@ -16,7 +16,7 @@ import { bundleTools, changedTools } from './bundle-tools.ts';
 const before = await bundleTools();
 const after = await changedTools('Stopped at', 'Left at');
 let parts: Dependencies;
-let tools: ToolWorkers;
+let tools: CodeWorkers;
 let stopWorkers: () => Promise<void>;
 
 async function startWorkers(bundle: ToolBundle): Promise<void> {
@@ -25,7 +25,7 @@ async function startWorkers(bundle: ToolBundle): Promise<void> {
   tools = started;
   const offeredTools = offerTools(new Map([['assistant', { bundle }]]));
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(1) };
-  const worker = await createTurnWorker(own, connection, await workflowBundle());
+  const worker = await createTurnWorker(own, connection, { workflowBundle: await workflowBundle() });
   const running = worker.run();
   stopWorkers = async () => {
     worker.shutdown();
@@ -76,13 +76,14 @@ test('a waiting call goes on with its code, which another process brings back; n
       { timeout: 15_000 },
     )
     .toEqual([after.hash]);
-  const kept = await parts.storage.toolBundles.list();
-  expect(kept.map(({ hash }) => hash).toSorted()).toEqual([before.hash, after.hash].toSorted());
+  const kept = await parts.storage.workflowCode.list('tools');
+  expect(kept.map(({ id }) => id).toSorted()).toEqual([before.hash, after.hash].toSorted());
 });
 
 test('code that somebody else has written into the database is not run', async () => {
-  const row = await parts.storage.toolBundles.get(after.hash);
-  await parts.storage.toolBundles.keep({ hash: 'made-up', sealed: row?.sealed ?? '' });
-  const problem = await readBundle(parts, 'made-up').catch(String);
+  const row = await parts.storage.workflowCode.get(after.hash);
+  const madeUp = { id: 'made-up', kind: 'tools', needs: 1 } as const;
+  await parts.storage.workflowCode.keep({ ...madeUp, sealed: row?.sealed ?? '' });
+  const problem = await readCode(parts, 'made-up').catch(String);
   expect(problem).toContain('SealingError');
 });

@@ -10,9 +10,9 @@ import path from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
-import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
-import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
-import { createTurnWorker } from '../../src/processes/turn-worker.ts';
+import { offerTools } from '../../src/processes/workers/offer-tools.ts';
+import { startToolWorkers } from '../../src/processes/workers/tool-workers.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startTemporalProxy } from '../servers/temporal-proxy.ts';
 import type { Fate, Task } from '../servers/temporal-proxy.ts';
@@ -53,7 +53,9 @@ const used = useService({
     const tools = await startToolWorkers(parts, await to('tool'), [bundle]);
     const offeredTools = offerTools(new Map([['assistant', { bundle }]]));
     const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(1) };
-    const worker = await createTurnWorker(own, await to('turn'), await workflowBundle());
+    const worker = await createTurnWorker(own, await to('turn'), {
+      workflowBundle: await workflowBundle(),
+    });
     const running = worker.run();
     stack.defer(async () => {
       worker.shutdown();

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { keepLooking } from '../../src/processes/tool-workers/keep-looking.ts';
+import { keepLooking } from '../../src/processes/workers/keep-looking.ts';
 
 const intervals = { busyMs: 3_000, quietMs: 30_000, settledAfterMs: 60_000 };
 
 test('a worker looks seldom once no call of other code is open, and often again when there is one', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   const start = Date.now();
   const looks: number[] = [];
   let seen: 'busy' | 'quiet' = 'quiet';

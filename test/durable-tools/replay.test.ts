@@ -8,6 +8,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openingCodec, sealingCodec } from '../../src/temporal/sealed-payloads.ts';
+import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
 import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
 import { installQuietRuntime } from '../quiet-runtime.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
@@ -49,8 +50,8 @@ async function replayTurns(histories: Replay[]) {
 async function replayTools(histories: Replay[], code = (workflows: string) => workflows) {
   const { workflows } = await openToolBundle(path.join(import.meta.dirname, '../../examples/tools'));
   const dataConverter = { payloadCodecs: [sealingCodec(keys)] };
-  const workflowBundle = { code: code(workflows) };
-  return replay({ workflowBundle, dataConverter, sinks: { durableTool: silent } }, histories);
+  const joined = await joinWithSdk({ code: code(workflows), hasInterceptors: true });
+  return replay({ workflowBundle: joined, dataConverter, sinks: { durableTool: silent } }, histories);
 }
 
 test('calls of every shape are recorded', () => {

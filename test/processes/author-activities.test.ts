@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadAuthorActivities } from '../../src/processes/tool-workers/author-activities.ts';
+import { loadAuthorActivities } from '../../src/processes/workers/author-activities.ts';
 
 test('every function of an author is an activity', async () => {
   const activities = 'export const limit = 3; export async function note(text) { return text; }';

@@ -1,55 +1,64 @@
-/** Changed code is deployed while turns wait for people. */
+/** Changed code is deployed, and rolled back, while turns wait for people. */
 import { expect, test } from 'vitest';
-import { takeStrandedTurns } from '../../src/processes/stranded-turns.ts';
 import {
-  becomeCurrent,
   deploymentName,
+  parts,
   service,
   startVersion,
-  strandedParts,
   useVersionedWorkers,
   waitingTurn,
 } from './versioned-workers.ts';
 
 useVersionedWorkers();
 
-async function readiness(): Promise<{ status: number; lacks: Record<string, string> }> {
-  const response = await fetch(`${service.baseUrl}/readyz`);
-  const { notReady = [] } = (await response.json()) as { notReady?: { name: string; detail: string }[] };
-  return {
-    status: response.status,
-    lacks: Object.fromEntries(notReady.map(({ name, detail }) => [name, detail])),
-  };
+async function finish(turn: Awaited<ReturnType<typeof waitingTurn>>): Promise<void> {
+  expect(await turn.decline()).toMatchObject({ status: 200 });
+  await turn.stream.finished();
+  expect(await turn.handle.result()).toEqual({ status: 'completed' });
 }
 
-test('not ready before a worker polls; the first version becomes current by itself', async () => {
-  expect(await readiness()).toEqual({
-    status: 503,
-    lacks: {
-      workers: `no worker polls task queue "${deploymentName}"; start one (interlude worker)`,
-    },
-  });
+test('before the first worker no turn starts, and the answer says so; its version becomes current by itself', async () => {
+  const chat = {
+    id: 'first',
+    messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+  };
+  const post = async () =>
+    fetch(`${service.baseUrl}/run/api/chat`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await service.token('alice')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(chat),
+    });
+  const refused = await post();
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain('No worker of this deployment has started yet');
   await startVersion('one', 'today');
-  await expect.poll(readiness).toEqual({ status: 200, lacks: {} });
+  expect((await post()).status).toBe(200);
 });
 
-test('changed code is deployed while turns wait: old turns go on with the old code, new ones begin with the new', async () => {
-  await startVersion('old', 'today');
+test('the image is replaced while turns wait: they go on with the code that they started with', async () => {
+  const old = await startVersion('old', 'today');
   const before = await waitingTurn();
+  await old.disposeAsync();
   await startVersion('new', 'changed');
-  const between = await waitingTurn();
-  await becomeCurrent('new');
   const after = await waitingTurn();
-  await takeStrandedTurns(strandedParts({ deploymentName, buildId: 'new' }, 'changed'));
+  expect(await Promise.all([before, after].map((turn) => turn.isChanged()))).toEqual([false, true]);
+  await finish(before);
+  await finish(after);
+});
 
-  expect(await Promise.all([before, between, after].map((turn) => turn.isChanged()))).toEqual([
-    false,
-    false,
-    true,
-  ]);
-  for (const turn of [before, between, after]) {
-    expect(await turn.decline()).toMatchObject({ status: 200 });
-    await turn.stream.finished();
-    expect(await turn.handle.result()).toEqual({ status: 'completed' });
-  }
+test('a rollback is a command, which a restart of the newer release does not undo', async () => {
+  await startVersion('old', 'today');
+  const newer = await startVersion('new', 'changed');
+  const ofNewer = await waitingTurn();
+  await parts.storage.versions.use(deploymentName, 'old');
+  const ofOlder = await waitingTurn();
+  await newer.disposeAsync();
+  await startVersion('new', 'changed');
+  const afterRestart = await waitingTurn();
+  const turns = [ofNewer, ofOlder, afterRestart];
+  expect(await Promise.all(turns.map((turn) => turn.isChanged()))).toEqual([true, false, false]);
+  for (const turn of turns) await finish(turn);
 });

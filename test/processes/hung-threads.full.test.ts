@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { withoutHungThreads } from '../../src/processes/hung-threads.ts';
+import { withoutHungThreads } from '../../src/processes/workers/hung-threads.ts';
 
 /** Each message is code for a context of its own, which is cut off after some milliseconds. */
 const cutsOff = `

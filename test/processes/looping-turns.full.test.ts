@@ -4,7 +4,7 @@ import { bundleWorkflowCode, NativeConnection } from '@temporalio/worker';
 import { afterAll, test, vi } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
-import { createTurnWorker } from '../../src/processes/turn-worker.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
 import { useService } from '../service/use-service.ts';
 
 // With threads, as in production.
@@ -26,7 +26,7 @@ test.concurrent.for(['loop', 'loopOfPromises'])(
     const taskQueue = randomUUID();
     const config = { ...parts.config, temporal: { ...parts.config.temporal, taskQueue } };
     const own = { ...parts, config, heldCallLimit: createHeldCallLimit(1) };
-    const worker = await createTurnWorker(own, connection, bundle);
+    const worker = await createTurnWorker(own, connection, { workflowBundle: bundle });
     const running = worker.run();
     const looping = await temporal.client.workflow.start(workflow, { taskQueue, workflowId: randomUUID() });
     onTestFinished(async () => void (await looping.terminate()));

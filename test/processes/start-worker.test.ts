@@ -1,15 +1,14 @@
 /** A worker of turns and the workers of tools start side by side: whichever fails, nothing of the other is left behind. */
-import { readFile } from 'node:fs/promises';
 import { NativeConnection } from '@temporalio/worker';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { startWorker } from '../../src/processes/start-worker.ts';
+import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { startService } from '../service/service.ts';
-import { workflowBundle } from '../workflow-bundle.ts';
 
 // With threads, as in production.
 vi.stubEnv('TEMPORAL_DEBUG', undefined);
@@ -42,7 +41,7 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
   const opened = offered.map((bundle, n) => [`agent${n}`, { bundle }] as const);
   const failure = await startWorker(
     parts,
-    { connection, bundle: { code: turns, buildId: 'one' }, tools: new Map(opened), isAlone: false },
+    { connection, code: { code: turns, buildId: 'one', needs: 1 }, tools: new Map(opened), isAlone: false },
     stack,
   ).catch((error: unknown) => error);
   await stack.disposeAsync();
@@ -52,13 +51,11 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
   return failure;
 }
 
-const turns = async () => readFile((await workflowBundle()).codePath, 'utf8');
-
 test('code of turns that cannot be loaded leaves no worker of tools', async () => {
   expect(await startWith(broken, [tools])).toBeInstanceOf(Error);
 }, 60_000);
 
 test('code of tools that cannot be loaded leaves no worker of turns, and none of other tools', async () => {
   const brokenTools = { ...tools, hash: 'broken', workflows: broken };
-  expect(await startWith(await turns(), [tools, brokenTools])).toBeInstanceOf(Error);
+  expect(await startWith((await readTurnCode()).code, [tools, brokenTools])).toBeInstanceOf(Error);
 }, 60_000);

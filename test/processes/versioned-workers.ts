@@ -1,19 +1,17 @@
 /** Workers of several versions on one task queue, and turns that wait for people meanwhile: a service per test. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { makeCurrent, readVersionRouting } from '../../src/temporal/deployment.ts';
-import type { Version } from '../../src/temporal/deployment.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { startWorker } from '../../src/processes/start-worker.ts';
-import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
+import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
+import { contract } from '../../src/workflows/contract.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import type { Service } from '../service/service.ts';
 import { useService } from '../service/use-service.ts';
 import type { Caller } from '../service/user.ts';
-import { workflowBundle } from '../workflow-bundle.ts';
 
 /** Inside the checkout: that is where bundled packages are found. */
 const folder = path.resolve(import.meta.dirname, `../../build/test-${randomUUID()}`);
@@ -21,7 +19,6 @@ const folder = path.resolve(import.meta.dirname, `../../build/test-${randomUUID(
 const changedSource = `
 import { upsertMemo } from '@temporalio/workflow';
 import { agentTurn as unchanged } from '../../src/workflows/agent-turn.ts';
-import { useService } from '../service/use-service.ts';
 export async function agentTurn(turn) {
   upsertMemo({ changed: true });
   return unchanged(turn);
@@ -45,17 +42,15 @@ export function useVersionedWorkers({
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, 'index.ts'), source);
-    const changed = await openWorkflowBundle({
-      entry: path.join(folder, 'index.ts'),
-      file: path.join(folder, 'kept.js'),
-    });
-    code = { today: await readFile((await workflowBundle()).codePath, 'utf8'), changed: changed.code };
+    const changed = await readTurnCode({ entry: path.join(folder, 'index.ts') });
+    code = { today: (await readTurnCode()).code, changed: changed.code };
   }, 90_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
   useService({
     per: 'test',
     into: { temporal, service, alice },
     needs: async () => ({ env: env() }),
+    isVersioned: true,
     async startWorkers(given, stack) {
       workers = [];
       parts = given;
@@ -67,27 +62,25 @@ export function useVersionedWorkers({
   });
 }
 
-/** As a worker process starts. */
+/** Starts what a worker process runs. Resolves once the version was current. */
 export async function startVersion(buildId: string, isOf: Code): Promise<AsyncDisposableStack> {
   const stack = new AsyncDisposableStack();
   workers.push(stack);
-  const bundle = { code: code[isOf], buildId };
   await startWorker(
     parts,
-    { connection: temporal.connection, bundle, tools: new Map(), isAlone: false },
+    {
+      connection: temporal.connection,
+      code: { buildId, code: code[isOf], needs: contract.needs },
+      tools: new Map(),
+      isAlone: false,
+    },
     stack,
   );
+  const { versions } = parts.storage;
+  await expect
+    .poll(async () => (await versions.list(deploymentName)).map((version) => version.buildId))
+    .toContain(buildId);
   return stack;
-}
-
-export async function becomeCurrent(buildId: string): Promise<void> {
-  const { namespace } = parts.config.temporal;
-  await expect
-    .poll(() => makeCurrent(temporal.connection, namespace, { deploymentName, buildId }))
-    .toBe(true);
-  await expect
-    .poll(async () => (await readVersionRouting(temporal.connection, parts.config.temporal)).current?.buildId)
-    .toBe(buildId);
 }
 
 export async function waitingTurn() {
@@ -109,12 +102,3 @@ export async function waitingTurn() {
       }),
   };
 }
-
-export const strandedParts = (version: Version, isOf: Code) => ({
-  client: temporal.client,
-  temporal: parts.config.temporal,
-  version,
-  workflowBundle: { code: code[isOf] },
-  keys: parts.keys,
-  logger: parts.logger,
-});

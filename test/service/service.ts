@@ -21,15 +21,16 @@ import { startPolling } from '../../src/polling/polling.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { KeyRing } from '../../src/credentials/sealing/key-ring.ts';
 import type { ApprovalSettings } from '../../src/elicitation/approval.ts';
-import { exposedTools } from '../../src/processes/tool-workers/exposed-tools.ts';
-import { offerTools } from '../../src/processes/tool-workers/offer-tools.ts';
-import { startToolWorkers } from '../../src/processes/tool-workers/tool-workers.ts';
+import { exposedTools } from '../../src/processes/workers/exposed-tools.ts';
+import { offerTools } from '../../src/processes/workers/offer-tools.ts';
+import { startToolWorkers } from '../../src/processes/workers/tool-workers.ts';
 import { openingCodec } from '../../src/temporal/sealed-payloads.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import type { Logger } from 'pino';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
+import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { createTurnWorker } from '../../src/processes/turn-worker.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { startDependencies } from './dependencies.ts';
@@ -64,6 +65,8 @@ export interface ServiceOptions {
   tools?: Record<string, ToolBundle>;
   /** Which of their calls a person approves. */
   approval?: ApprovalSettings;
+  /** The workers that `startWorkers` starts have versions. */
+  isVersioned?: boolean;
   /** Instead of one worker without a version. What it starts ends with the stack. */
   startWorkers?: (parts: Dependencies, stack: AsyncDisposableStack) => Promise<void>;
 }
@@ -77,6 +80,7 @@ export async function startService({
   around = (storage) => storage,
   tools = {},
   approval,
+  isVersioned = false,
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools, approval),
 }: ServiceOptions): Promise<Service> {
   await using stack = new AsyncDisposableStack();
@@ -97,6 +101,7 @@ export async function startService({
   const storage = around(opened.storage);
   const parts = { ...opened, storage };
 
+  if (!isVersioned) await storage.versions.use(config.temporal.deployment.name, routedByTemporal);
   await startWorkers(parts, stack);
   const conversations = new Set<string>();
   const endAll = async () => {
@@ -155,7 +160,7 @@ async function startWorker(
   const offered = [...new Set(Object.values(tools))];
   const toolWorkers = offered.length > 0 ? await startToolWorkers(parts, connection, offered) : null;
   const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };
-  const worker = await createTurnWorker(own, connection, await workflowBundle());
+  const worker = await createTurnWorker(own, connection, { workflowBundle: await workflowBundle() });
   const running = worker.run();
   const looks = startPolling(parts, createQuestionSignals(new Client({ connection })));
   stack.defer(async () => {

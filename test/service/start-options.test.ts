@@ -16,7 +16,7 @@ const minutes = (n: number) => n * 60_000;
 
 function limitsWith(env: Record<string, string>) {
   const config = loadConfig(env, process.cwd());
-  const { workflowExecutionTimeout, args } = startOptions(turn, config);
+  const { workflowExecutionTimeout, args } = startOptions(turn, { buildId: 'one', config });
   return { turn: workflowExecutionTimeout, call: args?.[0].limits.toolCallMs };
 }
 

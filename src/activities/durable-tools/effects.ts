@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import { openEffect, sealEffect } from '../../credentials/sealing/sealed-tools.ts';
+import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';

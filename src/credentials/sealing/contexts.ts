@@ -9,7 +9,7 @@ import { answerContext } from './sealed-answer.ts';
 import { pushContext } from './sealed-push-target.ts';
 import { slackEventContext, slackTokenContext } from './sealed-slack.ts';
 import { roundContext } from './sealed-round.ts';
-import { bundleContext, effectContext } from './sealed-tools.ts';
+import { codeContext, effectContext } from './sealed-code.ts';
 import type { Stores } from '../stores.ts';
 import { apiKeyContext } from '../vault/api-key.ts';
 
@@ -33,8 +33,8 @@ export function contextOf(value: SealedValue): string | null {
       return answerContext(value.elicitationId);
     case 'tool_call_rounds':
       return roundContext(value);
-    case 'tool_bundles':
-      return bundleContext(value.hash);
+    case 'workflow_code':
+      return codeContext(value.id);
     case 'tool_effects':
       return effectContext(value);
     case 'push_configs':

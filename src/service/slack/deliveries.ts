@@ -26,7 +26,7 @@ export interface StartedSlackDeliveries {
 }
 
 interface Parts extends DeliveryParts {
-  storage: Pick<Storage, 'slack'>;
+  storage: Pick<Storage, 'slack' | 'versions'>;
   config: DeliveryParts['config'] & Pick<Config, 'slack'>;
   logger: Logger;
 }

@@ -5,6 +5,7 @@
  * Any number of processes may start at once: one migrates, the others wait for it. On PostgreSQL the migrator
  * holds an advisory lock; on SQLite everything happens in one immediate transaction.
  */
+import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Migration } from 'kysely/migration';
@@ -41,16 +42,30 @@ import { createExposedToolsOfAgents } from './036-exposed-tools-of-agents.ts';
 import { orderSlackDeliveries } from './037-slack-order.ts';
 import { addSurfacesOfAnswers } from './038-surfaces-of-answers.ts';
 import { createImages } from './039-images.ts';
+import { addWorkflowCode } from './040-workflow-code.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
 export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>): Promise<void> {
   const run = async (db: Kysely<Tables>) => {
-    const provider = { getMigrations: () => Promise.resolve(migrations) };
+    const provider = {
+      getMigrations: async () => ({ ...(await migrationsOfLaterReleases(db)), ...migrations }),
+    };
     const { error } = await new Migrator({ db, provider }).migrateToLatest();
     if (error) throw error instanceof Error ? error : new Error('the migration failed', { cause: error });
   };
   await (kind === 'sqlite' ? query.transaction().execute(run) : run(query));
+}
+
+/**
+ * Migrations that a later release has applied, for this release after a rollback: a migration works with the release before,
+ * and the migrator refuses a database with migrations that it does not know.
+ */
+async function migrationsOfLaterReleases(db: Kysely<Tables>): Promise<Record<string, Migration>> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return {};
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return Object.fromEntries(rows.map(({ name }) => [name, { up: () => Promise.resolve() }]));
 }
 
 const migrations: Record<string, Migration> = {
@@ -87,4 +102,5 @@ const migrations: Record<string, Migration> = {
   '037-slack-order': { up: orderSlackDeliveries },
   '038-surfaces-of-answers': { up: addSurfacesOfAnswers },
   '039-images': { up: createImages },
+  '040-workflow-code': { up: addWorkflowCode },
 };

@@ -7,7 +7,7 @@ export type SealedValue = { sealed: string } & (
   | { table: 'oauth_attempts'; stateHash: string }
   | { table: 'elicitation_answers'; elicitationId: string; responseId: string }
   | { table: 'tool_call_rounds'; turnId: string; toolCallId: string; round: number }
-  | { table: 'tool_bundles'; hash: string }
+  | { table: 'workflow_code'; id: string }
   | { table: 'tool_effects'; workflowId: string; activityId: string }
   | { table: 'push_configs'; deliveryId: string }
   | { table: 'slack_installations'; team: string }

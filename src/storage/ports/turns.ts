@@ -22,6 +22,8 @@ export interface TurnRow extends Turn {
   /** Since when it has been stopping what it does, to end. */
   endingAt: number | null;
   endedAt: number | null;
+  /** The version of the workflow code that it started with; '': Temporal chose it; null: a release without versions started it. */
+  buildId: string | null;
   usage: Usage | null;
 }
 
@@ -75,8 +77,14 @@ export interface Turns {
    * Writes the turn as `starting`, with its messages set aside, and their images. The conversation row is made if it is new.
    * A conversation of another owner in the same tenant is refused. `known`: another turn was prepared for the same
    * client message, and nothing is written. Nothing is visible to readers yet.
+   *
+   * The turn starts with the version that is current in this deployment, and `no-version` means that none is yet, and
+   * nothing is written. Without a deployment the turn has no version.
    */
-  prepare(turn: NewTurn): Promise<'prepared' | 'known' | 'foreign-conversation'>;
+  prepare(
+    turn: NewTurn,
+    deployment?: string,
+  ): Promise<{ buildId: string } | 'known' | 'foreign-conversation' | 'no-version'>;
   /**
    * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
    * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn. Another turn that is

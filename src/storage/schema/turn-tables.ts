@@ -3,6 +3,7 @@ import type { StepFinish } from '../../turn/step.ts';
 import type { TurnStatus } from '../../turn/turn.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import type { ToolCallRow } from '../ports/tool-calls.ts';
+import type { CodeKind } from '../ports/workflow-code.ts';
 
 export interface TurnTables {
   conversations: {
@@ -32,6 +33,8 @@ export interface TurnTables {
     ended_at: number | null;
     /** Since when its workflow has been ending it. */
     ending_at: number | null;
+    /** The version it started with; '': Temporal chose it; null: a release without versions started it. */
+    build_id: string | null;
     /** When somebody is to look after it (see due-turns.ts); null when nothing is left to do. */
     due_at: number | null;
   };
@@ -94,12 +97,31 @@ export interface TurnTables {
     sealed: string;
     created_at: number;
   };
-  tool_bundles: {
-    hash: string;
+  workflow_code: {
+    id: string;
+    kind: CodeKind;
+    /** The contract that it needs: see workflows/contract.ts. */
+    needs: number;
     sealed: string;
     created_at: number;
     /** When a worker last said that it runs it. */
     used_at: number;
+  };
+  deployed_versions: {
+    deployment: string;
+    build_id: string;
+    /** The highest is current. */
+    rank: number;
+    since: number;
+  };
+  processes: {
+    id: string;
+    deployment: string;
+    kind: 'api' | 'worker';
+    oldest_contract: number;
+    newest_contract: number;
+    /** By the database's clock. */
+    lease_until: number;
   };
   agent_exposed_tools: {
     agent: string;

@@ -28,7 +28,7 @@ const places: { [Table in SealedTable]: Place<Table> } = {
     column: 'sealed_content',
   },
   tool_call_rounds: { key: { turnId: 'turn_id', toolCallId: 'tool_call_id', round: 'round' } },
-  tool_bundles: { key: { hash: 'hash' } },
+  workflow_code: { key: { id: 'id' } },
   tool_effects: { key: { workflowId: 'workflow_id', activityId: 'activity_id' } },
   push_configs: { key: { deliveryId: 'delivery_id' } },
   slack_installations: { key: { team: 'team' } },

@@ -10,17 +10,23 @@ import type { ElicitationRow } from '../ports/elicitations.ts';
 import { dueAfter } from './due-turns.ts';
 import { insertImages } from './images.ts';
 import type { NewTurn } from '../ports/turns.ts';
+import { routedByTemporal } from '../ports/versions.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import { endLostTurns } from './turn-end.ts';
+import { currentBuildId } from './versions.ts';
 
 /** A turn that nobody took up within this time never will be: Temporal was told to start it, or it was not. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 type Write = Transaction<Tables>;
 
-export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
+export async function prepareTurn(
+  write: Write,
+  { turn, deployment }: { turn: NewTurn; deployment: string | undefined },
+  now: number,
+) {
   const { tenant, conversation, turnId, user, agent } = turn;
   await write
     .deleteFrom('turns')
@@ -63,7 +69,7 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
     .executeTakeFirst();
   if (known) return 'known' as const;
 
-  await write
+  const prepared = await write
     .insertInto('turns')
     .values({
       turn_id: turnId,
@@ -78,12 +84,23 @@ export async function prepareTurn(write: Write, turn: NewTurn, now: number) {
       created_at: now,
       ended_at: null,
       ending_at: null,
+      build_id: deployment === undefined ? routedByTemporal : currentBuildId(deployment),
       ...dueAfter.prepare(now),
     })
-    .onConflict((conflict) => conflict.column('turn_id').doNothing())
-    .execute();
+    // Prepared again: the update changes nothing, and lets the row be read.
+    .onConflict((conflict) =>
+      conflict.column('turn_id').doUpdateSet((row) => ({ turn_id: row.ref('turns.turn_id') })),
+    )
+    .returning('build_id')
+    .executeTakeFirstOrThrow();
+  if (prepared.build_id === null) throw new NoVersion();
   await insertImages(write, turnId, turn.images ?? []);
-  return 'prepared' as const;
+  return { buildId: prepared.build_id };
+}
+
+/** Rolls the transaction back. */
+export class NoVersion extends Error {
+  override name = 'NoVersion';
 }
 
 /** Null when the turn was withdrawn. `closed`: questions of lost turns, which end with it. */

@@ -38,6 +38,7 @@ export function toTurn(row: Row): TurnRow {
     createdAt: row.created_at,
     endingAt: row.ending_at,
     endedAt: row.ended_at,
+    buildId: row.build_id,
     usage: usageOf(row),
   };
 }

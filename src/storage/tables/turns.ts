@@ -7,7 +7,7 @@ import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import { listTurns } from './turn-list.ts';
 import { endTurn } from './turn-end.ts';
-import { beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
+import { NoVersion, beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {
@@ -21,7 +21,14 @@ export function createTurns(database: Database): Turns {
         .executeTakeFirst();
       return row ? toConversationRow(row) : null;
     },
-    prepare: (turn) => query.transaction().execute((write) => prepareTurn(write, turn, now())),
+    prepare: (turn, deployment) =>
+      query
+        .transaction()
+        .execute((write) => prepareTurn(write, { turn, deployment }, now()))
+        .catch((error: unknown) => {
+          if (error instanceof NoVersion) return 'no-version' as const;
+          throw error;
+        }),
     async begin(turn) {
       const begun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
       if (!begun) return false;

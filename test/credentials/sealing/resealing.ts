@@ -30,7 +30,7 @@ const tables = [
   'oauth_attempts',
   'elicitation_answers',
   'tool_call_rounds',
-  'tool_bundles',
+  'workflow_code',
   'tool_effects',
   'push_configs',
   'slack_installations',

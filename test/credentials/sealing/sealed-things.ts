@@ -8,12 +8,7 @@ import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
 import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
 import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
 import { openPushTarget, sealPushTarget } from '../../../src/credentials/sealing/sealed-push-target.ts';
-import {
-  openBundle,
-  openEffect,
-  sealBundle,
-  sealEffect,
-} from '../../../src/credentials/sealing/sealed-tools.ts';
+import { openCode, openEffect, sealCode, sealEffect } from '../../../src/credentials/sealing/sealed-code.ts';
 import { slackEventContext, slackTokenContext } from '../../../src/credentials/sealing/sealed-slack.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
 import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
@@ -126,7 +121,8 @@ export async function writeOneOfEach(
   await storage.toolCalls.keepRound(at, 'call', round, 'paused', firstAttempt);
 
   const hash = randomUUID();
-  await storage.toolBundles.keep({ hash, sealed: sealBundle(keys, hash, 'code of tools') });
+  const code = { id: hash, kind: 'tools', needs: 1 } as const;
+  await storage.workflowCode.keep({ ...code, sealed: sealCode(keys, hash, 'code of tools') });
   const effect = { workflowId: `turn/${at.turnId}/tool/call`, activityId: '1' };
   await storage.toolEffects.claim(effect, { turn: at, name: 'deletePage' });
   await storage.toolEffects.finish(effect, sealEffect(keys, effect, 'an effect'));
@@ -178,7 +174,7 @@ export async function writeOneOfEach(
       (await createRecords(storage.oauth, ring).recall(record, z.string()))?.value ?? '',
       openAnswer(ring, elicitationId, answered?.sealedContent ?? ''),
       openRound(ring, call, kept?.sealed ?? ''),
-      openBundle(ring, hash, (await storage.toolBundles.get(hash))?.sealed ?? ''),
+      openCode(ring, hash, (await storage.workflowCode.get(hash))?.sealed ?? ''),
       openEffect(ring, effect, claimed.kind === 'finished' ? (claimed.sealed ?? '') : ''),
       openPushTarget(ring, deliveryId, (await storage.pushConfigs.ofDelivery(deliveryId))?.sealed ?? '')
         .token,

@@ -36,7 +36,7 @@ export function imagesContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = turnWith({ a: 1, b: 2 });
       const { turnId, clientMessageId } = turn;
-      expect(await storage.turns.prepare(turn)).toBe('prepared');
+      expect(await storage.turns.prepare(turn)).toEqual({ buildId: '' });
       expect(await other.images.read([{ turnId, digest: 'a' }])).toEqual([
         { turnId, digest: 'a', data: `a of ${clientMessageId}` },
       ]);

@@ -56,7 +56,10 @@ async function backTo009(
     await sql`drop table ${sql.table(table)}`.execute(query);
   await sql`drop table approvals`.execute(query);
   await sql`drop table tool_effects`.execute(query);
-  await sql`drop table tool_bundles`.execute(query);
+  for (const table of ['workflow_code', 'deployed_versions', 'processes'])
+    await sql`drop table ${sql.table(table)}`.execute(query);
+  await sql`drop index turns_open`.execute(query);
+  await sql`alter table turns drop column build_id`.execute(query);
   await sql`drop table key_proofs`.execute(query);
   await sql`drop table looks`.execute(query);
   await sql`drop index elicitations_of_look`.execute(query);

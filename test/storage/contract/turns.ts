@@ -9,7 +9,7 @@ export function turnsContract(subject: () => Subject): void {
     test('a prepared turn is not visible in the conversation until it begins', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      expect(await storage.turns.prepare(turn)).toBe('prepared');
+      expect(await storage.turns.prepare(turn)).toEqual({ buildId: '' });
       expect(await storage.messages.list(turn)).toEqual([]);
       expect(await storage.turnLog.read(turn, 0)).toEqual([]);
       expect(await storage.turns.live(turn)).toBeNull();
@@ -27,6 +27,7 @@ export function turnsContract(subject: () => Subject): void {
         createdAt: expect.any(Number),
         endingAt: null,
         endedAt: null,
+        buildId: '',
         usage: null,
       });
     });
@@ -65,7 +66,9 @@ export function turnsContract(subject: () => Subject): void {
       await storage.turns.withdraw(turn);
       expect(await storage.turns.conversation(turn)).toBeNull();
       const { tenant, conversation } = turn;
-      expect(await storage.turns.prepare(newTurn({ tenant, conversation, user: 'bob' }))).toBe('prepared');
+      expect(await storage.turns.prepare(newTurn({ tenant, conversation, user: 'bob' }))).toEqual({
+        buildId: '',
+      });
     });
 
     test('a turn being prepared keeps the conversation that another one leaves', async () => {
@@ -90,7 +93,7 @@ export function turnsContract(subject: () => Subject): void {
         expect(await storage.turns.get(foreign)).toBeNull();
       }
       expect(await storage.turns.conversation(turn)).toMatchObject({ user: 'alice', agent: 'assistant' });
-      expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }))).toBe('prepared');
+      expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }))).toEqual({ buildId: '' });
     });
 
     test('of requests with the same message at once, one prepares its turn and the others find it', async () => {
@@ -102,13 +105,13 @@ export function turnsContract(subject: () => Subject): void {
       const prepared = await Promise.all(
         racing.map((turn, at) => (at % 2 === 0 ? storage : other).turns.prepare(turn)),
       );
-      expect(prepared.toSorted()).toEqual([...Array<string>(5).fill('known'), 'prepared']);
-      const winner = racing[prepared.indexOf('prepared')] ?? first;
+      expect(prepared.filter((result) => result === 'known')).toHaveLength(5);
+      const winner = racing[prepared.findIndex((result) => typeof result === 'object')] ?? first;
       const found = { turnId: winner.turnId, status: 'starting' };
       expect(await storage.turns.byClientMessage(first, clientMessageId)).toMatchObject(found);
       expect(await storage.turns.byClientMessage(first, 'unknown')).toBeNull();
 
-      expect(await storage.turns.prepare(winner)).toBe('prepared');
+      expect(await storage.turns.prepare(winner)).toEqual({ buildId: '' });
       await storage.turns.begin(winner);
       await storage.turns.end(winner, 'completed');
       expect(await other.turns.prepare(again())).toBe('known');
@@ -123,7 +126,7 @@ export function turnsContract(subject: () => Subject): void {
       expect(await storage.turns.withdraw(withdrawn)).toBe(true);
       expect(await storage.turns.byClientMessage(withdrawn, clientMessageId)).toBeNull();
       const again = newTurn({ tenant, conversation, clientMessageId, messages });
-      expect(await storage.turns.prepare(again)).toBe('prepared');
+      expect(await storage.turns.prepare(again)).toEqual({ buildId: '' });
     });
 
     test('the first end wins, and reports what was used', async () => {

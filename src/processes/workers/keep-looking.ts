@@ -1,11 +1,11 @@
-/** When workers look for open calls of tools that began with other code: often while there are any, else seldom. */
+/** When workers look for open workflows that began with other code: often while there are any, otherwise seldom. */
 import type { Dependencies } from '../dependencies.ts';
-import type { ToolWorkers } from './tool-workers.ts';
+import type { CodeWorkers } from './code-workers.ts';
 
 export interface LookIntervals {
-  /** Somebody waits for a call whose code nobody runs. */
+  /** A workflow may wait for code that no process runs. */
   busyMs: number;
-  /** Where no such call was seen for a while: one can only come from a worker with other code, which runs it itself. */
+  /** Where there was none for a while: a new one can only come from a worker with other code, which runs it itself. */
   quietMs: number;
   /** For how long the shorter interval goes on, because Temporal lists what has just begun with a delay. */
   settledAfterMs: number;
@@ -13,20 +13,20 @@ export interface LookIntervals {
 
 /** Looks now, and again and again until the stack is disposed. */
 export async function keepLooking(
-  workers: Pick<ToolWorkers, 'look' | 'stop'>,
+  workers: Pick<CodeWorkers, 'look' | 'stop'>,
   {
     intervals: { busyMs, quietMs, settledAfterMs },
     logger,
     stack,
   }: { intervals: LookIntervals; logger: Pick<Dependencies['logger'], 'warn'>; stack: AsyncDisposableStack },
 ): Promise<void> {
-  let busyAt = Date.now();
+  let busyAt = performance.now();
   const look = async () => {
     const seen = await workers.look().catch((err: unknown) => {
-      logger.warn({ err }, 'could not look for open calls of tools');
+      logger.warn({ err }, 'could not look for open workflows of other code; trying again');
       return 'busy';
     });
-    if (seen === 'busy') busyAt = Date.now();
+    if (seen === 'busy') busyAt = performance.now();
   };
   let looking = look();
   await looking;
@@ -37,7 +37,7 @@ export async function keepLooking(
         looking = look();
         void looking.then(() => !isOver && lookLater());
       },
-      Date.now() - busyAt < settledAfterMs ? busyMs : quietMs,
+      performance.now() - busyAt < settledAfterMs ? busyMs : quietMs,
     );
   };
   let isOver = false;

@@ -1,4 +1,8 @@
-/** Runs the tools of one bundle: their workflows, and the activities of their author. */
+/**
+ * The workers of tools in TypeScript, one for each bundle. A worker runs the tools of its bundle: their workflows, and the
+ * activities of their author.
+ */
+import { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
 import { createCallRounds } from '../../activities/call-tool/rounds.ts';
@@ -10,7 +14,7 @@ import { createFindConnection } from '../../activities/find-connection.ts';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
 import { createElicitationActivities } from '../../activities/questions/questions.ts';
 import { safeFailures } from '../../activities/safe-failures.ts';
-import type { Config } from '../../config/config.ts';
+import { joinWithSdk } from '../../temporal/join-sdk.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import { stickyQueueScheduleToStartTimeout } from '../../temporal/sticky-queue.ts';
@@ -18,9 +22,14 @@ import { activityPrefix } from '../../workflows/durable-tool/activity-prefix.ts'
 import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { withoutHungThreads } from '../hung-threads.ts';
+import { withoutHungThreads } from './hung-threads.ts';
 import { loadAuthorActivities } from './author-activities.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+import { contract } from '../../workflows/contract.ts';
+import { startCodeWorkers } from './code-workers.ts';
+import type { CodeWorkers } from './code-workers.ts';
+import { longestStopMs } from './running-workers.ts';
+import { createStuckCalls } from './stuck-calls.ts';
 
 /** The SDK cuts a task off after this long without waiting for anything. */
 const longestTaskMs = 5_000;
@@ -28,12 +37,41 @@ const longestTaskMs = 5_000;
 /** A thread that is silent for so many of them is hung: one step of a call can be more than one task, each cut off by itself. */
 const silentTasks = 4;
 
-/** How long it may take to stop: activities that are cancelled after the grace period get five seconds to end. */
-export const longestStopMs = ({ shutdownGraceMs }: Pick<Config, 'shutdownGraceMs'>) =>
-  shutdownGraceMs + 5_000;
+/** How long code is kept that does not run and has no open calls. */
+const keptMs = 7 * 24 * 60 * 60_000;
+
+/** Runs `offered`, and all other bundles that still have open calls, until it is stopped. */
+export function startToolWorkers(
+  parts: Dependencies,
+  connection: NativeConnection,
+  offered: ToolBundle[],
+): Promise<CodeWorkers> {
+  const { namespace, taskQueue } = parts.config.temporal;
+  const client = new Client({ connection, namespace });
+  const openCalls = (hash: string) =>
+    `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
+  const stuck = createStuckCalls({ client, logger: parts.logger });
+  return startCodeWorkers<ToolBundle>(parts, client, {
+    kind: 'tools',
+    own: offered.map((bundle) => ({
+      id: bundle.hash,
+      kind: 'tools',
+      needs: contract.needs,
+      content: bundle,
+    })),
+    async create({ id, content }) {
+      const worker = await createToolWorker(parts, connection, content, stuck.check);
+      stuck.checkAll(openCalls(id));
+      return { worker };
+    },
+    openWorkflows: openCalls,
+    keptMs,
+    onStop: stuck.idle,
+  });
+}
 
 /** `onCutOff`: a task of the call that is this workflow took so long, and was cut off. */
-export async function createToolWorker(
+async function createToolWorker(
   parts: Dependencies,
   connection: NativeConnection,
   bundle: ToolBundle,
@@ -42,13 +80,16 @@ export async function createToolWorker(
   const { config, logger, keys } = parts;
   const { namespace, taskQueue } = config.temporal;
   const progress = createToolProgressWriters(parts.storage);
-  const authors = await loadAuthorActivities(bundle);
+  const [authors, workflowBundle] = await Promise.all([
+    loadAuthorActivities(bundle),
+    joinWithSdk({ code: bundle.workflows, hasInterceptors: true }),
+  ]);
   return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>
     Worker.create({
       connection,
       namespace,
       taskQueue: toolQueueName(taskQueue, bundle.hash),
-      workflowBundle: { code: bundle.workflows },
+      workflowBundle,
       // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
       // another user's (docs/decisions/0079-a-context-for-each-call.md).
       reuseV8Context: false,

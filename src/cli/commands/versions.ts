@@ -1,0 +1,73 @@
+/** `interlude versions`: the versions of the workflow code, which of them new turns start with, and going back to another. */
+import { readConfig } from '../../processes/read-config.ts';
+import { useVersion } from '../../processes/versions.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import { routedByTemporal } from '../../storage/ports/versions.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { defineCommand } from '../command.ts';
+
+export const list = defineCommand({
+  arguments: [],
+  options: {},
+  details:
+    'A turn goes on with the version that it started with. Workers run every version that has open turns, with the code that the database keeps. A new release becomes current when its first worker polls.',
+  run: () =>
+    withStorage(async (storage, deployment) => {
+      const [deployed, kept, open] = await Promise.all([
+        storage.versions.list(deployment),
+        storage.workflowCode.list('turns'),
+        storage.versions.openTurns(),
+      ]);
+      if (deployed.length === 0) {
+        process.stdout.write('No worker of this deployment has started yet.\n');
+        return;
+      }
+      const turnsOf = (buildId: string | null) => open.find((turns) => turns.buildId === buildId)?.turns ?? 0;
+      const lines = deployed.map(({ buildId, since }, index) => [
+        index === 0 ? '*' : ' ',
+        buildId === routedByTemporal ? "(Temporal's routing decides)" : buildId,
+        new Date(since).toISOString(),
+        `${turnsOf(buildId)} open`,
+        buildId === routedByTemporal || kept.some(({ id }) => id === buildId)
+          ? ''
+          : 'its code is no longer kept',
+      ]);
+      const widths = [0, 1, 2, 3].map((column) =>
+        Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+      );
+      for (const line of lines)
+        process.stdout.write(
+          `${line
+            .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+            .join('  ')
+            .trimEnd()}\n`,
+        );
+      const unversioned = turnsOf(null);
+      if (unversioned > 0)
+        process.stdout.write(
+          `\n${unversioned} open turns were started by a release without versions. No worker of this release runs them; their users can cancel them.\n`,
+        );
+    }),
+});
+
+export const use = defineCommand({
+  arguments: ['build-id'],
+  options: {},
+  details:
+    'New turns start with this version; turns of other versions stay with theirs. To roll back a release, deploy the older image, then run this with the build id of that image. Restarting workers of the newer release does not undo it.',
+  run: (_, [buildId = '']) =>
+    withStorage(async (storage, deployment) => {
+      await useVersion(storage, deployment, buildId);
+      process.stdout.write(`New turns start with version ${buildId}.\n`);
+    }),
+});
+
+async function withStorage(run: (storage: Storage, deployment: string) => Promise<void>): Promise<void> {
+  const { database, temporal } = readConfig();
+  const storage = await openStorage(database);
+  try {
+    await run(storage, temporal.deployment.name);
+  } finally {
+    await storage.close();
+  }
+}

@@ -1,0 +1,97 @@
+/** A worker of turns and deliveries: runs one version of their workflows, and this process's activities. */
+import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import type {
+  LogLevel,
+  NativeConnection,
+  WorkerOptions,
+  WorkerTuner,
+  WorkflowBundleOption,
+} from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { heartbeatMs } from '../../activities/heartbeat.ts';
+import type { HeldCallLimit } from '../../activities/call-tool/held-call-limit.ts';
+import type { OfferedTools } from '../../activities/durable-tools/offered-tools.ts';
+import { createActivities } from '../../activities/index.ts';
+import { safeFailures } from '../../activities/safe-failures.ts';
+import { openingCodec } from '../../temporal/sealed-payloads.ts';
+import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
+import type { Version } from '../../temporal/deployment.ts';
+import { stickyQueueScheduleToStartTimeout } from '../../temporal/sticky-queue.ts';
+import { lightenWorkflowThreads } from '../../temporal/workflow-threads.ts';
+import { createCatalogue } from '../../remote/catalogue.ts';
+import { logModelWarnings } from '../../models/log-warnings.ts';
+import { createModels } from '../../models/provider.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { withoutHungThreads } from './hung-threads.ts';
+import { longestStopMs } from './running-workers.ts';
+
+export type TurnWorkerParts = Dependencies & { heldCallLimit: HeldCallLimit; offeredTools?: OfferedTools };
+
+interface Options {
+  workflowBundle: WorkflowBundleOption;
+  /** Absent: it runs turns that have no version, for tests, whose workflow code is always the same. */
+  versioned?: { version: Version; tuner: WorkerTuner; maxCachedWorkflows: number };
+}
+
+export async function createTurnWorker(
+  parts: TurnWorkerParts,
+  connection: NativeConnection,
+  { workflowBundle, versioned }: Options,
+): Promise<Worker> {
+  const { config, storage, remote, logger } = parts;
+  const { namespace, taskQueue } = config.temporal;
+  const catalogue = createCatalogue({ storage, remote, logger });
+  logModelWarnings(logger);
+  lightenWorkflowThreads();
+  return withoutHungThreads({ logger }, () =>
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue,
+      workflowBundle,
+      activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
+      // What tools in TypeScript report is sealed.
+      dataConverter: { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] },
+      interceptors: { activity: [safeFailures(logger)] },
+      stickyQueueScheduleToStartTimeout,
+      // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
+      maxHeartbeatThrottleInterval: heartbeatMs,
+      shutdownGraceTime: config.shutdownGraceMs,
+      shutdownForceTime: longestStopMs(config),
+      ...(versioned && {
+        tuner: versioned.tuner,
+        maxCachedWorkflows: versioned.maxCachedWorkflows,
+        workerDeploymentOptions: pinned(versioned.version),
+      }),
+    }),
+  );
+}
+
+/** Running turns stay on the build that started them. */
+function pinned(version: Version): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+  return {
+    version,
+    useWorkerVersioning: true,
+    defaultVersioningBehavior: 'PINNED',
+  };
+}
+
+/** Temporal's own log, from warnings up, goes where ours goes. Once per process, before any connection. */
+export function installRuntime(logger: Logger): void {
+  const filter = makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' });
+  Runtime.install({
+    logger: temporalLogger(logger),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter, forward: {} } },
+  });
+}
+
+function temporalLogger(logger: Logger): DefaultLogger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    logger[pinoLevel(level)]({ temporal: meta }, message);
+  });
+}
+
+function pinoLevel(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'error' {
+  return level.toLowerCase() as Lowercase<LogLevel>;
+}

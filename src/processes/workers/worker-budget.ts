@@ -1,0 +1,89 @@
+/**
+ * What all versions of the workflow code in one process share: slots for tasks, and room for cached workflows.
+ *
+ * Slots are counted when a task takes one, and not when a poll reserves it: a version without work polls all the time, and
+ * would keep its slots from the others. The number can therefore be exceeded by the polls that are open at that moment.
+ */
+import v8 from 'node:v8';
+import type { CustomSlotSupplier, SlotInfo, SlotPermit, WorkerTuner } from '@temporalio/worker';
+import type { Config } from '../../config/config.ts';
+
+/** The SDK's own default for one worker. */
+const workflowTasks = 40;
+/** Short writes inside workflow tasks. More would only queue for the database's connections. */
+const localWrites = 100;
+/** The SDK's rule for workflows that share a context: 600 for each GiB of the heap beyond 200 MiB. */
+const cachedWorkflows = Math.max(
+  10,
+  Math.floor((Math.max(v8.getHeapStatistics().heap_size_limit / 2 ** 20 - 200, 0) * 600) / 1024),
+);
+/** A worker with fewer has been seen to stall. */
+const leastCached = 10;
+
+export interface WorkerBudget {
+  tuner(): WorkerTuner;
+  /**
+   * How many workflows a worker may cache, until it gives them back. The version that this process brings has three quarters
+   * of the room; each other version takes half of what is left of the last quarter.
+   */
+  takeCache(isOwn: boolean): { size: number; giveBack(): void };
+}
+
+/** A tool call whose server holds the connection while a person thinks is limited apart: see held-call-limit.ts. */
+export function createWorkerBudget({ worker }: Pick<Config, 'worker'>): WorkerBudget {
+  const workflowSlots = createSharedSlots(workflowTasks);
+  const activitySlots = createSharedSlots(worker.calls + worker.heldCalls);
+  let left = Math.floor(cachedWorkflows / 4);
+  return {
+    tuner: () => ({
+      workflowTaskSlotSupplier: workflowSlots(),
+      activityTaskSlotSupplier: activitySlots(),
+      localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: localWrites },
+      nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+    }),
+    takeCache(isOwn) {
+      if (isOwn)
+        return {
+          size: Math.max(leastCached, cachedWorkflows - Math.floor(cachedWorkflows / 4)),
+          giveBack() {},
+        };
+      const size = Math.max(leastCached, Math.floor(left / 2));
+      left -= size;
+      return { size, giveBack: () => void (left += size) };
+    },
+  };
+}
+
+interface Permit extends SlotPermit {
+  isUsed: boolean;
+}
+
+/** Makes suppliers that share `total` slots. */
+export function createSharedSlots(total: number): <Info extends SlotInfo>() => CustomSlotSupplier<Info> {
+  let used = 0;
+  const waiting: (() => void)[] = [];
+  const permit = (): Permit => ({ isUsed: false });
+
+  return () => ({
+    type: 'custom',
+    async reserveSlot(_context, signal) {
+      while (used >= total && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.push(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        await promise;
+      }
+      return permit();
+    },
+    tryReserveSlot: () => (used < total ? permit() : null),
+    markSlotUsed(context) {
+      (context.permit as Permit).isUsed = true;
+      used += 1;
+    },
+    releaseSlot(context) {
+      if (!(context.permit as Permit).isUsed) return;
+      used -= 1;
+      waiting.shift()?.();
+    },
+  });
+}
