@@ -27,6 +27,7 @@ import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
 import { turnsContract } from './contract/turns.ts';
+import { versionsContract } from './contract/versions.ts';
 import { voidTextContract } from './contract/void-text.ts';
 
 export type DatabaseConfig = Config['database'];
@@ -58,6 +59,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   mergeContract(get);
   voidTextContract(get);
   turnsContract(get);
+  versionsContract(get);
   dueTurnsContract(get);
   turnEndingsContract(get);
   stepsContract(get);

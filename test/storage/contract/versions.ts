@@ -8,7 +8,7 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Subject } from '../contract.ts';
 import { newTurn } from './fixtures.ts';
 
-export function versions(subject: () => Subject): void {
+export function versionsContract(subject: () => Subject): void {
   describe('versions', () => {
     const deployment = () => randomUUID();
 
@@ -74,7 +74,7 @@ export function versions(subject: () => Subject): void {
       const logger = pino({ level: 'silent' });
       const { query, close } =
         database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
-      await sql`insert into kysely_migration (name, timestamp) values ('999-of-a-later-release', 'now')`.execute(
+      await sql`insert into kysely_migration (name, timestamp) values ('999-of-a-later-release', ${new Date().toISOString()})`.execute(
         query,
       );
       await close();
