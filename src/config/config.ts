@@ -85,7 +85,10 @@ export interface Config {
     openRequests: { perUser: number; perAddress: number };
   };
   dataDir: string;
-  database: { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string };
+  /** `directUrl`: past a connection pooler at `url`. */
+  database:
+    | { kind: 'sqlite'; path: string }
+    | { kind: 'postgres'; url: string; directUrl?: string | undefined };
   temporal: TemporalConfig;
   /** Absent: the demo identity provider is started. */
   auth: AuthConfig | undefined;

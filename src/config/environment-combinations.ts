@@ -21,6 +21,12 @@ export const combinations: Combination[] = [
       'needed as soon as a database or Temporal of your own is used; make one with: echo "k1:$(openssl rand -base64 32)"',
   },
   {
+    names: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
+    isWrong: ({ DATABASE_URL, DATABASE_DIRECT_URL }) =>
+      DATABASE_DIRECT_URL !== undefined && DATABASE_URL?.startsWith('postgres') !== true,
+    remedy: 'goes with DATABASE_URL, as another address of the same PostgreSQL database; give both or neither',
+  },
+  {
     names: ['AUTH_CLIENT_ID'],
     isWrong: ({ AUTH_ISSUER, AUTH_CLIENT_ID }) => AUTH_ISSUER !== undefined && AUTH_CLIENT_ID === undefined,
     remedy:

@@ -41,6 +41,10 @@ export const environmentSchema = z.object({
       'write sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
     )
     .optional(),
+  DATABASE_DIRECT_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/.+$/, 'write postgres://<user>:<password>@<host>/<database>')
+    .optional(),
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^:]+:\d+$/, 'write host:port, like temporal:7233')

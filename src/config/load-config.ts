@@ -65,7 +65,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       },
     },
     dataDir,
-    database: databaseFrom(values.DATABASE_URL, dataDir, cwd),
+    database: databaseFrom(values, dataDir, cwd),
     temporal: temporalFrom(values),
     auth: authFrom(values),
     keys: values.INTERLUDE_KEYS,
@@ -156,11 +156,12 @@ function named<T extends { title?: string | undefined }>(
   );
 }
 
-function databaseFrom(url: string | undefined, dataDir: string, cwd: string): Config['database'] {
+function databaseFrom(values: Environment, dataDir: string, cwd: string): Config['database'] {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl } = values;
   if (url === undefined) return { kind: 'sqlite', path: path.join(dataDir, 'interlude.db') };
   return url.startsWith('sqlite:')
     ? { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) }
-    : { kind: 'postgres', url };
+    : { kind: 'postgres', url, directUrl };
 }
 
 function nangoFrom(values: Environment): NangoConfig | undefined {

@@ -8,6 +8,8 @@ import type { Tables } from './schema.ts';
 export interface Backend {
   kind: Database['kind'];
   query: Kysely<Tables>;
+  /** Finds out what the way to the database lets through. Rejects where it cannot work. */
+  checkConnections?(): Promise<void>;
   /** Brings the schema up to date. */
   migrate(): Promise<void>;
   /** For the log, and for the ends of turns. */

@@ -27,6 +27,7 @@ import { createImages } from './tables/images.ts';
 import { createMessages } from './tables/messages.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
+import { DirectUrlUnusable } from './postgres/pooler.ts';
 import { createSealedValues } from './tables/sealed-values.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { createSteps } from './tables/steps.ts';
@@ -148,8 +149,11 @@ function notifying(notifications: Notifications, observer: QuestionObserver): Qu
 
 async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
   const backend =
-    database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+    database.kind === 'sqlite'
+      ? await openSqlite(database.path)
+      : openPostgres(database.url, logger, { directUrl: database.directUrl });
   try {
+    await backend.checkConnections?.();
     await backend.migrate();
     return backend;
   } catch (error) {
@@ -163,6 +167,11 @@ function cannotOpen(database: Config['database'], cause: unknown): Error {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const reason = first instanceof Error ? first.message : String(first);
   const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
+  if (database.kind === 'postgres' && cause instanceof DirectUrlUnusable)
+    return new DatabaseUnusable(
+      `DATABASE_DIRECT_URL (${withoutCredentials(database.directUrl ?? '')}): ${cause.message}`,
+      { cause },
+    );
   return new DatabaseUnusable(
     `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
     { cause },

@@ -327,6 +327,16 @@ const environments: [env: Record<string, string>, problems: string[]][] = [
     ],
   ],
   [
+    { DATABASE_DIRECT_URL: 'sqlite:other.db' },
+    ['DATABASE_DIRECT_URL: write postgres://<user>:<password>@<host>/<database>'],
+  ],
+  [
+    { DATABASE_DIRECT_URL: 'postgres://db/interlude', DATABASE_URL: 'sqlite:other.db' },
+    [
+      'DATABASE_DIRECT_URL: goes with DATABASE_URL, as another address of the same PostgreSQL database; give both or neither',
+    ],
+  ],
+  [
     { PUBLIC_URL: 'chat.example', AUTH_ISSUER: 'login.example' },
     [
       'PUBLIC_URL: write http://… or https://…: an address begins with its scheme',
@@ -369,6 +379,29 @@ test('a variable may be read from a file, also one that the agents file names', 
   const config = loadConfig({ ...env, ...files }, folder);
   expect(config.database).toEqual({ kind: 'sqlite', path: path.join(folder, 'other.db') });
   expect(config.servers.get('tracker')?.headers).toEqual({ 'x-key': 'secret' });
+});
+
+test('both addresses of a database may be read from files', () => {
+  const folder = testFolder();
+  const put = (name: string, text: string) => {
+    writeFileSync(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+  put('agents.yaml', server('url: "http://tracker/mcp"'));
+  const { database } = loadConfig(
+    {
+      INTERLUDE_CONFIG: 'agents.yaml',
+      INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=`,
+      DATABASE_URL_FILE: put('pooled', 'postgres://pooler/interlude\n'),
+      DATABASE_DIRECT_URL_FILE: put('direct', 'postgres://db/interlude\n'),
+    },
+    folder,
+  );
+  expect(database).toEqual({
+    kind: 'postgres',
+    url: 'postgres://pooler/interlude',
+    directUrl: 'postgres://db/interlude',
+  });
 });
 
 test('a file that cannot be read, and one beside its variable, are told with what to write', () => {

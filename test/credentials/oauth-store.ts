@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../src/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
@@ -15,11 +15,15 @@ export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: '
 
 type Options = Omit<Partial<Parameters<typeof createOAuthStore>[0]>, 'storage' | 'now'>;
 
-export async function setUpOAuthStore(options: Options = {}) {
+export async function setUpOAuthStore({
+  database: given,
+  ...options
+}: Options & { database?: Config['database'] } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-oauth-'));
   let turned = 0;
   const now = () => Date.now() + turned;
-  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') }, { now });
+  const database = given ?? { kind: 'sqlite', path: path.join(folder, 'test.db') };
+  const storage = await openStorage(database, { now });
   onTestFinished(async () => {
     await storage.close();
     await rm(folder, { recursive: true });
@@ -64,6 +68,6 @@ export async function setUpOAuthStore(options: Options = {}) {
     later: (ms: number) => {
       turned += ms;
     },
-    databasePath: path.join(folder, 'test.db'),
+    database,
   };
 }

@@ -4,12 +4,12 @@
  */
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
 
 export interface Task {
-  databasePath: string;
+  database: Config['database'];
   keys: string;
   publicUrl: string;
   server: ServerConfig;
@@ -20,9 +20,9 @@ export interface Task {
 
 process.once('message', (message) => void prepare(message as Task));
 
-async function prepare({ databasePath, keys, publicUrl, server, key, aheadMs, times }: Task): Promise<void> {
+async function prepare({ database, keys, publicUrl, server, key, aheadMs, times }: Task): Promise<void> {
   const now = () => Date.now() + aheadMs;
-  const storage = await openStorage({ kind: 'sqlite', path: databasePath }, { now });
+  const storage = await openStorage(database, { now });
   const store = createOAuthStore({ storage, keys: parseKeys(keys), publicUrl, now });
   process.once('message', () => void go());
   process.send?.('ready');

@@ -2,8 +2,8 @@
  * The schema's migrations, forward only, one file each. A migration that has been released is never edited or renamed:
  * databases remember it by its name.
  *
- * Any number of processes may start at once: one migrates, the others wait for it. On PostgreSQL the migrator
- * holds an advisory lock; on SQLite everything happens in one immediate transaction.
+ * Any number of processes may start at once: one migrates, the others wait for it. Everything happens in one transaction,
+ * which on PostgreSQL takes an advisory lock first, and on SQLite is immediate.
  */
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
@@ -54,7 +54,10 @@ export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>)
     const { error } = await new Migrator({ db, provider }).migrateToLatest();
     if (error) throw error instanceof Error ? error : new Error('the migration failed', { cause: error });
   };
-  await (kind === 'sqlite' ? query.transaction().execute(run) : run(query));
+  await query.transaction().execute(async (db) => {
+    if (kind === 'postgres') await sql.raw(takeLock).execute(db);
+    await run(db);
+  });
 }
 
 /**
@@ -67,6 +70,12 @@ async function migrationsOfLaterReleases(db: Kysely<Tables>): Promise<Record<str
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return Object.fromEntries(rows.map(({ name }) => [name, { up: () => Promise.resolve() }]));
 }
+
+/** The key is that of Kysely's own lock, which lasts for a session; here it ends with the transaction. */
+const takeLock = `
+  set local lock_timeout = 0;
+  select pg_advisory_xact_lock(3853314791062309107);
+  set local lock_timeout to default`;
 
 const migrations: Record<string, Migration> = {
   '001-conversations': { up: createConversations },

@@ -1,35 +1,79 @@
-/** A session's advisory lock: PostgreSQL frees it when the holder says so, and also when the holder dies. */
+/**
+ * Named locks of the database, each held by a transaction that stays open while the work goes on. Transaction-level locks
+ * pass connection poolers, which keep a client's server connection for a transaction and no longer.
+ *
+ * PostgreSQL frees the lock when its holder commits or dies. A holder that merely loses its connection finishes its work
+ * although another process may begin the same: what was sent to a provider cannot be taken back, and what is stored
+ * afterwards is compared with what it was made from.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SharedLock } from '../locks.ts';
 
-/** The namespace of the second argument of `hashtextextended`, so that other locks hash elsewhere. */
+/** The second argument of `hashtextextended`, so that other locks hash elsewhere. */
 const seed = 7;
-const lockNotAvailable = '55P03';
+const retryMs = 50;
 
-export function createPostgresLock(pool: pg.Pool): SharedLock {
+/** Far longer than any work under a lock: a process that is frozen gives up its connection in the end. */
+const longestWorkMs = 300_000;
+
+/**
+ * How many locks all processes together hold through a pooler. Each occupies one of its server connections, and the work
+ * needs another: with as many holders as connections they would wait for each other.
+ */
+const heldThroughPooler = ['pooled/1', 'pooled/2'];
+
+export function createPostgresLock(pool: pg.Pool, isPooled: () => boolean): SharedLock {
+  /** The connection that holds the lock; null when it is not free. */
+  async function tryToHold(name: string): Promise<pg.PoolClient | null> {
+    const client = await pool.connect();
+    try {
+      await client.query(`begin; set local idle_in_transaction_session_timeout = ${longestWorkMs}`);
+      const isFree =
+        (await tryLock(client, name)) && (!isPooled() || (await tryAny(client, heldThroughPooler)));
+      if (isFree) return client;
+      await client.query('rollback');
+      client.release();
+      return null;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
   return {
     async acquire(name, waitMs) {
       const giveUpAt = performance.now() + waitMs;
-      const client = await pool.connect();
-      try {
-        const leftMs = Math.max(1, Math.ceil(giveUpAt - performance.now()));
-        await client.query(`set lock_timeout = ${leftMs}`);
-        await client.query('select pg_advisory_lock(hashtextextended($1, $2))', [name, seed]);
-      } catch (error) {
-        const timedOut = error instanceof Error && 'code' in error && error.code === lockNotAvailable;
-        client.release(!timedOut);
-        if (timedOut) return null;
-        throw error;
+      for (;;) {
+        const client = await tryToHold(name);
+        if (client) return () => release(client);
+        const leftMs = giveUpAt - performance.now();
+        if (leftMs <= 0) return null;
+        await sleep(Math.min(retryMs, leftMs));
       }
-      return async () => {
-        try {
-          await client.query('select pg_advisory_unlock(hashtextextended($1, $2))', [name, seed]);
-          client.release();
-        } catch {
-          // The session is broken, and closing it frees the lock as well.
-          client.release(true);
-        }
-      };
     },
   };
+}
+
+async function tryAny(client: pg.PoolClient, names: string[]): Promise<boolean> {
+  for (const name of names) if (await tryLock(client, name)) return true;
+  return false;
+}
+
+async function tryLock(client: pg.PoolClient, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ free: boolean }>(
+    'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as free',
+    [name, seed],
+  );
+  return rows[0]?.free === true;
+}
+
+async function release(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('commit');
+    client.release();
+  } catch {
+    // The connection is lost, and the lock with it.
+    client.release(true);
+  }
 }

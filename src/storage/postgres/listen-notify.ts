@@ -15,8 +15,8 @@ export interface PostgresCarrierOptions {
   /** Nothing that is sent on another one is heard. */
   channel: string;
   pool: pg.Pool;
-  /** A new connection, not connected yet. */
-  connect: () => pg.Client;
+  /** A new connection, not connected yet; null where no notification would arrive. */
+  connect: () => pg.Client | null;
   logger: Logger;
 }
 
@@ -51,6 +51,7 @@ export function createPostgresCarrier({ channel, pool, connect, logger }: Postgr
   const keepListening = async (heard: (topic: string | null) => void) => {
     while (!closing.signal.aborted) {
       const client = connect();
+      if (!client) return;
       const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
       client.on('error', (error) =>
         logger.warn({ err: error }, 'lost the connection that listens for turn events'),

@@ -1,51 +1,76 @@
 import { Socket } from 'node:net';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Backend } from '../engine.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createPostgresCarrier } from './listen-notify.ts';
 import { createPostgresLock } from './advisory-lock.ts';
+import { createDialect } from './dialect.ts';
+import { expectNotifications, isPooler } from './pooler.ts';
 import type { Tables } from '../schema.ts';
 
 const connectTimeoutMs = 5_000;
-/** A process that is frozen inside a transaction would keep a conversation locked for everybody. */
-const idleInTransactionMs = 30_000;
-
 /**
  * How long nothing may be heard of a query. A database that vanishes without a word (a failover, a firewall) would
  * otherwise keep it waiting, and its connection busy, for the quarter of an hour that TCP tries.
  */
 const silenceMs = 40_000;
 const lastListenMs = 500;
+/** With notifications, a poll only finds what was lost; without, all that other processes write. */
+const pollMs = { notified: 1_000, unnotified: 250 };
 
-export function openPostgres(url: string, logger: Logger, limits = { silenceMs }): Backend {
-  const settings: pg.ClientConfig = {
-    connectionString: url,
+interface PostgresOptions {
+  /** An address of the same database without a pooler, for what needs a connection of its own. */
+  directUrl?: string | undefined;
+  silenceMs?: number;
+}
+
+export function openPostgres(url: string, logger: Logger, options: PostgresOptions = {}): Backend {
+  const settingsOf = (connectionString: string): pg.ClientConfig => ({
+    connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'interlude',
     types: { getTypeParser },
-  };
-  const openPool = (max: number, more: pg.PoolConfig = {}) => {
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it; only its type says otherwise
-    const pool = new pg.Pool({ ...settings, ...more, max, onConnect: setUp });
+  });
+  const settings = settingsOf(url);
+  const direct = options.directUrl === undefined ? settings : settingsOf(options.directUrl);
+  const openPool = (config: pg.PoolConfig) => {
+    const pool = new pg.Pool(config);
+    // A connection lost between two statements says so here, and to the next statement as well. Without a listener
+    // it would end the process.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     pool.on('error', (error) => logger.warn({ err: error }, 'lost an idle database connection'));
     return pool;
   };
-  const pool = openPool(10, { stream: () => socketWithin(limits.silenceMs) });
+  const pool = openPool({
+    ...settings,
+    max: 10,
+    stream: () => socketWithin(options.silenceMs ?? silenceMs),
+  });
   // Apart from the main pool: work done under a lock needs a connection too and must not wait for itself.
-  const lockPool = openPool(20);
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  const channelOn = (channel: string) =>
-    createPostgresCarrier({ channel, pool, connect: () => new pg.Client(settings), logger });
+  const lockPool = openPool({ ...direct, max: 20 });
+  const query = new Kysely<Tables>({ dialect: createDialect(pool) });
+  let isPooled = false;
+  const connect = () => (isPooled ? null : new pg.Client(direct));
+  const channelOn = (channel: string) => createPostgresCarrier({ channel, pool, connect, logger });
   return {
     kind: 'postgres',
     query,
+    async checkConnections() {
+      if (options.directUrl !== undefined) return expectNotifications(pool, new pg.Client(direct));
+      isPooled = await isPooler(pool);
+      if (isPooled)
+        logger.warn(
+          { pollMs: pollMs.unnotified },
+          'DATABASE_URL is the address of a connection pooler, which notifications may not pass: looking for new events instead; set DATABASE_DIRECT_URL to an address of the database itself',
+        );
+    },
     async migrate() {
       // With connections of its own: a step may rightly take long over a large table.
-      const patient = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(2) }) });
+      const patient = new Kysely<Tables>({ dialect: createDialect(openPool({ ...direct, max: 2 })) });
       try {
         await migrate({ kind: 'postgres', query: patient });
       } finally {
@@ -54,8 +79,10 @@ export function openPostgres(url: string, logger: Logger, limits = { silenceMs }
     },
     channel: channelOn('interlude_turn_log'),
     endingsChannel: channelOn('interlude_turn_endings'),
-    lock: createPostgresLock(lockPool),
-    pollMs: 1_000,
+    lock: createPostgresLock(lockPool, () => isPooled),
+    get pollMs() {
+      return isPooled ? pollMs.unnotified : pollMs.notified;
+    },
     async close() {
       await lockPool.end();
       await query.destroy();
@@ -75,13 +102,6 @@ function socketWithin(ms: number): Socket {
     };
     setTimeout(endIfSilent, lastListenMs);
   });
-}
-
-async function setUp(client: pg.ClientBase): Promise<void> {
-  // A connection lost between two statements says so here, and to the next statement as well. Without somebody
-  // listening it would end the process.
-  client.on('error', () => undefined);
-  await client.query(`set idle_in_transaction_session_timeout = ${idleInTransactionMs}`);
 }
 
 /** Counters and epoch milliseconds fit a JavaScript number; `pg` would hand them over as text. */

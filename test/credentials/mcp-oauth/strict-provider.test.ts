@@ -7,12 +7,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
 import { startStrictFiles } from '../../servers/strict-files.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
+import { findPgBouncer, startPgBouncer } from '../../pgbouncer.ts';
+import { postgresUrl } from '../../postgres.ts';
 import { comeBackFrom } from '../person.ts';
 import type { Task } from '../resolving-process.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
@@ -26,11 +28,12 @@ const resolving = path.resolve(import.meta.dirname, '../resolving-process.ts');
 
 type PeerOptions = Parameters<typeof startStrictFiles>[0];
 
-async function setup(options: PeerOptions = {}) {
+async function setup({ database, ...options }: PeerOptions & { database?: Config['database'] } = {}) {
   const files = await startStrictFiles(options);
   onTestFinished(() => files.stop());
   let isLost = false;
   const setup = await setUpOAuthStore({
+    ...(database && { database }),
     keys: parseKeys(k1),
     async fetch(url, init) {
       const answer = await fetch(url, init);
@@ -76,7 +79,7 @@ async function setup(options: PeerOptions = {}) {
 type Refused = { status: 401 | 403; challenge: string | null };
 type StoreSetup = Awaited<ReturnType<typeof setup>>;
 
-async function connected(options?: PeerOptions): Promise<StoreSetup> {
+async function connected(options?: Parameters<typeof setup>[0]): Promise<StoreSetup> {
   const made = await setup(options);
   expect(await made.connect(made.config)).toMatchObject({ kind: 'connected', account: 'alice@example.com' });
   return made;
@@ -126,10 +129,10 @@ test('who does not agree to lasting access is asked again when the token has run
   expect(refreshes()).toEqual([]);
 });
 
-test('twenty calls in two processes renew once, and the provider sees no refresh token twice', async () => {
-  const { databasePath, config, authorization, refreshes, use, token } = await connected();
+async function expectOneRenewal(made: StoreSetup): Promise<void> {
+  const { database, config, authorization, refreshes, use, token } = made;
   const task: Task = {
-    databasePath,
+    database,
     keys: k1,
     publicUrl,
     server: config,
@@ -150,6 +153,17 @@ test('twenty calls in two processes renew once, and the provider sees no refresh
   expect(refreshes()).toEqual([null]);
   expect(authorization.endedGrants).toEqual([]);
   expect(await use(await token())).toMatchObject({ kind: 'result' });
+}
+
+test('twenty calls in two processes renew once, and the provider sees no refresh token twice', async () =>
+  expectOneRenewal(await connected()));
+
+test('so do processes whose database is behind a connection pooler', async ({ skip }) => {
+  const found = await findPgBouncer();
+  if (found.kind === 'missing') return skip(found.why);
+  const url = await postgresUrl();
+  await using pooler = await startPgBouncer(found, url);
+  await expectOneRenewal(await connected({ database: { kind: 'postgres', url: pooler.through(url) } }));
 });
 
 test('a token that was ended at the provider before its time heals, and nobody is asked', async () => {

@@ -1,0 +1,84 @@
+/**
+ * A real PgBouncer in transaction mode: the machine's own (PGBOUNCER_PATH, or on the PATH), else Debian's. Its pool is small,
+ * and nothing resets a server connection between two clients, as operators run it.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { spawnBound } from '../src/development/bound-process.ts';
+import { freePort } from './free-port.ts';
+import { findProgram } from './programs/find-program.ts';
+import type { Found, Program } from './programs/find-program.ts';
+
+const program: Program = {
+  given: 'PGBOUNCER_PATH',
+  names: ['pgbouncer'],
+  package: 'pgbouncer',
+  executable: 'usr/sbin/pgbouncer',
+};
+
+export const poolSize = 5;
+
+export interface PgBouncer extends AsyncDisposable {
+  /** The same database, through the pooler. */
+  through(databaseUrl: string): string;
+}
+
+/** Says so where there is none, so that its tests are not missed silently. */
+export async function findPgBouncer(): Promise<Found> {
+  const found = await findProgram(program);
+  if (found.kind === 'missing') process.stderr.write(`No PgBouncer: ${found.why}\n`);
+  return found;
+}
+
+/** In front of the server of this database, and for all databases there. */
+export async function startPgBouncer(
+  { executable, env }: Extract<Found, { kind: 'ready' }>,
+  databaseUrl: string,
+): Promise<PgBouncer> {
+  const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-pgbouncer-'));
+  const port = await freePort();
+  const login = `user=${username}${password === '' ? '' : ` password=${decodeURIComponent(password)}`}`;
+  const file = path.join(folder, 'pgbouncer.ini');
+  await writeFile(
+    file,
+    `[databases]
+* = host=${hostname} port=${serverPort || '5432'} ${login}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${poolSize}
+server_reset_query =
+max_client_conn = 500
+`,
+  );
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
+  const server = spawnBound(executable, [...user, file], { env: { ...process.env, ...env } });
+  const closed = once(server, 'close');
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4_000);
+      if (log.includes('process up')) resolve();
+    });
+    void closed.then(() => reject(new Error(`PgBouncer did not start:\n${log}`)));
+  });
+  return {
+    through(url) {
+      const pooled = new URL(url);
+      pooled.host = `127.0.0.1:${port}`;
+      return pooled.href;
+    },
+    async [Symbol.asyncDispose]() {
+      server.kill('SIGKILL');
+      await closed;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
