@@ -1,5 +1,5 @@
 /**
- * A real PgBouncer in transaction mode: the machine's own (PGBOUNCER_PATH, or on the PATH), else Debian's. Its pool is small,
+ * A real PgBouncer, in transaction mode unless another is asked for: the machine's own (PGBOUNCER_PATH, or on the PATH), else Debian's. Its pool is small,
  * and nothing resets a server connection between two clients, as operators run it.
  */
 import { once } from 'node:events';
@@ -36,6 +36,7 @@ export async function findPgBouncer(): Promise<Found> {
 export async function startPgBouncer(
   { executable, env }: Extract<Found, { kind: 'ready' }>,
   databaseUrl: string,
+  mode: 'transaction' | 'session' | 'statement' = 'transaction',
 ): Promise<PgBouncer> {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-pgbouncer-'));
@@ -51,7 +52,7 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
+pool_mode = ${mode}
 default_pool_size = ${poolSize}
 server_reset_query =
 max_client_conn = 500

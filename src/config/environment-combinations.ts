@@ -24,7 +24,8 @@ export const combinations: Combination[] = [
     names: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
     isWrong: ({ DATABASE_URL, DATABASE_DIRECT_URL }) =>
       DATABASE_DIRECT_URL !== undefined && DATABASE_URL?.startsWith('postgres') !== true,
-    remedy: 'goes with DATABASE_URL, as another address of the same PostgreSQL database; give both or neither',
+    remedy:
+      'goes with DATABASE_URL, as another address of the same PostgreSQL database; give both or neither',
   },
   {
     names: ['AUTH_CLIENT_ID'],

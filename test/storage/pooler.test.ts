@@ -265,6 +265,34 @@ describe.skipIf(found.kind === 'missing')('events of other processes', () => {
   });
 });
 
+describe.skipIf(found.kind === 'missing')('a pooler in another mode', () => {
+  async function through(mode: 'session' | 'statement', url: string): Promise<string> {
+    if (found.kind === 'missing') throw new Error(found.why);
+    const other = await startPgBouncer(found, url, mode);
+    onTestFinished(() => other[Symbol.asyncDispose]());
+    return other.through(url);
+  }
+
+  test('passes notifications in session mode, where it is given as the direct address as well', async () => {
+    const url = await postgresUrl();
+    const pooled = await through('session', url);
+    const database: Postgres = { kind: 'postgres', url: pooled, directUrl: pooled };
+    const [reader, writer] = [await open(database, { pollMs: never }), await open({ kind: 'postgres', url })];
+    const turn = await begunTurn(writer);
+    const next = await follow(reader, turn);
+    for (const seq of [2, 3, 4]) {
+      await writer.turnLog.append(turn, [step(seq)]);
+      expect(await next()).toEqual([seq]);
+    }
+  });
+
+  test('is refused in statement mode, with its own reason', async () => {
+    const url = await through('statement', await postgresUrl());
+    const opening = openStorage({ kind: 'postgres', url });
+    await expect(opening).rejects.toThrow(/statement pooling mode.*Check DATABASE_URL/);
+  });
+});
+
 describe.concurrent('a direct address is refused, without its password', () => {
   const withPassword = (url: string) => {
     const secret = new URL(url);

@@ -4,7 +4,7 @@
  * connection that other clients use. So nothing of ours is set for a session, and listening needs a direct connection.
  */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { withTimeout } from '../../time/with-timeout.ts';
 
 const arrivalMs = 5_000;
