@@ -202,6 +202,51 @@ test('the lock of a process that was killed is free at once', async () => {
   await storage.close();
 });
 
+test('work whose lock is lost with its connection goes on, and others may take the lock', async () => {
+  const database = await fresh();
+  const [storage, other] = [await openStorage(database), await openStorage(database)];
+  const key = { tenant: 'acme', server: 'tracker', user: null };
+  const worked = storage.connections.withLock(key, 1_000, async () => {
+    const terminate = `select pg_terminate_backend(pid, 5000) from pg_locks
+      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`;
+    expect((await execute(database.url, terminate)).rows).toHaveLength(1);
+    expect(await other.connections.withLock(key, 1_000, () => Promise.resolve('theirs'))).toBe('theirs');
+    return 'mine';
+  });
+  expect(await worked).toBe('mine');
+  expect(await storage.connections.withLock(key, 1_000, () => Promise.resolve('again'))).toBe('again');
+  await Promise.all([storage.close(), other.close()]);
+});
+
+test('a process that holds its locks for a session, as earlier releases do, excludes us', async () => {
+  const database = await fresh();
+  const earlier = new pg.Client({ connectionString: database.url });
+  await earlier.connect();
+  onTestFinished(() => earlier.end());
+  await earlier.query('select pg_advisory_lock(3853314791062309107)');
+  const opening = openStorage(database);
+  await expect
+    .poll(
+      async () =>
+        (
+          await execute(
+            database.url,
+            "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
+          )
+        ).rows,
+    )
+    .toHaveLength(1);
+  await earlier.query('select pg_advisory_unlock(3853314791062309107)');
+  const storage = await opening;
+  onTestFinished(() => storage.close());
+  const key = { tenant: 'acme', server: 'tracker', user: null };
+  const name = JSON.stringify(['connection', ...Object.values(key)]);
+  await earlier.query('select pg_advisory_lock(hashtextextended($1, 7))', [name]);
+  await expect(storage.connections.withLock(key, 50, () => Promise.resolve())).rejects.toThrow(
+    'held the lock',
+  );
+});
+
 test('as much work as there are connections may be under locks and still use the database', async () => {
   const storage = await openStorage(await fresh());
   const work = Array.from({ length: 20 }, (_, index) =>
