@@ -28,8 +28,13 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await versions()).list,
   },
   {
+    name: 'versions rollback',
+    summary: 'start new turns with the version that was current before',
+    load: async () => (await versions()).rollback,
+  },
+  {
     name: 'versions use',
-    summary: 'start new turns with another version, to roll back a release',
+    summary: 'start new turns with any version that is kept',
     load: async () => (await versions()).use,
   },
   {

@@ -4,7 +4,7 @@ import { useVersion } from '../../processes/versions.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import { routedByTemporal } from '../../storage/ports/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand } from '../command.ts';
+import { UsageError, defineCommand } from '../command.ts';
 
 export const list = defineCommand({
   arguments: [],
@@ -50,11 +50,24 @@ export const list = defineCommand({
     }),
 });
 
+export const rollback = defineCommand({
+  arguments: [],
+  options: {},
+  details:
+    'New turns start with the version that was current before; turns of other versions stay with theirs. Restarting workers of the newer release does not undo it.',
+  run: () =>
+    withStorage(async (storage, deployment) => {
+      const [, before] = await storage.versions.list(deployment);
+      if (!before) throw new UsageError('There is no version to go back to: interlude versions');
+      await useVersion(storage, deployment, before.buildId);
+      process.stdout.write(`New turns start with version ${before.buildId}.\n`);
+    }),
+});
+
 export const use = defineCommand({
   arguments: ['build-id'],
   options: {},
-  details:
-    'New turns start with this version; turns of other versions stay with theirs. To roll back a release, deploy the older image, then run this with the build id of that image. Restarting workers of the newer release does not undo it.',
+  details: 'As rollback, to any version whose code is kept.',
   run: (_, [buildId = '']) =>
     withStorage(async (storage, deployment) => {
       await useVersion(storage, deployment, buildId);

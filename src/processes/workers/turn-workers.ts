@@ -68,7 +68,7 @@ function createNeededVersions({ config, storage, logger }: Dependencies): () => 
     unversioned = open.find(({ buildId }) => buildId === null)?.turns ?? 0;
     if (unversioned > before)
       logger.warn(
-        `${unversioned} open turns were started by a release without versions; no worker of this release runs them, and their users can cancel them`,
+        `${unversioned} open turns without a version: an earlier release started them, and no worker of this release runs them; their users can cancel them`,
       );
     const ids = [current, ...open.map(({ buildId }) => buildId)];
     return new Set(ids.flatMap((id) => (id === null || id === routedByTemporal ? [] : [id])));
