@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import { routedByTemporal } from '../storage/ports/versions.ts';
 import { pinnedTo } from '../temporal/deployment.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { turnNews } from '../workflows/messages.ts';
+import { taskTimeouts, turnNews } from '../workflows/messages.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 
 const startDeadlineMs = 5_000;
@@ -47,6 +47,7 @@ export async function startDelivery(
         ...pinnedTo(config.temporal, buildId),
         taskQueue: config.temporal.taskQueue,
         workflowExecutionTimeout: config.turn.timeoutMs + input.deadlineMs + marginMs,
+        workflowTaskTimeout: taskTimeouts.workflowTask,
         args: [input],
         staticSummary: summary,
         staticDetails: `Turn \`${turn.turnId}\` of conversation \`${turn.conversation}\``,

@@ -2,7 +2,7 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
 import { pinnedTo } from '../temporal/deployment.ts';
-import { searchAttributes, turnWorkflowId } from '../workflows/messages.ts';
+import { searchAttributes, taskTimeouts, turnWorkflowId } from '../workflows/messages.ts';
 import type { TurnInput } from '../workflows/messages.ts';
 
 export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 'turn' | 'temporal'>;
@@ -36,6 +36,7 @@ export function startOptions(
     ...pinnedTo(config.temporal, buildId),
     taskQueue: config.temporal.taskQueue,
     workflowExecutionTimeout: config.turn.timeoutMs,
+    workflowTaskTimeout: taskTimeouts.workflowTask,
     args: [input],
     memo: { turnId },
     typedSearchAttributes: [

@@ -23,7 +23,7 @@ import type { TemporalCalls } from './temporal-calls.ts';
 const startDeadlineMs = 3_500;
 /**
  * For a start that waits for a turn that is ending, which waits for its calls for two seconds at most; and for one whose
- * worker was killed just now, which another worker takes over after `stickyQueueScheduleToStartTimeout`.
+ * worker was killed just now, which another worker takes over after `taskTimeouts`.
  */
 const stopAndStartDeadlineMs = 10_000;
 /** A turn that may end for the message has to begin so long before that deadline: its end takes time, and clocks differ. */

@@ -2,7 +2,7 @@
 import { ChildWorkflowCancellationType, ParentClosePolicy, workflowInfo } from '@temporalio/workflow';
 import type { ChildWorkflowOptions } from '@temporalio/workflow';
 import type { TurnInput } from './messages.ts';
-import { searchAttributes } from './messages.ts';
+import { searchAttributes, taskTimeouts } from './messages.ts';
 
 /** `turn`: whose agent, user and conversation operators are shown. */
 export function childOptions({ turnId, conversation, agent, user }: TurnInput): ChildWorkflowOptions {
@@ -12,6 +12,7 @@ export function childOptions({ turnId, conversation, agent, user }: TurnInput): 
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     // It begins later than the turn it is a part of, so that the turn's own time runs out first.
     ...(executionTimeoutMs !== undefined && { workflowExecutionTimeout: executionTimeoutMs }),
+    workflowTaskTimeout: taskTimeouts.workflowTask,
     memo: { turnId },
     typedSearchAttributes: [
       { key: searchAttributes.agent, value: agent },

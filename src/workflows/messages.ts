@@ -177,6 +177,18 @@ export const pushWorkflow = 'pushNotifications';
 export const slackDeliveryWorkflow = 'slackDelivery';
 export const durableToolWorkflow = 'durableTool';
 
+/**
+ * How long Temporal waits for a worker before it gives a workflow's task to another one: the turns of a worker that was
+ * killed go on within five seconds. Shorter times make a busy worker lose tasks that it is working on, and each lost task
+ * is replayed, which makes the worker busier (docs/performance.md, "A worker that is killed").
+ */
+export const taskTimeouts = {
+  /** From the moment a worker takes a task until it completes it. Local activities may take longer: the SDK extends the task. */
+  workflowTask: '5s',
+  /** How long a task waits for the worker that has its workflow in the cache. */
+  stickyQueue: '5s',
+} as const;
+
 /** One live turn per conversation: the server refuses a second workflow with the same id. */
 export function turnWorkflowId({ tenant, conversation }: ConversationRef): string {
   return `turn/${encodeURIComponent(tenant)}/${conversation}`;

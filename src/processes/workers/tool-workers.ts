@@ -17,7 +17,7 @@ import { safeFailures } from '../../activities/safe-failures.ts';
 import { joinWithSdk } from '../../temporal/join-sdk.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
-import { stickyQueueScheduleToStartTimeout } from '../../temporal/sticky-queue.ts';
+import { taskTimeouts } from '../../workflows/messages.ts';
 import { activityPrefix } from '../../workflows/durable-tool/activity-prefix.ts';
 import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
 import { toolQueueName } from '../../workflows/tool-queue.ts';
@@ -107,7 +107,7 @@ async function createToolWorker(
       dataConverter: { payloadCodecs: [unreadableAsNull(sealingCodec(keys))] },
       sinks: sinksOf(parts, progress, onCutOff),
       interceptors: { activity: [safeFailures(logger)] },
-      stickyQueueScheduleToStartTimeout,
+      stickyQueueScheduleToStartTimeout: taskTimeouts.stickyQueue,
       maxHeartbeatThrottleInterval: heartbeatMs,
       maxConcurrentActivityTaskExecutions: config.worker.calls,
       shutdownGraceTime: config.shutdownGraceMs,

@@ -16,7 +16,7 @@ import { safeFailures } from '../../activities/safe-failures.ts';
 import { openingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import type { Version } from '../../temporal/deployment.ts';
-import { stickyQueueScheduleToStartTimeout } from '../../temporal/sticky-queue.ts';
+import { taskTimeouts } from '../../workflows/messages.ts';
 import { lightenWorkflowThreads } from '../../temporal/workflow-threads.ts';
 import { createCatalogue } from '../../remote/catalogue.ts';
 import { logModelWarnings } from '../../models/log-warnings.ts';
@@ -53,7 +53,7 @@ export async function createTurnWorker(
       // What tools in TypeScript report is sealed.
       dataConverter: { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] },
       interceptors: { activity: [safeFailures(logger)] },
-      stickyQueueScheduleToStartTimeout,
+      stickyQueueScheduleToStartTimeout: taskTimeouts.stickyQueue,
       // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
       maxHeartbeatThrottleInterval: heartbeatMs,
       shutdownGraceTime: config.shutdownGraceMs,
