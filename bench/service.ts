@@ -64,6 +64,10 @@ export interface Service extends AsyncDisposable {
   insideAll<Question extends keyof Inside>(question: Question): Promise<Inside[Question][]>;
   /** Stops the process and starts it again on the same data: every waiting turn is evicted. */
   restart(): Promise<void>;
+  /** Kills one of several workers with -9. */
+  killWorker(): Promise<void>;
+  /** Starts another worker and waits until it polls. */
+  addWorker(): Promise<void>;
 }
 
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -123,7 +127,13 @@ export async function startService(dependencies: Dependencies, client: Client): 
   const [baseUrl = ''] = baseUrls;
   const run = (command: 'start' | 'server' | 'worker', env: NodeJS.ProcessEnv) =>
     fork(at('../src/cli/checkout.ts'), [command], {
-      execArgv: ['--expose-gc', '--import', at('collect-in-threads.ts'), '--import', at('inside-service.ts')],
+      execArgv: [
+        '--expose-gc',
+        ...['collect-in-threads.ts', 'inside-service.ts', 'task-timeouts.ts'].flatMap((file) => [
+          '--import',
+          at(file),
+        ]),
+      ],
       env,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -188,6 +198,16 @@ export async function startService(dependencies: Dependencies, client: Client): 
     async restart() {
       await end('SIGTERM');
       processes = await start();
+    },
+    async killWorker() {
+      const worker = processes.pop();
+      if (shape !== 'production' || !worker) throw new Error('there is no worker of its own');
+      await endOne(worker, 'SIGKILL');
+    },
+    async addWorker() {
+      const before = await pollers(client, environment);
+      processes.push(run('worker', environment));
+      while ((await pollers(client, environment)) <= before) await sleep(100);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
