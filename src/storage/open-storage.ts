@@ -34,6 +34,8 @@ import { createSteps } from './tables/steps.ts';
 import type { ElicitationRow, QuestionObserver } from './ports/elicitations.ts';
 import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
+import { machineClock, startDatabaseClock } from './clock.ts';
+import type { DatabaseClock } from './clock.ts';
 import type { Backend } from './engine.ts';
 import { createToolCalls } from './tables/tool-calls.ts';
 import { createExposedTools } from './tables/exposed-tools.ts';
@@ -52,7 +54,7 @@ export interface StorageOptions {
   /** Overrides the database's own poll interval. */
   pollMs?: number;
   questions?: QuestionObserver;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; the database's clock by default. */
   now?: () => number;
 }
 
@@ -60,8 +62,8 @@ export async function openStorage(
   database: Config['database'],
   options: StorageOptions = {},
 ): Promise<Storage> {
-  const { logger = pino({ level: 'silent' }), questions = nobody, now = Date.now } = options;
-  const backend = await openBackend(database, logger).catch((error: unknown) => {
+  const { logger = pino({ level: 'silent' }), questions = nobody } = options;
+  const { backend, clock } = await openBackend(database, options, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
   const { kind, query, channel } = backend;
@@ -87,7 +89,7 @@ export async function openStorage(
     notifications,
     endings,
     questions: notifying(notifications, questions),
-    now,
+    now: clock.now,
   };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
@@ -118,11 +120,14 @@ export async function openStorage(
     audit: createAudit(parts),
     sealed: createSealedValues(parts),
     keyProofs: createKeyProofs(parts),
+    now: clock.now,
+    clockAheadMs: clock.aheadMs,
     async ping() {
       await backend.checkFile?.();
       await sql`select 1`.execute(query);
     },
     async close() {
+      clock.close();
       await mergeQueue.settled();
       await Promise.all([notifications.close(), endings.close()]);
       await backend.close();
@@ -147,7 +152,11 @@ function notifying(notifications: Notifications, observer: QuestionObserver): Qu
   };
 }
 
-async function openBackend(database: Config['database'], logger: Logger): Promise<Backend> {
+async function openBackend(
+  database: Config['database'],
+  { now }: Pick<StorageOptions, 'now'>,
+  logger: Logger,
+): Promise<{ backend: Backend; clock: DatabaseClock }> {
   const backend =
     database.kind === 'sqlite'
       ? await openSqlite(database.path)
@@ -155,7 +164,10 @@ async function openBackend(database: Config['database'], logger: Logger): Promis
   try {
     await backend.checkConnections?.();
     await backend.migrate();
-    return backend;
+    const { readClock } = backend;
+    const clock =
+      now || !readClock ? machineClock(now ?? Date.now) : await startDatabaseClock(readClock, logger);
+    return { backend, clock };
   } catch (error) {
     await backend.close().catch(() => undefined);
     throw error;

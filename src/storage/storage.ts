@@ -61,6 +61,10 @@ export interface Storage {
   audit: Audit;
   sealed: SealedValues;
   keyProofs: KeyProofs;
+  /** By the database's clock, in epoch milliseconds: what stored times are compared with, as clocks of processes differ. */
+  now(): number;
+  /** How far this process's clock is ahead of the database's; null where both are the same. */
+  clockAheadMs(): number | null;
   /** Resolves when the database answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,13 +1,26 @@
 /** Another process on the same database, told what to do and reporting by messages. */
+import { pino } from 'pino';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
+import type { NewTurn } from '../../src/storage/ports/turns.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import type { DatabaseConfig } from './contract.ts';
 
 export type Task =
   | { kind: 'open' }
   | { kind: 'append'; turn: TurnRef; name: string; count: number }
-  | { kind: 'hold-lock'; key: ConnectionKey };
+  | { kind: 'hold-lock'; key: ConnectionKey }
+  | { kind: 'tell-time'; turn: NewTurn };
+
+/** What a process makes of the time. */
+export interface Times {
+  wall: number;
+  now: number;
+  aheadMs: number | null;
+  /** The turns that it considers due. */
+  due: string[];
+  warnings: string[];
+}
 
 export interface Order {
   database: DatabaseConfig;
@@ -16,7 +29,9 @@ export interface Order {
 
 const { database, task } = JSON.parse(process.argv[2] ?? '') as Order;
 const report = (message: string) => process.send?.(message);
-const storage = await openStorage(database);
+const warnings: string[] = [];
+const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(line) });
+const storage = await openStorage(database, { logger });
 switch (task.kind) {
   case 'open':
     await storage.ping();
@@ -38,6 +53,20 @@ switch (task.kind) {
     });
     report('released');
     break;
+  case 'tell-time': {
+    const due = (await storage.turns.claimDue(10, 60_000)).map(({ turnId }) => turnId);
+    await storage.turns.prepare(task.turn);
+    await storage.turns.begin(task.turn);
+    const times: Times = {
+      wall: Date.now(),
+      now: storage.now(),
+      aheadMs: storage.clockAheadMs(),
+      due,
+      warnings,
+    };
+    report(JSON.stringify(times));
+    break;
+  }
 }
 await storage.close();
 process.disconnect?.();

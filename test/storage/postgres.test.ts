@@ -15,6 +15,8 @@ import { storageContract } from './contract.ts';
 import type { DatabaseConfig } from './contract.ts';
 import { begunTurn, keptStep, newTurn, step, text } from './contract/fixtures.ts';
 import { startChild } from './contract/processes.ts';
+import type { Times } from './child.ts';
+import { shiftedClock } from '../shifted-clock.ts';
 import { question } from './contract/question.ts';
 
 async function fresh() {
@@ -43,6 +45,30 @@ async function following(pollMs: number) {
     },
   };
 }
+
+test.each([-5, 5])(
+  'a process whose clock is %i minutes wrong keeps the times of the database, and warns once',
+  { timeout: 60_000 },
+  async (minutes) => {
+    const database = await fresh();
+    const storage = await openStorage(database);
+    const shiftMs = minutes * 60_000;
+    await begunTurn(storage);
+    const turn = newTurn();
+    const child = startChild(database, { kind: 'tell-time', turn }, shiftedClock(shiftMs));
+    const [told] = (await once(child, 'message')) as [string];
+    const times = JSON.parse(told) as Times;
+    const off = (ms: number) => Math.abs(ms) < 5_000;
+    expect(times.wall - Date.now() - shiftMs, 'the process has another clock').toSatisfy(off);
+    expect(times.due, 'what is not due yet').toEqual([]);
+    expect(await storage.turns.claimDue(10, 60_000), 'what the process has begun').toEqual([]);
+    expect(times.now - Date.now()).toSatisfy(off);
+    expect((times.aheadMs ?? 0) - shiftMs).toSatisfy(off);
+    expect(times.warnings).toEqual([expect.stringContaining('synchronise both with NTP')]);
+    expect(storage.clockAheadMs()).toSatisfy(off);
+    await storage.close();
+  },
+);
 
 async function execute(url: string, statement: string, values: unknown[] = []) {
   const client = new pg.Client({ connectionString: url });

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Backend } from '../engine.ts';
@@ -82,6 +82,13 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
     lock: createPostgresLock(lockPool, () => isPooled),
     get pollMs() {
       return isPooled ? pollMs.unnotified : pollMs.notified;
+    },
+    async readClock() {
+      const read = sql<{
+        now: number;
+      }>`select (extract(epoch from clock_timestamp()) * 1000)::double precision as now`;
+      const { rows } = await read.execute(query);
+      return rows[0]?.now ?? NaN;
     },
     async close() {
       await lockPool.end();

@@ -8,9 +8,14 @@ import type { Order, Task } from '../child.ts';
 import type { DatabaseConfig, Subject } from '../contract.ts';
 import { begunTurn, deltas, seqs, text, upTo } from './fixtures.ts';
 
-export function startChild(database: DatabaseConfig, task: Task): ChildProcess {
+export function startChild(
+  database: DatabaseConfig,
+  task: Task,
+  env: Record<string, string> = {},
+): ChildProcess {
   const order: Order = { database, task };
-  return fork(path.resolve(import.meta.dirname, '../child.ts'), [JSON.stringify(order)]);
+  const options = { env: { ...process.env, ...env } };
+  return fork(path.resolve(import.meta.dirname, '../child.ts'), [JSON.stringify(order)], options);
 }
 
 export function processesContract(subject: () => Subject): void {

@@ -1,0 +1,67 @@
+/**
+ * The database's clock. Every time that is stored, and every time that a stored one is compared with, is read from it, so
+ * that processes agree on leases and deadlines when the clock of one of them is wrong.
+ *
+ * It is read once a minute and carried forward by the monotonic clock in between, so that `now()` costs no statement. It is
+ * off by at most half the time that the reading took.
+ */
+import type { Logger } from 'pino';
+import { createClockDifference } from '../time/clock-difference.ts';
+
+export interface DatabaseClock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** How far this process's clock is ahead of the database's, in milliseconds. */
+  aheadMs(): number | null;
+  close(): void;
+}
+
+const everyMs = 60_000;
+/** A reading that took longer says too little; the process may have been frozen meanwhile. */
+const slowMs = 1_000;
+/** The machine has slept, or its clock was set: what the monotonic clock counts from there on is not enough. */
+const jumpMs = 1_000;
+
+export async function startDatabaseClock(
+  read: () => Promise<number>,
+  logger: Logger,
+): Promise<DatabaseClock> {
+  const difference = createClockDifference('the database', logger);
+  const wall = () => Date.now() - performance.now();
+  let offset = NaN;
+  let wallAtReading = 0;
+  let reading: Promise<void> | undefined;
+
+  async function measure(): Promise<void> {
+    const before = performance.now();
+    const time = await read();
+    const after = performance.now();
+    if (after - before > slowMs && !Number.isNaN(offset)) return;
+    offset = time - (before + after) / 2;
+    wallAtReading = wall();
+    difference.measured(wallAtReading - offset);
+  }
+
+  /** While the database is away, the last reading counts. */
+  const measureAgain = () => {
+    reading ??= measure()
+      .catch(() => undefined)
+      .finally(() => (reading = undefined));
+  };
+
+  await measure();
+  const timer = setInterval(measureAgain, everyMs).unref();
+  return {
+    now() {
+      if (Math.abs(wall() - wallAtReading) > jumpMs) measureAgain();
+      return Math.floor(offset + performance.now());
+    },
+    aheadMs: difference.aheadMs,
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Of a database in a file: its processes share the clock of their machine. A test may set it. */
+export function machineClock(now: () => number): DatabaseClock {
+  return { now, aheadMs: () => null, close: () => undefined };
+}

@@ -1,0 +1,39 @@
+/** How far this process's clock is from another's: a warning and a number, never a reason to stop. */
+import type { Logger } from 'pino';
+
+/** Beyond this an operator should know. */
+export const toleratedMs = 5_000;
+
+export interface ClockDifference {
+  /** Positive where this process's clock is ahead. */
+  measured(aheadMs: number): void;
+  /** As last measured, in whole milliseconds; null: not measured yet. */
+  aheadMs(): number | null;
+}
+
+/** `other`: whose clock, as the log names it. Warns once, and again when the difference has changed by as much. */
+export function createClockDifference(other: string, logger: Pick<Logger, 'warn' | 'info'>): ClockDifference {
+  let last: number | null = null;
+  let warnedOf = 0;
+
+  return {
+    measured(aheadMs) {
+      last = Math.round(aheadMs);
+      const isWrong = Math.abs(last) > toleratedMs;
+      if (isWrong && Math.abs(last - warnedOf) > toleratedMs) {
+        warnedOf = last;
+        const seconds = Math.round(Math.abs(last) / 1000);
+        const direction = last > 0 ? 'ahead of' : 'behind';
+        logger.warn(
+          { aheadMs: last },
+          `the clock of this machine is ${seconds} s ${direction} that of ${other}; synchronise both with NTP`,
+        );
+      }
+      if (!isWrong && warnedOf !== 0) {
+        warnedOf = 0;
+        logger.info({ aheadMs: last }, `the clock of this machine agrees with that of ${other} again`);
+      }
+    },
+    aheadMs: () => last,
+  };
+}
