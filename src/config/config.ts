@@ -118,7 +118,7 @@ export interface Config {
   worker: { calls: number; heldCalls: number };
   /** How long a process that is told to stop waits for the calls of its worker. */
   shutdownGraceMs: number;
-  /** When Temporal ends a turn that has not ended by itself. */
+  /** The most that a turn may take; then it is ended. */
   turn: { timeoutMs: number };
   agents: Map<string, AgentConfig>;
   /** What turns call: MCP servers, and remote agents, by the name that agents use. */

@@ -53,9 +53,11 @@ export function startLostTurns(
   parts: Dependencies,
   client: Client,
   { resumeDeliveries }: Pick<Service, 'resumeDeliveries'>,
+  confirmMs?: number,
 ): ReturnType<typeof startReconciler> {
   const abandonCalls = createAbandonLostTurn(parts);
-  return startReconciler({ ...parts, abandonCalls, resumeDeliveries }, createTurnRuns(client));
+  const given = { ...parts, abandonCalls, resumeDeliveries };
+  return startReconciler({ ...given, ...(confirmMs !== undefined && { confirmMs }) }, createTurnRuns(client));
 }
 
 /** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */

@@ -35,7 +35,8 @@ export function startOptions(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     ...pinnedTo(config.temporal, buildId),
     taskQueue: config.temporal.taskQueue,
-    workflowExecutionTimeout: config.turn.timeoutMs,
+    // The turn's row judges how long it takes (see the reconciler); this is for a workflow that does not even end then.
+    workflowExecutionTimeout: 2 * config.turn.timeoutMs + 60 * 60_000,
     workflowTaskTimeout: taskTimeouts.workflowTask,
     args: [input],
     memo: { turnId },

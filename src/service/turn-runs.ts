@@ -1,5 +1,5 @@
 /** What Temporal knows of the runs of turns, and what they can say when they are over: for the reconciler. */
-import { WorkflowNotFoundError, isGrpcServiceError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
 import type { ConversationRef, TurnRef } from '../turn/turn.ts';
@@ -9,9 +9,13 @@ import {
   elicitationQuery,
   turnWorkflowId,
 } from '../workflows/messages.ts';
+import { isOfTemporal } from './temporal-errors.ts';
 
-/** `unknown`: Temporal does not answer. `lost`: it does, and knows of no such run. */
-export type RunStatus = 'open' | 'unknown' | 'lost' | 'cancelled' | 'terminated' | 'timed-out';
+/**
+ * `unknown`: Temporal does not answer, or is not well. `missing`: it is well, and knows of no such run; one look is not enough
+ * to believe it. `closed`: the run has failed, or has come to its end without writing the turn's.
+ */
+export type RunStatus = 'open' | 'unknown' | 'missing' | 'closed' | 'cancelled' | 'terminated' | 'timed-out';
 
 export interface ClosedRun {
   runId: string;
@@ -27,6 +31,8 @@ const listDeadlineMs = 5_000;
 const queryDeadlineMs = 2_000;
 /** Lists lag behind what they list, by seconds on some clusters. */
 const lagMs = 30_000;
+/** Of the first list: so far apart the clocks of this process and of Temporal may be. */
+const clockMarginMs = 10 * 60_000;
 
 /** A turn or a tool that ends itself, however it ends, has completed as a workflow. */
 const closedFromOutside = `WorkflowType IN ('${agentTurnWorkflow}', '${durableToolWorkflow}') AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')`;
@@ -34,22 +40,47 @@ const closedFromOutside = `WorkflowType IN ('${agentTurnWorkflow}', '${durableTo
 export type TurnRuns = ReturnType<typeof createTurnRuns>;
 
 export function createTurnRuns(client: Client) {
+  const within = <T>(call: () => Promise<T>): Promise<T> =>
+    client.withDeadline(Date.now() + describeDeadlineMs, call);
+
   /** `turnId`: of the turn whose run it has to be; the latest run may be another turn's. */
   async function statusOf(workflowId: string, turnId?: string): Promise<RunStatus> {
     try {
-      const describe = () => client.workflow.getHandle(workflowId).describe();
-      const run = await client.withDeadline(Date.now() + describeDeadlineMs, describe);
-      return turnId === undefined || run.memo?.['turnId'] === turnId ? toRunStatus(run) : 'lost';
+      const run = await within(() => client.workflow.getHandle(workflowId).describe());
+      if (turnId === undefined || run.memo?.['turnId'] === turnId) return toRunStatus(run);
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'lost';
-      if (isGrpcServiceError(error)) return 'unknown';
-      throw error;
+      if (!(error instanceof WorkflowNotFoundError)) return unknownIfTemporals(error);
+    }
+    return (await isWell()) ? 'missing' : 'unknown';
+  }
+
+  /** Temporal answers for its namespace, too: it is neither starting nor stopping. */
+  async function isWell(): Promise<boolean> {
+    const { connection, options } = client;
+    try {
+      await within(() => connection.workflowService.describeNamespace({ namespace: options.namespace }));
+      return true;
+    } catch (error) {
+      unknownIfTemporals(error);
+      return false;
     }
   }
 
   return {
     statusOf,
     statusOfTurn: (turn: TurnRef) => statusOf(turnWorkflowId(turn), turn.turnId),
+
+    /** Asks the turn's run to stop; does nothing where it is closed or missing, or Temporal does not answer. */
+    async cancel(turn: TurnRef): Promise<void> {
+      const workflowId = turnWorkflowId(turn);
+      try {
+        const { memo, runId } = await within(() => client.workflow.getHandle(workflowId).describe());
+        if (memo?.['turnId'] !== turn.turnId) return;
+        await within(() => client.workflow.getHandle(workflowId, runId).cancel());
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) unknownIfTemporals(error);
+      }
+    },
 
     /**
      * A question as the workflow that asked it knows it, also when that is closed: it still answers queries as long as there
@@ -60,36 +91,47 @@ export function createTurnRuns(client: Client) {
       return client.withDeadline(Date.now() + queryDeadlineMs, query).catch(() => null);
     },
 
-    /** Runs that did not come to their own end, each once. What ended before the first call is found with its turn. */
-    createClosed() {
+    /**
+     * Runs that did not come to their own end, each once. What ended before the first call is found with its turn. Where the
+     * list goes on is said by Temporal's own times: a wrong clock here only makes the first list longer, or empty for a while.
+     */
+    createClosed(now: () => number) {
       const seen = new Map<string, number>();
-      let since = Date.now() - lagMs;
+      let since = now() - clockMarginMs;
       return async (limit: number): Promise<ClosedRun[]> => {
-        const at = Date.now();
         const query = `${closedFromOutside} AND CloseTime > '${new Date(since).toISOString()}'`;
         const found: ClosedRun[] = [];
+        let newest = since + lagMs;
         const list = async (): Promise<boolean> => {
           for await (const run of client.workflow.list({ query, pageSize: 200 })) {
             if (seen.has(run.runId)) continue;
             if (found.length === limit) return false;
-            seen.set(run.runId, at);
+            const closedAt = run.closeTime?.getTime() ?? newest;
+            newest = Math.max(newest, closedAt);
+            seen.set(run.runId, closedAt);
             const closed = toClosedRun(run);
             if (closed) found.push(closed);
           }
           return true;
         };
         try {
-          if (!(await client.withDeadline(at + listDeadlineMs, list))) return found;
+          if (!(await client.withDeadline(Date.now() + listDeadlineMs, list))) return found;
         } catch (error) {
-          if (isGrpcServiceError(error)) return found;
-          throw error;
+          unknownIfTemporals(error);
+          return found;
         }
-        since = at - lagMs;
-        for (const [runId, seenAt] of seen) if (seenAt < since - lagMs) seen.delete(runId);
+        since = newest - lagMs;
+        for (const [runId, closedAt] of seen) if (closedAt < since) seen.delete(runId);
         return found;
       };
     },
   };
+}
+
+/** Rethrows what is no trouble of Temporal's. */
+function unknownIfTemporals(error: unknown): 'unknown' {
+  if (isOfTemporal(error)) return 'unknown';
+  throw error;
 }
 
 function toClosedRun(run: WorkflowExecutionInfo): ClosedRun | null {
@@ -120,6 +162,6 @@ function toRunStatus({ status }: Pick<WorkflowExecutionInfo, 'status'>): RunStat
     case 'TIMED_OUT':
       return 'timed-out';
     default:
-      return 'lost';
+      return 'closed';
   }
 }

@@ -1,15 +1,9 @@
 /** Turns whose workflow could not end them. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { pino } from 'pino';
-import { expect, test } from 'vitest';
-import { startReconciler } from '../../src/reconciler/reconciler.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { RunStatus } from '../../src/service/turn-runs.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { city, useAskingService } from '../asking/asking-service.ts';
@@ -17,9 +11,9 @@ import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { begunTurn, deltas, newTurn, text } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
+import { ended, ownStorage } from './own-storage.ts';
 
 const one = asks({ one: form('One') }, 's1');
-const logger = pino({ level: 'silent' });
 const tenant = 'demo';
 const minuteMs = 60_000;
 
@@ -85,7 +79,8 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
-  const loops = [1, 2].map(() => startReconciler({ storage, logger }, createTurnRuns(setup.temporal.client)));
+  await using _ = own.reconciles(setup.temporal.client);
+  await using __ = own.reconciles(setup.temporal.client);
   for (const { turn, asked } of lost) {
     await ended(storage, turn);
     expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
@@ -98,7 +93,6 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
       'turn-ended',
     ]);
   }
-  await Promise.all(loops.map((loop) => loop.stop()));
 });
 
 test('one that waits, and one that nobody has taken up yet, are left alone', async () => {
@@ -132,9 +126,98 @@ test('while Temporal is away, nothing is ended', async () => {
   await own.looks(new Client({ connection }), 1);
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await connection.close();
-  await own.looks(setup.temporal.client, 1);
+  own.pass(minuteMs);
+  await using _ = own.reconciles(setup.temporal.client);
+  await ended(own.storage, turn);
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'failed' });
 });
+
+test('one that Temporal does not find once, but finds when it is asked again, goes on', async () => {
+  await using own = await ownStorage();
+  const { client } = setup.temporal;
+  const turn = await begunTurn(own.storage);
+  own.pass(minuteMs);
+  const looks = [Promise.withResolvers<RunStatus>(), Promise.withResolvers<RunStatus>()];
+  let count = 0;
+  const runs = createTurnRuns(client);
+  const statusOfTurn = async (of: TurnRef) => {
+    const status = await runs.statusOfTurn(of);
+    looks[count++]?.resolve(status);
+    return status;
+  };
+  await using _ = own.reconciles(client, { runs: { ...runs, statusOfTurn }, confirmMs: 1_000 });
+  expect(await looks[0]?.promise).toBe('missing');
+  const workflowId = turnWorkflowId(turn);
+  const options = { workflowId, taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+  const workflow = await client.workflow.start(agentTurnWorkflow, options);
+  expect(await looks[1]?.promise).toBe('open');
+  expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running', endedAt: null });
+  await workflow.terminate();
+  await ended(own.storage, turn);
+});
+
+test('one that was to start, and never did, makes room for the same message', async () => {
+  await using own = await ownStorage();
+  const { storage } = own;
+  const turn = newTurn();
+  await storage.turns.prepare(turn);
+  own.pass(minuteMs);
+  await using _ = own.reconciles(setup.temporal.client);
+  await ended(storage, turn);
+  expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
+  // What Temporal starts now after all has nothing to do.
+  expect(await storage.turns.begin(turn)).toBe(false);
+  const again = { ...turn, turnId: randomUUID() };
+  expect(await storage.turns.prepare(again)).toBe('prepared');
+  expect(await storage.turns.begin(again)).toBe(true);
+});
+
+test.each(['withdrawn', 'failed'])(
+  'a workflow whose turn is %s by the time it starts does nothing',
+  async (end) => {
+    const { storage } = setup.service;
+    const { client } = setup.temporal;
+    const { conversation: other } = await setup.begin([one]);
+    const { taskQueue } = await handleOf(other).describe();
+    const turn = newTurn({ tenant });
+    await storage.turns.prepare(turn);
+    if (end === 'withdrawn') await storage.turns.withdraw(turn);
+    else await storage.turns.end(turn, 'failed');
+    const before = await storage.turns.get(turn);
+    const limits = { maxSteps: 5, elicitationTimeoutMs: minuteMs, toolCallMs: minuteMs };
+    const result = await client.workflow.execute(agentTurnWorkflow, {
+      workflowId: turnWorkflowId(turn),
+      taskQueue,
+      memo: { turnId: turn.turnId },
+      args: [{ ...turn, limits }],
+    });
+    expect(result).toEqual({ status: 'cancelled' });
+    expect(await storage.turnLog.read(turn, 0)).toEqual([]);
+    expect(await storage.messages.list(turn)).toEqual([]);
+    expect(await storage.turns.get(turn)).toEqual(before);
+  },
+);
+
+test.each([-5, 5])(
+  'a clock that is %i minutes wrong does not hide what was ended from outside',
+  async (minutes) => {
+    const { client } = setup.temporal;
+    const turn = newTurn();
+    const options = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+    const workflow = await client.workflow.start(agentTurnWorkflow, {
+      ...options,
+      workflowId: turnWorkflowId(turn),
+    });
+    const real = Date.now;
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + minutes * minuteMs);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const closed = createTurnRuns(client).createClosed(Date.now);
+    await closed(1_000);
+    await workflow.terminate();
+    const turnIds = async () => (await closed(1_000)).map(({ turnId }) => turnId);
+    await expect.poll(turnIds, { timeout: 10_000 }).toContain(turn.turnId);
+  },
+);
 
 test('a merge that was lost with its process is made', async () => {
   await using own = await ownStorage();
@@ -187,48 +270,9 @@ test('the question of a tool that was ended from outside is closed at once, whil
   const asked = question(turn, { workflowId: toolId });
   await storage.elicitations.open(asked, { perUser: 20 });
   await tool.terminate();
-  const loop = startReconciler({ storage, logger }, createTurnRuns(client));
+  await using _ = own.reconciles(client);
   const status = async () => (await storage.elicitations.get(asked.id))?.status;
   await expect.poll(status, { timeout: 20_000 }).toBe('cancel');
-  await loop.stop();
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await workflow.terminate();
 });
-
-async function ended(storage: Storage, turn: TurnRef): Promise<void> {
-  const isEnded = async () => (await storage.turns.get(turn))?.endedAt ?? null;
-  await expect.poll(isEnded, { timeout: 30_000 }).not.toBeNull();
-}
-
-/** A database that nobody else looks after, whose clock is set by the test. */
-async function ownStorage() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-lost-'));
-  let ahead = 0;
-  const now = () => Date.now() + ahead;
-  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') }, { now });
-  const pass = (ms: number) => void (ahead += ms);
-  return {
-    storage,
-    pass,
-    /** Everything there is, so many times, from the claim to the end. */
-    async looks(client: Client, times: number): Promise<void> {
-      for (let count = 0; count < times; count++) {
-        pass(minuteMs);
-        const claimed = Promise.withResolvers<void>();
-        const claimDue: Storage['turns']['claimDue'] = async (...which) => {
-          const due = await storage.turns.claimDue(...which);
-          if (due.length > 0) claimed.resolve();
-          return due;
-        };
-        const turns = { ...storage.turns, claimDue };
-        const loop = startReconciler({ storage: { ...storage, turns }, logger }, createTurnRuns(client));
-        await claimed.promise;
-        await loop.stop();
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      await storage.close();
-      await rm(folder, { recursive: true });
-    },
-  };
-}

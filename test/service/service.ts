@@ -116,7 +116,7 @@ export async function startService({
   const service = createService({ ...parts, client });
   const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
-  const lostTurns = startLostTurns(parts, client, service);
+  const lostTurns = startLostTurns(parts, client, service, 1_000);
   stack.defer(() => lostTurns.stop());
   await app.listen(config.http);
 

@@ -53,6 +53,7 @@ export interface Ended {
 /** `dueAt`: when it is looked at again, unless something happens to it before. */
 export interface DueTurn extends TurnRef {
   status: TurnStatus;
+  createdAt: number;
   dueAt: number;
 }
 
@@ -107,6 +108,8 @@ export interface Turns {
    * not merged. Nobody else gets them for `againMs`; merging a turn takes it off the list.
    */
   claimDue(limit: number, againMs: number): Promise<DueTurn[]>;
+  /** The same, of turns that have not ended within `longestMs`. */
+  claimOverdue(limit: number, againMs: number, longestMs: number): Promise<DueTurn[]>;
   get(turn: TurnRef): Promise<TurnRow | null>;
   /** The same, whatever its conversation. */
   find(turn: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<TurnRow | null>;

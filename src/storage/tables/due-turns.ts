@@ -24,6 +24,7 @@ export async function claimDueTurns(
   { kind, query, now }: Database,
   limit: number,
   againMs: number,
+  longestMs?: number,
 ): Promise<DueTurn[]> {
   const at = now();
   const rows = await query
@@ -34,18 +35,22 @@ export async function claimDueTurns(
         .selectFrom('turns')
         .select('turn_id')
         .where('due_at', '<=', at)
+        .$if(longestMs !== undefined, (due) =>
+          due.where('ended_at', 'is', null).where('created_at', '<=', at - (longestMs ?? 0)),
+        )
         .orderBy('due_at')
         .limit(limit)
         // SQLite's writers never meet.
         .$if(kind === 'postgres', (due) => due.forNoKeyUpdate().skipLocked()),
     )
-    .returning(['tenant', 'conversation', 'turn_id', 'status', 'due_at'])
+    .returning(['tenant', 'conversation', 'turn_id', 'status', 'created_at', 'due_at'])
     .execute();
   return rows.map((row) => ({
     tenant: row.tenant,
     conversation: row.conversation,
     turnId: row.turn_id,
     status: row.status,
+    createdAt: row.created_at,
     dueAt: row.due_at ?? at,
   }));
 }

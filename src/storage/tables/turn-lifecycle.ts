@@ -67,7 +67,7 @@ export async function prepareTurn(
     .where('turn_id', '!=', turnId)
     .limit(1)
     .executeTakeFirst();
-  if (known) return 'known' as const;
+  if (known && !(await removeUnbegun(write, known.turn_id))) return 'known' as const;
 
   const prepared = await write
     .insertInto('turns')
@@ -101,6 +101,27 @@ export async function prepareTurn(
 /** Rolls the transaction back. */
 export class NoVersion extends Error {
   override name = 'NoVersion';
+}
+
+/** A turn that failed before it began has answered nothing: the same message starts anew. False for any other. */
+async function removeUnbegun(write: Write, turnId: string): Promise<boolean> {
+  const removed = await write
+    .deleteFrom('turns')
+    .where('turn_id', '=', turnId)
+    .where('status', '=', 'failed')
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('turn_events')
+            .select('seq')
+            .where('turn_id', '=', turnId)
+            .where('key', '=', 'turn-started'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return removed.numDeletedRows > 0n;
 }
 
 /** Null when the turn was withdrawn. `closed`: questions of lost turns, which end with it. */

@@ -55,6 +55,7 @@ export function createTurns(database: Database): Turns {
       return ended;
     },
     claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),
+    claimOverdue: (limit, againMs, longestMs) => claimDueTurns(database, limit, againMs, longestMs),
     async get({ tenant, conversation, turnId }) {
       const row = await selectTurns(query, { tenant, conversation })
         .where('turns.turn_id', '=', turnId)

@@ -44,6 +44,7 @@ async function backTo009(
   await sql`alter table elicitation_answers drop column surface`.execute(query);
   await sql`drop table images`.execute(query);
   await sql`drop table push_configs`.execute(query);
+  await sql`drop index turns_by_age`.execute(query);
   await sql`drop index turns_of_owner`.execute(query);
   await sql`alter table api_keys drop column acts_for_users`.execute(query);
   await sql`alter table api_keys drop column approves_for_users`.execute(query);
