@@ -8,9 +8,13 @@ import { supersede, turnQuery, turnWorkflowId } from '../workflows/messages.ts';
 /** What becomes of a turn that is at work when the next message comes. */
 export type OnBusy = 'refuse' | 'cancel';
 
-/** `closing`: the turn's end is on record, its workflow is about to follow. */
+/**
+ * `closing`: the turn's end is on record, its workflow is about to follow. `abandoned`: it ended some time ago, or was
+ * withdrawn, so that its workflow has nothing left to do, and no worker lets it find that out.
+ */
 export type OpenTurn =
   | { kind: 'none' | 'closing' }
+  | { kind: 'abandoned'; terminate: () => Promise<void> }
   | {
       kind: 'live';
       turnId: string;
@@ -26,24 +30,35 @@ export type LiveTurn = Extract<OpenTurn, { kind: 'live' }>;
 export type Leaving = 'yes' | 'no' | 'unknown';
 
 const reportDeadlineMs = 1_000;
+/** Longer than a workflow with a worker takes from writing its turn's end to closing. */
+const longestClosingMs = 10_000;
+
+interface OpenTurnsStorage {
+  turns: Pick<Turns, 'get'>;
+  now(): number;
+}
 
 export type OpenTurns = ReturnType<typeof createOpenTurns>;
 
-export function createOpenTurns(client: Client, turns: Pick<Turns, 'get'>) {
+export function createOpenTurns(client: Client, { turns, now }: OpenTurnsStorage) {
   /** What Temporal runs for this conversation, and whether that has already ended as far as anybody can see. */
   async function openTurn({ tenant, conversation }: ConversationRef): Promise<OpenTurn> {
     const run = await openRun({ tenant, conversation });
     if (!run) return { kind: 'none' };
     const { turnId, handle } = run;
     const row = await turns.get({ tenant, conversation, turnId });
-    return row?.endedAt == null
-      ? {
-          kind: 'live',
-          turnId,
-          isEnding: row?.endingAt != null,
-          handle,
-        }
-      : { kind: 'closing' };
+    if (!row || (row.endedAt !== null && row.endedAt < now() - longestClosingMs))
+      return { kind: 'abandoned', terminate: () => terminate(handle) };
+    if (row.endedAt !== null) return { kind: 'closing' };
+    return { kind: 'live', turnId, isEnding: row.endingAt !== null, handle };
+  }
+
+  async function terminate(handle: WorkflowHandle): Promise<void> {
+    try {
+      await handle.terminate('its turn has ended');
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
   }
 
   async function openRun(conversation: ConversationRef) {

@@ -56,7 +56,9 @@ export async function startTurn(
     ...(images.length > 0 && { images }),
     ...(hops > 0 && { hops }),
   };
-  const start = await workflows.start(turn, request.onBusy);
+  const isNamed = request.conversation !== undefined && request.messages.at(-1)?.id !== undefined;
+  const isRepeatable = isNamed || request.repetition.kind === 'named';
+  const start = await workflows.start(turn, { onBusy: request.onBusy, isRepeatable });
   switch (start.kind) {
     case 'started':
     case 'joined':

@@ -1,7 +1,8 @@
 /**
- * Starting a turn, at most once for each message. A turn is either running or its caller was told that it is not: it is
- * prepared in the database first, then its workflow is started, and it is withdrawn again when the start cannot be
- * confirmed. A workflow whose turn was withdrawn finds that out before it does anything.
+ * Starting a turn, at most once for each message. It is prepared in the database first, then its workflow is started. A
+ * start that Temporal refuses is withdrawn at once. When it is not known whether Temporal has accepted it, the turn stays
+ * prepared: the same message sent again joins it under the same workflow id, and the reconciler ends it if there is no
+ * such workflow. A workflow whose turn was withdrawn or has ended finds that out before it does anything.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -17,6 +18,7 @@ import type { OnBusy, OpenTurns } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
+import { isOfTemporal, wasRefused } from './temporal-errors.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five, or within eleven where the
 // turn before theirs ends or says nothing.
@@ -61,23 +63,40 @@ interface Parts {
  * A live turn that only waits for a person makes room for this one; `onBusy` says what to do with one that is at
  * work. `busy` and `isEnding`: it makes room, or has been asked to stop, and has not ended in time.
  */
-export type StartWorkflow = (turn: NewTurn, onBusy: OnBusy) => Promise<Start>;
+export type StartWorkflow = (turn: NewTurn, how: StartRequest) => Promise<Start>;
+
+export interface StartRequest {
+  onBusy: OnBusy;
+  /** Whether the caller can send the same message again under the same name, and so join the turn. */
+  isRepeatable: boolean;
+}
+
+const unknownOutcome =
+  'It is not known whether the turn has started. To send the same message again, under the same id, does no harm: it joins that turn.';
 
 export function createStartWorkflow(parts: Parts): StartWorkflow {
   const { client, calls, openTurns, storage, config, onLeaving, logger } = parts;
   const { openTurn, makeRoom, stillLeaves } = openTurns;
 
-  async function start(turn: NewTurn, onBusy: OnBusy): Promise<Start> {
+  async function start(turn: NewTurn, how: StartRequest): Promise<Start> {
     const claim = await claimMessage(parts, turn);
     if (claim.kind !== 'to-start') return claim;
     const { turn: next, buildId } = claim;
     try {
-      return await startWorkflow(next, buildId, onBusy);
+      return await startWorkflow(next, buildId, how.onBusy);
     } catch (error) {
       logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
-      if (!(await storage.turns.withdraw(next))) return { kind: 'started', turn: next };
-      throw await calls.unavailable(error, 'The turn was not started.');
+      // An earlier request with this message may have started it.
+      const mayRun = claim.isRepeat || (isOfTemporal(error) && !wasRefused(error));
+      const isKept = mayRun && how.isRepeatable;
+      if (isKept ? await hasBegun(next) : !(await storage.turns.withdraw(next)))
+        return { kind: 'started', turn: next };
+      throw await calls.unavailable(error, isKept ? unknownOutcome : 'The turn was not started.');
     }
+  }
+
+  async function hasBegun(turn: NewTurn): Promise<boolean> {
+    return (await storage.turns.get(turn))?.status === 'running';
   }
 
   async function startWorkflow(turn: NewTurn, buildId: string, onBusy: OnBusy): Promise<Start> {
@@ -93,6 +112,7 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
       const open = await inTime(() => openTurn(turn));
+      if (open.kind === 'abandoned') await inTime(open.terminate);
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn };
         const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
@@ -120,21 +140,21 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
 async function claimMessage(
   parts: Pick<Parts, 'storage' | 'config'>,
   turn: NewTurn,
-): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string }> {
+): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string; isRepeat: boolean }> {
   const { storage, config } = parts;
   const prepared = await storage.turns.prepare(turn, config.temporal.deployment.name);
-  if (typeof prepared === 'object') return { kind: 'to-start', turn, buildId: prepared.buildId };
+  if (typeof prepared === 'object') {
+    const { buildId } = prepared;
+    return { kind: 'to-start', turn, buildId, isRepeat: false };
+  }
   if (prepared !== 'known') return { kind: prepared };
   const earlier = await earlierTurn(storage, turn);
   if (!earlier) return claimMessage(parts, turn);
   if (!(await saysTheSame(storage, turn, earlier))) return { kind: 'other-message' };
   if (earlier.status !== 'starting') return { kind: 'joined', turn: earlier };
-  // The request that prepared it has died, or is slow: starting the same turn twice is harmless.
-  return {
-    kind: 'to-start',
-    turn: { ...earlier, messages: [] },
-    buildId: earlier.buildId ?? routedByTemporal,
-  };
+  // The request that prepared it has died, is slow, or does not know: starting the same turn twice is harmless.
+  const buildId = earlier.buildId ?? routedByTemporal;
+  return { kind: 'to-start', turn: { ...earlier, messages: [] }, buildId, isRepeat: true };
 }
 
 /** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */

@@ -3,9 +3,30 @@ import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 
-const { cancelled, deadlineExceeded, unavailable } = grpcStatus;
+const {
+  cancelled,
+  deadlineExceeded,
+  failedPrecondition,
+  invalidArgument,
+  notFound,
+  permissionDenied,
+  resourceExhausted,
+  unauthenticated,
+  unavailable,
+  unimplemented,
+} = grpcStatus;
 /** The call was given up, took too long, or found nobody. */
 const noAnswer: number[] = [cancelled, deadlineExceeded, unavailable];
+/** Nothing was done. After any other error, such as a failure inside of Temporal, that is not certain. */
+const refusals: number[] = [
+  invalidArgument,
+  notFound,
+  permissionDenied,
+  resourceExhausted,
+  failedPrecondition,
+  unimplemented,
+  unauthenticated,
+];
 
 /** Whether it is Temporal's own trouble; anything else is a bug. */
 export function isOfTemporal(error: unknown): boolean {
@@ -16,7 +37,17 @@ export function isOfTemporal(error: unknown): boolean {
 
 /** Whether Temporal was there to say what it said. */
 export function wasAnswered(error: unknown): boolean {
-  if (error instanceof NamespaceNotFoundError) return true;
-  const status = grpcStatusOf(error instanceof ServiceError ? error.cause : error);
+  const status = statusOf(error);
   return status !== undefined && !noAnswer.includes(status);
+}
+
+/** Whether the error of a call to Temporal says for certain that the call had no effect. */
+export function wasRefused(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && refusals.includes(status);
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof NamespaceNotFoundError) return notFound;
+  return grpcStatusOf(error instanceof ServiceError ? error.cause : error);
 }

@@ -56,7 +56,7 @@ interface Parts {
 export function createTurnWorkflows({ client, storage, config, logger }: Parts): TurnWorkflows {
   const calls = createTemporalCalls({ client, config, storage, logger });
   const { within, readiness, idle } = calls;
-  const openTurns = createOpenTurns(client, storage.turns);
+  const openTurns = createOpenTurns(client, storage);
   const { openTurn } = openTurns;
   const deliveries = createPushDeliveries({ client, calls, storage, config, logger });
   const slackDeliveries = createStartedSlackDeliveries({ client, calls, storage, config, logger });

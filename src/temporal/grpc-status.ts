@@ -3,10 +3,12 @@ import { isGrpcServiceError } from '@temporalio/client';
 
 export const grpcStatus = {
   cancelled: 1,
+  invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
   alreadyExists: 6,
   permissionDenied: 7,
+  resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,
   unavailable: 14,

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOpenTurns } from '../../src/service/open-turn.ts';
 import { createTurnWorkflows } from '../../src/service/turn-workflows.ts';
 import { requireNamespace } from '../../src/temporal/namespace.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
@@ -153,7 +154,7 @@ describe('a message', () => {
       clientMessageId: 'm1',
       messages: [],
     };
-    const started = await workflows.start(turn, 'refuse');
+    const started = await workflows.start(turn, { onBusy: 'refuse', isRepeatable: true });
     expect(started).toEqual({ kind: 'foreign-conversation' });
   });
 
@@ -175,6 +176,36 @@ describe('a message', () => {
     const second = await chat(conversation, 'm2');
     expect(second.status).toBe(200);
     expect(second.turnId).not.toBe(first.turnId);
+  });
+});
+
+describe('a conversation whose workflow has nothing left to do, and no worker to find that out', () => {
+  test('is free for the next message when its turn was withdrawn', async () => {
+    const conversation = randomUUID();
+    const first = await chat(conversation, 'm1');
+    const earlier = client.workflow.getHandle(
+      turnWorkflowId({ tenant, conversation }),
+      (await handleOf(conversation).describe()).runId,
+    );
+    await api.storage.turns.withdraw({ tenant, conversation, turnId: first.turnId ?? '' });
+    const second = await chat(conversation, 'm2');
+    expect(second.status).toBe(200);
+    expect((await earlier.describe()).status.name).toBe('TERMINATED');
+    expect((await handleOf(conversation).describe()).memo).toEqual({ turnId: second.turnId });
+  });
+
+  test('is free a while after its turn has ended', async () => {
+    const conversation = randomUUID();
+    const first = await chat(conversation, 'm1');
+    const turn = { tenant, conversation, turnId: first.turnId ?? '' };
+    const { turns } = api.storage;
+    await turns.begin(turn);
+    const openTurnIn = (ms: number) =>
+      createOpenTurns(client, { turns, now: () => api.storage.now() + ms }).openTurn(turn);
+    expect(await openTurnIn(60_000)).toMatchObject({ kind: 'live' });
+    await turns.end(turn, 'completed');
+    expect(await openTurnIn(0)).toMatchObject({ kind: 'closing' });
+    expect(await openTurnIn(60_000)).toMatchObject({ kind: 'abandoned' });
   });
 });
 
