@@ -14,7 +14,7 @@ import type { ListTools } from './vault/try-key.ts';
 
 interface Parts {
   config: Pick<Config, 'http' | 'nango' | 'secret' | 'servers'>;
-  storage: Pick<Storage, 'connections' | 'connectAttempts' | 'oauth'>;
+  storage: Pick<Storage, 'connections' | 'connectAttempts' | 'oauth' | 'now'>;
   keys: KeyRing;
   listTools: ListTools;
   confirmFound: ConfirmFound;
@@ -25,13 +25,14 @@ interface Parts {
 export async function openStores({ config, storage, keys, listTools, confirmFound, logger }: Parts) {
   const { nango, secret, servers } = config;
   const { publicUrl } = config.http;
+  const { now } = storage;
   // At start rather than in the middle of somebody's turn.
   if ([...servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   return {
-    oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret }),
+    oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret, now }),
     vault: createVaultStore({ storage, keys, listTools }),
     nango: nango
-      ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger, confirmFound })
+      ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger, confirmFound, now })
       : null,
   } satisfies ByName<CredentialStore>;
 }

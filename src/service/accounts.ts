@@ -50,7 +50,7 @@ type Connecting<Store> = Store extends null
 
 export interface AccountsParts {
   config: Pick<Config, 'servers'>;
-  storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts'>;
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'connectAttempts' | 'now'>;
   stores: { [Name in keyof Stores]: Connecting<Stores[Name]> };
   mayChange: MayChange;
   confirmConnection: ConfirmConnection;

@@ -26,7 +26,7 @@ export type PageCompleted =
 export type CompletePage = (report: PageReport) => Promise<PageCompleted | null>;
 
 interface Parts {
-  storage: Pick<Storage, 'elicitations' | 'audit'>;
+  storage: Pick<Storage, 'elicitations' | 'audit' | 'now'>;
   config: Pick<Config, 'agents' | 'secret'>;
   workflows: Pick<TurnWorkflows, 'signalPageDone'>;
 }
@@ -41,7 +41,7 @@ export function createCompletePage({ storage, config, workflows }: Parts): Compl
     const row = await elicitations.get(report.elicitationId);
     const secret = row && isToolPage(row) ? secretFor(row) : undefined;
     // Whether there is such a question, nobody learns who cannot sign for it.
-    const isSigned = isSignedReport(secret ?? '', report, Date.now());
+    const isSigned = isSignedReport(secret ?? '', report, storage.now());
     if (!row || !secret || !isSigned) {
       if (row) await audit(row, 'refused', 'completion of a page with a wrong signature', address);
       return null;

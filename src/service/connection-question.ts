@@ -24,7 +24,7 @@ export type FoundQuestion =
 
 interface Parts {
   config: Pick<Config, 'servers'>;
-  storage: Pick<Storage, 'elicitations' | 'connections'>;
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'now'>;
 }
 
 export async function findConnectionQuestion(
@@ -47,7 +47,7 @@ export async function findConnectionQuestion(
       return { ...connected, tooLate: false };
     case 'pending':
       if (answersQuestion(connection, row)) return { ...connected, tooLate: false };
-      return row.deadline > Date.now()
+      return row.deadline > storage.now()
         ? { kind: isShared ? 'shared' : 'open', question }
         : { kind: 'finished', outcome: 'expired' };
     case 'expired':

@@ -140,12 +140,21 @@ export interface Service {
   authenticate: Authenticate;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
+  /** By the database's clock, in epoch milliseconds. */
+  now(): number;
+  clocks(): ClockDifferences;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   /** Begins to repeat what waiting turns may not have heard. */
   start(): void;
   /** Resolves when nothing is under way any more. The Temporal client may be closed then. */
   close(): Promise<void>;
+}
+
+/** How far this process's clock is ahead of others, in milliseconds; null: not known yet, or the same clock. */
+export interface ClockDifferences {
+  databaseMs: number | null;
+  temporalMs: number | null;
 }
 
 export interface ServiceParts {
@@ -224,6 +233,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
     },
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
+    now: storage.now,
+    clocks: () => ({ databaseMs: storage.clockAheadMs(), temporalMs: workflows.clockAheadMs() }),
     ping: () => storage.ping(),
     start() {
       repeated.start();

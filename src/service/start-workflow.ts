@@ -18,6 +18,7 @@ import type { OnBusy, OpenTurns } from './open-turn.ts';
 import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
+import type { TemporalClock } from './temporal-clock.ts';
 import { isOfTemporal, wasRefused } from './temporal-errors.ts';
 
 // The client's own retries may overrun a deadline by a second; callers are answered within five, or within eleven where the
@@ -51,6 +52,7 @@ type Start =
 interface Parts {
   client: Client;
   calls: Pick<TemporalCalls, 'within' | 'unavailable'>;
+  clock: Pick<TemporalClock, 'whileStarting'>;
   openTurns: OpenTurns;
   storage: Storage;
   config: StartConfig;
@@ -75,7 +77,7 @@ const unknownOutcome =
   'It is not known whether the turn has started. To send the same message again, under the same id, does no harm: it joins that turn.';
 
 export function createStartWorkflow(parts: Parts): StartWorkflow {
-  const { client, calls, openTurns, storage, config, onLeaving, logger } = parts;
+  const { client, calls, clock, openTurns, storage, config, onLeaving, logger } = parts;
   const { openTurn, makeRoom, stillLeaves } = openTurns;
 
   async function start(turn: NewTurn, how: StartRequest): Promise<Start> {
@@ -101,12 +103,16 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
 
   async function startWorkflow(turn: NewTurn, buildId: string, onBusy: OnBusy): Promise<Start> {
     const begunAt = Date.now();
+    // For the workflow, which compares it with Temporal's time: closer to the database's than to that of a wrong clock here.
+    const until = storage.now() + stopAndStartDeadlineMs - endingMs;
     let deadline = begunAt + startDeadlineMs;
     const inTime = <T>(call: () => Promise<T>): Promise<T> => calls.within(deadline - Date.now(), call);
     const leaving = new Set<string>();
     for (;;) {
       try {
-        await inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, { buildId, config })));
+        await clock.whileStarting(() =>
+          inTime(() => client.workflow.start(agentTurnWorkflow, startOptions(turn, { buildId, config }))),
+        );
         return { kind: 'started', turn };
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -116,7 +122,6 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
       if (open.kind === 'live') {
         if (open.turnId === turn.turnId) return { kind: 'started', turn };
         const leaves = leaving.has(open.turnId) ? stillLeaves : makeRoom;
-        const until = begunAt + stopAndStartDeadlineMs - endingMs;
         const outlook = await inTime(() => leaves(open, { onBusy, until }));
         // It closes its questions, or may still do so: to refuse the message then would leave its sender with nothing.
         if (outlook !== 'no') deadline = begunAt + stopAndStartDeadlineMs;

@@ -19,6 +19,7 @@ import type { Delivery } from './question-signals.ts';
 import type { StartConfig } from './start-options.ts';
 import { createStartWorkflow } from './start-workflow.ts';
 import type { StartWorkflow } from './start-workflow.ts';
+import { createTemporalClock } from './temporal-clock.ts';
 import { createTemporalCalls, queryDeadlineMs } from './temporal-calls.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 
@@ -44,6 +45,8 @@ export interface TurnWorkflows extends Pick<TemporalCalls, 'readiness' | 'idle'>
   /** The same for workflows that show answers in Slack. */
   slackDeliveries: StartedSlackDeliveries;
   resumeDeliveries(turn: TurnRef): Promise<void>;
+  /** How far this process's clock is ahead of Temporal's, as last seen. */
+  clockAheadMs(): number | null;
 }
 
 interface Parts {
@@ -56,6 +59,7 @@ interface Parts {
 export function createTurnWorkflows({ client, storage, config, logger }: Parts): TurnWorkflows {
   const calls = createTemporalCalls({ client, config, storage, logger });
   const { within, readiness, idle } = calls;
+  const clock = createTemporalClock(calls, logger);
   const openTurns = createOpenTurns(client, storage);
   const { openTurn } = openTurns;
   const deliveries = createPushDeliveries({ client, calls, storage, config, logger });
@@ -99,6 +103,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     start: createStartWorkflow({
       client,
       calls,
+      clock,
       openTurns,
       storage,
       config,
@@ -157,6 +162,7 @@ export function createTurnWorkflows({ client, storage, config, logger }: Parts):
     async resumeDeliveries(turn) {
       await Promise.all([deliveries.resume(turn), slackDeliveries.resume(turn)]);
     },
+    clockAheadMs: clock.aheadMs,
     readiness,
     idle,
   };

@@ -1,6 +1,6 @@
 /**
- * The database's clock. Every time that is stored, and every time that a stored one is compared with, is read from it, so
- * that processes agree on leases and deadlines when the clock of one of them is wrong.
+ * The database's clock. Leases and deadlines are written and judged by it, so that processes agree on them when the clock
+ * of one of them is wrong.
  *
  * It is read once a minute and carried forward by the monotonic clock in between, so that `now()` costs no statement. It is
  * off by at most half the time that the reading took.

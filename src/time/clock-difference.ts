@@ -1,8 +1,7 @@
 /** How far this process's clock is from another's: a warning and a number, never a reason to stop. */
-import type { Logger } from 'pino';
 
 /** Beyond this an operator should know. */
-export const toleratedMs = 5_000;
+const toleratedMs = 5_000;
 
 export interface ClockDifference {
   /** Positive where this process's clock is ahead. */
@@ -11,8 +10,13 @@ export interface ClockDifference {
   aheadMs(): number | null;
 }
 
+interface Log {
+  warn(about: object, message: string): void;
+  info(about: object, message: string): void;
+}
+
 /** `other`: whose clock, as the log names it. Warns once, and again when the difference has changed by as much. */
-export function createClockDifference(other: string, logger: Pick<Logger, 'warn' | 'info'>): ClockDifference {
+export function createClockDifference(other: string, logger: Log): ClockDifference {
   let last: number | null = null;
   let warnedOf = 0;
 

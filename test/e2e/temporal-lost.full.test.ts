@@ -15,7 +15,7 @@ afterEach(showOutput(() => deployment));
 
 test(
   'a turn that asked ends and says why, its question is closed, and the conversation goes on',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const first = await deployment.start('start');
     const alice = deployment.client('alice');
@@ -28,7 +28,8 @@ test(
       await rm(`${deployment.dataDir}/interlude/temporal.db${end}`, { force: end !== '' });
     await deployment.start('start');
 
-    const end = await turn.end();
+    // Its workflow has to be missing twice, 90 seconds apart.
+    const end = await turn.end(180_000);
     expect(end.status).toBe('failed');
     expect(questionsIn(end)).toMatchObject([{ elicitationId, status: 'cancel' }]);
     expect(await alice.openElicitations(conversationId)).toEqual([]);

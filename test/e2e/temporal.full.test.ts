@@ -95,7 +95,7 @@ test(
     ]);
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(refused.body['detail']).toContain(
-      'The workflow engine cannot be reached. The turn was not started.',
+      'The workflow engine cannot be reached. It is not known whether the turn has started.',
     );
     expect(await caller.request('GET', `/run/api/chat/${conversation}/stream`)).toMatchObject({
       status: 204,

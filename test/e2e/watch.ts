@@ -17,10 +17,10 @@ export interface Watched {
   /** What it heard about its connection. */
   line: ConnectionStatus[];
   /** The first view that fits, past or to come; rejects when the turn ends without one. */
-  until(fits: (view: TurnView) => boolean): Promise<TurnView>;
+  until(fits: (view: TurnView) => boolean, withinMs?: number): Promise<TurnView>;
   question(status?: Status): Promise<Extract<ElicitationRequest, { mode: 'url' }>>;
   /** The last view, once there will be no other. */
-  end(): Promise<TurnView>;
+  end(withinMs?: number): Promise<TurnView>;
 }
 
 /** Longer than Temporal takes to miss a dead worker, several times over. */
@@ -53,13 +53,13 @@ function watch(client: Client, message: Said): Watched {
     },
   );
 
-  function until(fits: (view: TurnView) => boolean): Promise<TurnView> {
+  function until(fits: (view: TurnView) => boolean, withinMs = timeoutMs): Promise<TurnView> {
     return new Promise((resolve, reject) => {
       const fail = (why: string, cause?: unknown) => {
         done();
         reject(new Error(`${why}; last seen: ${JSON.stringify(views.at(-1), null, 1)}`, { cause }));
       };
-      const timer = setTimeout(() => fail(`Not after ${timeoutMs / 1000} s`), timeoutMs);
+      const timer = setTimeout(() => fail(`Not after ${withinMs / 1000} s`), withinMs);
       const done = () => {
         clearTimeout(timer);
         waiting.delete(look);
@@ -86,7 +86,7 @@ function watch(client: Client, message: Said): Watched {
       if (found?.mode !== 'url') throw new Error('That was no question with a link.');
       return found;
     },
-    end: () => until(({ status }) => status !== 'running'),
+    end: (withinMs) => until(({ status }) => status !== 'running', withinMs),
   };
 }
 

@@ -17,10 +17,11 @@ const minutes = (n: number) => n * 60_000;
 function limitsWith(env: Record<string, string>) {
   const config = loadConfig(env, process.cwd());
   const { workflowExecutionTimeout, args } = startOptions(turn, { buildId: 'one', config });
-  return { turn: workflowExecutionTimeout, call: args?.[0].limits.toolCallMs };
+  expect(workflowExecutionTimeout).toBe(2 * config.turn.timeoutMs + minutes(60));
+  return { turn: config.turn.timeoutMs, call: args?.[0].limits.toolCallMs };
 }
 
-test('a tool call may take as long as all rounds of its server, and a turn a day', () => {
+test('a tool call may take as long as all rounds of its server, a turn a day, and its workflow far more', () => {
   // The demo's remote agent: ten rounds, a minute each of its own, and the ten minutes of a question.
   expect(limitsWith({})).toEqual({ turn: minutes(24 * 60), call: minutes(11 * (10 + 1) + 5) });
 });

@@ -16,6 +16,7 @@ export interface PagesParts extends Pick<
   | 'askedQuestion'
   | 'connections'
   | 'mayChange'
+  | 'now'
   | 'oauthClient'
   | 'ping'
   | 'questionsOf'

@@ -12,7 +12,7 @@ import { bodyLimit, formOf, jsonIn, jsonOf, requireSignature } from './signed.ts
 import { openSocketMode } from './socket-mode.ts';
 
 export interface SlackSurfaceParts extends SlackContext {
-  service: SlackContext['service'] & Pick<Service, 'ping' | 'recordRefusal'>;
+  service: SlackContext['service'] & Pick<Service, 'now' | 'ping' | 'recordRefusal'>;
 }
 
 /** A Fastify plugin: `fastify.register(slackSurface, parts)`. */
@@ -21,7 +21,7 @@ export async function slackSurface(fastify: FastifyInstance, parts: SlackSurface
   const { signingSecret, appToken } = parts.slack.settings;
   const slack = createSlackApp(parts);
   explainDatabaseTrouble(fastify, service);
-  await requireSignature(fastify, { signingSecret, recordRefusal: service.recordRefusal });
+  await requireSignature(fastify, { ...service, signingSecret });
 
   fastify.post('/slack/events', { bodyLimit }, async (request, reply) => {
     const envelope = readEnvelope(jsonOf(request));

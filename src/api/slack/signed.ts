@@ -5,12 +5,11 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../http/problems.ts';
-import type { RecordRefusal } from '../../service/record-refusal.ts';
+import type { Service } from '../../service/service.ts';
 import { verifySignature } from '../../slack/signature.ts';
 
-interface Parts {
+interface Parts extends Pick<Service, 'now' | 'recordRefusal'> {
   signingSecret: string;
-  recordRefusal: RecordRefusal;
 }
 
 /** Slack's own are some kilobytes; forms with much text in them are more. */
@@ -20,7 +19,7 @@ const maxForged = 10;
 
 export async function requireSignature(
   fastify: FastifyInstance,
-  { signingSecret, recordRefusal }: Parts,
+  { signingSecret, now, recordRefusal }: Parts,
 ): Promise<void> {
   await fastify.register(rateLimit, { global: false });
   const forged = fastify.createRateLimit({ max: maxForged, timeWindow: 60_000 });
@@ -39,7 +38,7 @@ export async function requireSignature(
         timestamp: headers['x-slack-request-timestamp'],
         signature: headers['x-slack-signature'],
       },
-      Date.now(),
+      now(),
     );
     if (verdict === 'signed') return;
     const counted = await forged(request);

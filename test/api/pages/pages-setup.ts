@@ -149,6 +149,7 @@ export async function setUpPages(
     recordRefusal: createRecordRefusal(storage.audit),
     sealedText: createSealedText(keys),
     ping: () => storage.ping(),
+    now: () => storage.now(),
     askedQuestion: (principal, id) => askedQuestion(storage, principal, id),
     questionsOf: (principal) => questionsOf(storage, principal),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),

@@ -86,7 +86,7 @@ async function notTheirs(
 }
 
 function pageFor(
-  { config }: PageContext,
+  { config, now }: PageContext,
   { question, isAboutAccount }: Own,
   session: Session,
 ): Page | Redirect {
@@ -97,7 +97,7 @@ function pageFor(
   }
   const view = answerView(question, config, session);
   if (question.status !== 'pending') return settledPage(view, question.status, 'before');
-  return question.deadline > Date.now() ? answerPage(view) : settledPage(view, 'expired', 'before');
+  return question.deadline > now() ? answerPage(view) : settledPage(view, 'expired', 'before');
 }
 
 /** Answers with the page to show next. */
