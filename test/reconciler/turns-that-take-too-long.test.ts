@@ -2,25 +2,28 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { begunTurn, newTurn } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
+import { bundleTools } from '../durable-tools/bundle-tools.ts';
+import { useService } from '../service/use-service.ts';
 import { ended, ownStorage } from './own-storage.ts';
 
 /** By how much the clock of the service's database is ahead for its reconciler. */
 let aheadMs = 0;
-const setup = useAskingService({
-  around: (storage) => ({
-    ...storage,
-    now: () => storage.now() + aheadMs,
-    turns: {
-      ...storage.turns,
-      claimOverdue: (limit, againMs, longestMs) =>
-        storage.turns.claimOverdue(limit, againMs, longestMs - aheadMs),
-    },
-  }),
+const around = (storage: Storage): Storage => ({
+  ...storage,
+  now: () => storage.now() + aheadMs,
+  turns: {
+    ...storage.turns,
+    claimOverdue: (limit, againMs, longestMs) =>
+      storage.turns.claimOverdue(limit, againMs, longestMs - aheadMs),
+  },
 });
+const setup = useAskingService({ around });
+const withTools = useService({ around, tools: { assistant: await bundleTools() } });
 const dayMs = 24 * 60 * 60_000;
 
 test('without a worker: it ends and says why, its questions close, and its workflow is asked to stop', async () => {
@@ -120,3 +123,25 @@ test.each(['assistant', 'lead'])(
     expect(next.text()).toContain('hello');
   },
 );
+
+test('with a tool in TypeScript that asks: its question closes, and its workflow with that of the turn', async () => {
+  const conversation = randomUUID();
+  const ref = { tenant: 'demo', conversation };
+  const stream = await withTools.alice.chat('call wizard {"steps":2}', { conversation });
+  const { elicitationId } = await stream.question('pending');
+  const { storage } = withTools.service;
+  const { workflowId = '' } = (await storage.elicitations.get(elicitationId)) ?? {};
+  aheadMs = dayMs;
+  await stream.finished();
+  aheadMs = 0;
+  expect(await storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
+  const before = await storage.turnLog.read(ref, 0);
+  const { client } = withTools.temporal;
+  for (const id of [workflowId, turnWorkflowId(ref)])
+    await client.workflow
+      .getHandle(id)
+      .result()
+      .catch(() => undefined);
+  expect(await storage.turnLog.read(ref, 0)).toEqual(before);
+  expect(before.at(-1)?.event).toMatchObject({ type: 'turn-ended', status: 'failed' });
+});
