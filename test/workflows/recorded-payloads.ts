@@ -26,7 +26,9 @@ export function contractModule(folder: string): string {
   const found = new Map<string, string>();
   const note = (type: string, value: unknown) => {
     if (value === undefined || value === null) return;
-    const key = createHash('sha256').update(`${type} ${shapeOf(value)}`).digest('hex');
+    const key = createHash('sha256')
+      .update(`${type} ${shapeOf(value)}`)
+      .digest('hex');
     if (!found.has(key)) found.set(key, `void (${JSON.stringify(value)} satisfies ${type});`);
   };
   for (const name of names) {

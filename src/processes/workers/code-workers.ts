@@ -87,7 +87,7 @@ export async function startCodeWorkers<Content>(
     }
     quiet.delete(id);
     if (needed.has(id) || (await isOpen(id))) return runAgain(kept);
-    const before = Date.now() - keptMs;
+    const before = storage.now() - keptMs;
     if (usedAt < before) await storage.workflowCode.drop(id, before);
     return false;
   }

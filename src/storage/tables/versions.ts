@@ -5,7 +5,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Database } from '../database.ts';
-import { databaseNow } from '../database-clock.ts';
 import type { Versions } from '../ports/versions.ts';
 import type { Tables } from '../schema.ts';
 
@@ -16,8 +15,6 @@ export const currentBuildId = (deployment: string) =>
   >`(select build_id from deployed_versions where deployment = ${deployment} order by rank desc limit 1)`;
 
 export function createVersions({ kind, query, now }: Database): Versions {
-  const dbNow = databaseNow(kind);
-
   /** One transaction after the other: two versions never get the same rank. */
   async function nextRank(write: Transaction<Tables>, deployment: string): Promise<number> {
     if (kind === 'postgres')
@@ -76,7 +73,8 @@ export function createVersions({ kind, query, now }: Database): Versions {
       return rows.map(({ buildId, turns }) => ({ buildId, turns: Number(turns) }));
     },
     async renewLease({ id, deployment, kind: process, oldest, newest }, leaseMs) {
-      const leaseUntil = sql<number>`${dbNow} + ${leaseMs}`;
+      const at = now();
+      const leaseUntil = at + leaseMs;
       await query
         .insertInto('processes')
         .values({
@@ -92,7 +90,7 @@ export function createVersions({ kind, query, now }: Database): Versions {
       // Rows of processes that were killed.
       await query
         .deleteFrom('processes')
-        .where('lease_until', '<', sql<number>`${dbNow} - ${leaseMs}`)
+        .where('lease_until', '<', at - leaseMs)
         .execute();
     },
     async endLease(id) {
@@ -103,7 +101,7 @@ export function createVersions({ kind, query, now }: Database): Versions {
         .selectFrom('processes')
         .select(['id', 'deployment', 'kind', 'oldest_contract as oldest', 'newest_contract as newest'])
         .where('deployment', '=', deployment)
-        .where('lease_until', '>', dbNow)
+        .where('lease_until', '>', now())
         .execute();
     },
   };
