@@ -348,13 +348,16 @@ describe('a conversation that does not exist', () => {
 });
 
 describe('while Temporal cannot be reached', () => {
-  test('a new turn is refused with 503 and leaves nothing behind', async () => {
+  test('a new turn is answered with 503, and nothing of it is shown', async () => {
     const response = await post({ ...chat, id: 'unlucky' });
     expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
     expect(response.headers['retry-after']).toBeDefined();
     const ref = { tenant, conversation: 'unlucky' };
-    expect(await api.storage.turns.byClientMessage(ref, 'm1')).toBeNull();
+    expect(response.json().detail).toContain('It is not known whether the turn has started.');
+    // For the same message to join, should Temporal have started it.
+    expect(await api.storage.turns.byClientMessage(ref, 'm1')).toMatchObject({ status: 'starting' });
     expect(await api.storage.turns.live(ref)).toBeNull();
+    expect(await api.storage.messages.list(ref)).toEqual([]);
   }, 15_000);
 
   test('a turn cannot be cancelled, and goes on', async () => {
