@@ -168,7 +168,7 @@ test('one that was to start, and never did, makes room for the same message', as
   // What Temporal starts now after all has nothing to do.
   expect(await storage.turns.begin(turn)).toBe(false);
   const again = { ...turn, turnId: randomUUID() };
-  expect(await storage.turns.prepare(again)).toBe('prepared');
+  expect(await storage.turns.prepare(again)).toEqual({ buildId: '' });
   expect(await storage.turns.begin(again)).toBe(true);
 });
 

@@ -27,7 +27,7 @@ export function connectionsContract(subject: () => Subject): void {
       });
       const older = attempt({ createdAt: now - 2 });
       const newer = { ...attempt({ createdAt: now - 1 }), elicitationId: 'q1' };
-      const over = attempt({ createdAt: now, expiresAt: now - 1 });
+      const over = attempt({ createdAt: now, expiresAt: now - 60_000 });
       const shared = { ...attempt({ createdAt: now }), user: null };
       for (const one of [older, newer, over, shared]) await storage.connectAttempts.save(one);
       expect(await storage.connectAttempts.openOf(key)).toEqual([newer, older]);
