@@ -22,13 +22,13 @@ export interface TemporalCalls {
 interface Parts {
   client: Client;
   config: { temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue' | 'deployment'> };
-  storage: Pick<Storage, 'versions'>;
+  storage: Pick<Storage, 'versions' | 'now'>;
   logger: Logger;
 }
 
 export function createTemporalCalls({ client, config, storage, logger }: Parts): TemporalCalls {
   const underWay = new Set<Promise<unknown>>();
-  const readiness = createTemporalReadiness(client, config.temporal, storage.versions);
+  const readiness = createTemporalReadiness(client, config.temporal, storage);
 
   function within<T>(ms: number, call: () => Promise<T>): Promise<T> {
     const calling = client.withDeadline(Date.now() + ms, call);

@@ -16,7 +16,7 @@ export interface TemporalReadiness {
 export function createTemporalReadiness(
   { connection }: Pick<Client, 'connection'>,
   temporal: Pick<TemporalConfig, 'namespace' | 'taskQueue' | 'deployment'>,
-  versions: Pick<Versions, 'current'>,
+  storage: { versions: Pick<Versions, 'current'>; now: () => number },
 ): TemporalReadiness {
   const { namespace, taskQueue, deployment } = temporal;
   /** Set up once, and again after a problem; otherwise only looked at. */
@@ -31,8 +31,8 @@ export function createTemporalReadiness(
 
   async function problemOfWorkers(): Promise<string | null> {
     const [current, polled] = await Promise.all([
-      versions.current(deployment.name),
-      polledBuildIds(connection, temporal),
+      storage.versions.current(deployment.name),
+      polledBuildIds(connection, temporal, storage.now()),
     ]);
     if (polled.size === 0) return `no worker polls task queue "${taskQueue}"; start one (interlude worker)`;
     if (current === routedByTemporal || polled.has(current)) return null;

@@ -45,19 +45,21 @@ export async function isKnown(
 }
 
 /**
- * The build ids of workers that poll, as far as Temporal remembers; null: of one without a version. Its list is in memory, and
- * empty after a restart of Temporal: something to report, and never a reason to end a turn.
+ * The build ids of workers that have polled within 90 s of `now` (epoch milliseconds), as far as Temporal remembers; null: of a
+ * worker without a version. Its list is in memory, and empty after a restart of Temporal: something to report, and never a
+ * reason to end a turn.
  */
 export async function polledBuildIds(
   { workflowService }: Temporal,
   place: Place,
+  now: number,
 ): Promise<Set<string | null>> {
   const { pollers } = await workflowService.describeTaskQueue({
     namespace: place.namespace,
     taskQueue: { name: place.taskQueue },
     taskQueueType: workflowTasks,
   });
-  const since = Date.now() - pollingMs;
+  const since = now - pollingMs;
   const polling = (pollers ?? []).filter(
     ({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since,
   );

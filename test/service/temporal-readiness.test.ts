@@ -20,8 +20,8 @@ function lackOf(current: string | null, pollers: Poller[]): Promise<string | nul
     })),
   };
   const connection = { workflowService: { describeTaskQueue: async () => described } };
-  const versions = { current: async () => current };
-  return createTemporalReadiness({ connection } as unknown as Client, temporal, versions).workers();
+  const storage = { versions: { current: async () => current }, now: Date.now };
+  return createTemporalReadiness({ connection } as unknown as Client, temporal, storage).workers();
 }
 
 test.each<[what: string, current: string | null, pollers: Poller[], told: RegExp]>([
@@ -48,8 +48,8 @@ test.each<[what: string, current: string | null, pollers: Poller[], told: RegExp
 
 test('while Temporal does not answer, nothing is said about workers', async () => {
   const connection = { workflowService: { describeTaskQueue: () => Promise.reject(new Error('away')) } };
-  const versions = { current: async () => 'new' };
+  const storage = { versions: { current: async () => 'new' }, now: Date.now };
   expect(
-    await createTemporalReadiness({ connection } as unknown as Client, temporal, versions).workers(),
+    await createTemporalReadiness({ connection } as unknown as Client, temporal, storage).workers(),
   ).toBeNull();
 });

@@ -106,7 +106,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const { tenant } = turn;
       const second = await begunTurn(storage, { tenant });
-      const expired = question(turn, { deadline: Date.now() - 1 });
+      const expired = question(turn, { deadline: Date.now() - 60_000 });
       await storage.elicitations.open(expired, { perUser: 3 });
       const questions = Array.from({ length: 10 }, (_, index) => question(index % 2 === 0 ? turn : second));
       const opened = await Promise.all(
@@ -206,7 +206,7 @@ export function elicitationsContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const { tenant } = turn;
-      await storage.elicitations.open(question(turn, { deadline: Date.now() - 1 }), { perUser: 20 });
+      await storage.elicitations.open(question(turn, { deadline: Date.now() - 60_000 }), { perUser: 20 });
       const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
       await storage.connections.establish({ tenant, server: 'tracker', user: 'alice' }, secrets);
       const found = await storage.elicitations.connectedButPending();

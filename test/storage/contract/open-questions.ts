@@ -20,7 +20,7 @@ export function openQuestionsContract(subject: () => Subject): void {
         settled,
         question(turn, { user: 'bob' }),
         question(foreign),
-        question(turn, { deadline: Date.now() - 1 }),
+        question(turn, { deadline: Date.now() - 60_000 }),
       ])
         await storage.elicitations.open(row, { perUser: 20 });
       await nextMillisecond();
