@@ -38,6 +38,16 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await versions()).use,
   },
   {
+    name: 'installation status',
+    summary: 'whether the database and Temporal belong together',
+    load: async () => (await import('./commands/installation.ts')).status,
+  },
+  {
+    name: 'installation adopt',
+    summary: 'let the database and Temporal belong together from now on, after a restore',
+    load: async () => (await import('./commands/installation.ts')).adoption,
+  },
+  {
     name: 'tools build',
     summary: 'bundle a folder of tools ahead of the start of a worker',
     load: async () => (await import('./commands/tools-build.ts')).build,

@@ -1,8 +1,14 @@
 /** `interlude start`: API, worker, Temporal, sign-in and demo servers in one process. What is configured replaces ours. */
+import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import type { InstallationWatch } from '../installation/installation.ts';
+import type { Dependencies } from '../processes/dependencies.ts';
 import { startDemoIdentity } from './demo-identity.ts';
 import { openDependencies } from '../processes/dependencies.ts';
+import { watchOwnInstallation } from '../processes/own-installation.ts';
+import { NotTogether } from '../installation/belonging.ts';
+import { adopt } from '../installation/adopt.ts';
 import { runProcess } from '../processes/run-process.ts';
 import { serveApi } from '../processes/serve-api.ts';
 import { connectClient, connectWorker } from '../temporal/connection.ts';
@@ -29,12 +35,14 @@ export async function runEmbedded(): Promise<void> {
     ]);
     const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
 
-    const parts = await openDependencies(config, logger);
-    stack.defer(() => parts.storage.close());
+    const opened = await openDependencies(config, logger);
+    stack.defer(() => opened.storage.close());
+    const installation = await requireTogether(opened, given, stack);
+    const parts = { ...opened, installation };
     const connection = await connectWorker(config.temporal);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    const { client, close } = connectClient(config.temporal, parts.keys);
+    const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
     stack.defer(close);
     await startWorker(
       parts,
@@ -55,6 +63,35 @@ export async function runEmbedded(): Promise<void> {
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
     logReadiness(notReadyReasons, { logger, url: config.http.publicUrl, said }, stack);
   });
+}
+
+/**
+ * Where both are files in our own folder, no other process can own their turns: what one of them does not know has ended, and
+ * they go on together. Elsewhere that is for an operator to say.
+ */
+async function requireTogether(
+  parts: Dependencies,
+  { temporal, database, dataDir }: Config,
+  stack: AsyncDisposableStack,
+): Promise<InstallationWatch> {
+  const watch = await watchOwnInstallation(parts, stack);
+  const lack = watch.lack();
+  if (lack === null) return watch;
+  const areOurs =
+    temporal.address === undefined &&
+    database.kind === 'sqlite' &&
+    path.dirname(path.resolve(database.path)) === path.resolve(dataDir);
+  if (!areOurs) throw new NotTogether(lack);
+  const { opened } = watch;
+  const { ended } = await adopt({ ...parts, installation: opened }, await opened.examine(), {
+    turns: 'end',
+    takeOver: true,
+  });
+  parts.logger.warn(
+    `the database and Temporal in ${dataDir} did not belong together, and do now; ${ended} turns that only one of them knew were ended`,
+  );
+  await watch.untilTogether();
+  return watch;
 }
 
 async function startTemporal(config: Config, logger: Logger, stack: AsyncDisposableStack) {

@@ -8,6 +8,7 @@ import type { CredentialStore } from '../credentials/store.ts';
 import { openStores, storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { createServersByProtocol } from '../remote/servers-by-protocol.ts';
+import type { InstallationWatch } from '../installation/installation.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import { createConfirmConnection } from '../service/confirm-connection.ts';
 import { toConfirmed } from '../service/nango-attempts.ts';
@@ -23,6 +24,8 @@ export interface Dependencies {
   remote: RemoteServers;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;
+  /** Absent in tests that bring their own Temporal: whether it belongs to the database is not asked. */
+  installation?: InstallationWatch;
 }
 
 export async function openDependencies(config: Config, logger: Logger): Promise<Dependencies> {

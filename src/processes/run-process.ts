@@ -9,12 +9,21 @@ import { stopOnSignal } from './stop-on-signal.ts';
 /** For closing everything else after the worker's grace period. */
 const closingMs = 15_000;
 
-/** `isReadable`: the log is read at a terminal. `checksIssuer`: people sign in here, so that their issuer has to answer. */
+/**
+ * `isReadable`: the log is read at a terminal. `checksIssuer`: people sign in here, so that their issuer has to answer.
+ * `stopping` aborts at the first signal, for a start that waits for something.
+ */
 export async function runProcess(
   { isReadable, checksIssuer = false }: { isReadable: boolean; checksIssuer?: boolean },
-  start: (config: Config, logger: Logger, stack: AsyncDisposableStack) => Promise<void>,
+  start: (
+    config: Config,
+    logger: Logger,
+    stack: AsyncDisposableStack,
+    stopping: AbortSignal,
+  ) => Promise<void>,
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
+  const stopping = new AbortController();
   try {
     const config = checksIssuer ? await readConfigAndIssuer() : readConfig();
     const logger = createLogger({ level: config.logLevel, human: isReadable });
@@ -22,14 +31,17 @@ export async function runProcess(
       delayMs: config.shutdownGraceMs + closingMs,
       logger,
       async stop() {
+        stopping.abort();
         // What is still starting would be left behind.
         await starting.catch(() => undefined);
         await stack.disposeAsync();
       },
     });
-    const starting = start(config, logger, stack);
+    const starting = start(config, logger, stack, stopping.signal);
     await starting;
   } catch (error) {
+    // It was told to stop while it waited, and is being closed.
+    if (stopping.signal.aborted && error === stopping.signal.reason) return;
     process.stderr.write(`\n${explain(error)}\n`);
     await stack.disposeAsync();
     process.exit(1);

@@ -57,12 +57,22 @@ interface Parts {
   confirmMs?: number;
   /** Tells servers that nobody waits for the turn's calls any more. */
   abandonCalls?: (turn: Turn) => Promise<void>;
+  /** Absent: whether database and Temporal belong together is not asked. */
+  installation?: { isTogether(): boolean };
   /** Starts what tells somebody outside of the turn's end, and may be lost as well. */
   resumeDeliveries?: (turn: TurnRef) => Promise<void>;
 }
 
 export function startReconciler(
-  { storage, logger, config, confirmMs = defaultConfirmMs, abandonCalls, resumeDeliveries }: Parts,
+  {
+    storage,
+    logger,
+    config,
+    confirmMs = defaultConfirmMs,
+    installation,
+    abandonCalls,
+    resumeDeliveries,
+  }: Parts,
   runs: TurnRuns,
 ): Pick<LeasedLoop, 'stop'> {
   const longestMs = config.turn.timeoutMs;
@@ -71,6 +81,7 @@ export function startReconciler(
   const closedRuns = runs.createClosed(storage.now);
   const missing = createMissingRuns<DueTurn>(confirmMs);
   let hasFound = false;
+  const isTogether = () => installation?.isTogether() ?? true;
 
   async function lookAfter(turn: DueTurn): Promise<void> {
     if (turn.status !== 'starting' && turn.status !== 'running') return turnLog.merge(turn);
@@ -153,7 +164,8 @@ export function startReconciler(
         name: 'turns to look after',
         everyMs,
         atOnce,
-        claim(free) {
+        async claim(free) {
+          if (!isTogether()) return [];
           const limit = hasFound ? free : Math.min(free, usually);
           hasFound = false;
           return turns.claimDue(limit, againMs);
@@ -167,7 +179,7 @@ export function startReconciler(
         name: 'turns that take too long',
         everyMs,
         atOnce,
-        claim: (free) => turns.claimOverdue(free, againMs, longestMs),
+        claim: async (free) => (isTogether() ? turns.claimOverdue(free, againMs, longestMs) : []),
         work: lookAfter,
       },
       logger,
@@ -178,13 +190,19 @@ export function startReconciler(
         everyMs: Math.min(everyMs, confirmMs),
         atOnce,
         claim: async (free, underWay) =>
-          missing.due(free + underWay.length).filter((turn) => !underWay.includes(turn)),
+          isTogether() ? missing.due(free + underWay.length).filter((turn) => !underWay.includes(turn)) : [],
         work: lookAtRun,
       },
       logger,
     ),
     startLeasedLoop<ClosedRun>(
-      { name: 'closed runs', everyMs, atOnce, claim: closedRuns, work: close },
+      {
+        name: 'closed runs',
+        everyMs,
+        atOnce,
+        claim: async (free) => (isTogether() ? closedRuns(free) : []),
+        work: close,
+      },
       logger,
     ),
   ];

@@ -6,8 +6,16 @@ import { withTimeout } from '../time/with-timeout.ts';
 import type { TemporalReadiness } from './temporal-readiness.ts';
 
 export interface Lack {
-  name: 'database' | 'temporal' | 'workers' | 'keys';
+  name: 'database' | 'temporal' | 'workers' | 'keys' | 'installation';
   detail: string;
+}
+
+/** Whether the database and Temporal belong together. */
+export interface Installation {
+  /** Why nothing may be done and what to do; null while they belong together, or nothing is known. */
+  lack(): string | null;
+  /** Resolves as soon as they belong together; rejects when `signal` aborts. */
+  untilTogether(signal: AbortSignal): Promise<void>;
 }
 
 interface Check {
@@ -22,13 +30,14 @@ interface Parts {
   storage: Storage;
   temporal: TemporalReadiness;
   keys: KeyRing;
+  installation?: Pick<Installation, 'lack'> | undefined;
 }
 
 const checkTimeoutMs = 2_000;
 const freshMs = 1_000;
 
 /** What is asked about is asked once a second at most, however often this is called. */
-export function createReadiness({ storage, temporal, keys }: Parts): () => Promise<Lack[]> {
+export function createReadiness({ storage, temporal, keys, installation }: Parts): () => Promise<Lack[]> {
   const checks: Check[] = [
     {
       name: 'database',
@@ -51,7 +60,8 @@ export function createReadiness({ storage, temporal, keys }: Parts): () => Promi
   }));
   return async () => {
     const results = await Promise.all(cached.map(async ({ name, lack }) => ({ name, detail: await lack() })));
-    return results.flatMap(({ name, detail }) => (detail === null ? [] : [{ name, detail }]));
+    const apart = { name: 'installation', detail: installation?.lack() ?? null } as const;
+    return [...results, apart].flatMap(({ name, detail }) => (detail === null ? [] : [{ name, detail }]));
   };
 }
 

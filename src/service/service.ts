@@ -49,7 +49,7 @@ import type { ConversationPage, ListPosition, ReadConversation, TurnsPage } from
 import { createOwnPushes } from './push-configs.ts';
 import type { OwnPushes } from './push-configs.ts';
 import { createReadiness } from './readiness.ts';
-import type { Lack } from './readiness.ts';
+import type { Installation, Lack } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
 import { createOAuthClient } from './oauth-client.ts';
 import type { OAuthClient } from './oauth-client.ts';
@@ -138,6 +138,8 @@ export interface Service {
   /** Tools in TypeScript that clients may call themselves, by name. */
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
+  /** Absent: whether database and Temporal belong together is not asked. */
+  installation: Installation | undefined;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
   /** By the database's clock, in epoch milliseconds. */
@@ -163,10 +165,12 @@ export interface ServiceParts {
   client: Client;
   keys: KeyRing;
   stores: Stores;
+  installation?: Installation;
   logger: Logger;
 }
 
-export function createService({ config, storage, client, keys, stores, logger }: ServiceParts): Service {
+export function createService(given: ServiceParts): Service {
+  const { config, storage, client, keys, stores, installation, logger } = given;
   const workflows = createTurnWorkflows({ client, storage, config, logger });
   const announcer = createConnectionAnnouncer({ storage, config, workflows, logger });
   const repeated = repeatAnnouncements(announcer, logger);
@@ -232,7 +236,8 @@ export function createService({ config, storage, client, keys, stores, logger }:
       return tools.filter(({ agent }) => config.agents.has(agent));
     },
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
-    lacks: createReadiness({ storage, temporal: workflows.readiness, keys }),
+    installation,
+    lacks: createReadiness({ storage, temporal: workflows.readiness, keys, installation }),
     now: storage.now,
     clocks: () => ({ databaseMs: storage.clockAheadMs(), temporalMs: workflows.clockAheadMs() }),
     ping: () => storage.ping(),

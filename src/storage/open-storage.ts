@@ -19,6 +19,7 @@ import { lastSeqs } from './log/append.ts';
 import { createElicitations } from './tables/elicitations.ts';
 import { createLocks } from './locks.ts';
 import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
+import { createInstallation } from './tables/installation.ts';
 import { createKeyProofs } from './tables/key-proofs.ts';
 import { openQuestionIds } from './tables/open-questions.ts';
 import { createPolls } from './tables/polls.ts';
@@ -122,6 +123,7 @@ export async function openStorage(
     keyProofs: createKeyProofs(parts),
     now: clock.now,
     clockAheadMs: clock.aheadMs,
+    installation: createInstallation(parts),
     async ping() {
       await backend.checkFile?.();
       await sql`select 1`.execute(query);

@@ -29,6 +29,7 @@ import type { Audit } from './ports/audit.ts';
 import type { SealedValues } from './ports/sealed-values.ts';
 import type { ExposedTools } from './ports/exposed-tools.ts';
 import type { ToolEffects } from './ports/tool-effects.ts';
+import type { Installation } from './ports/installation.ts';
 import type { KeyProofs } from './ports/key-proofs.ts';
 import type { Versions } from './ports/versions.ts';
 import type { WorkflowCode } from './ports/workflow-code.ts';
@@ -65,6 +66,7 @@ export interface Storage {
   now(): number;
   /** How far this process's clock is ahead of the database's; null where both are the same. */
   clockAheadMs(): number | null;
+  installation: Installation;
   /** Resolves when the database answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,16 +1,17 @@
 /** How both processes reach Temporal. */
 import { Client, Connection } from '@temporalio/client';
-import type { TLSConfig } from '@temporalio/client';
+import type { TLSConfig, WorkflowClientInterceptor } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { openingCodec } from './sealed-payloads.ts';
 import type { TemporalConfig } from '../config/config.ts';
 
 /** Connects on first use, so that the API starts, and says it is not ready, while Temporal is away. */
-/** `keys`: for whoever reads what workflows of tools say. */
+/** `keys`: for whoever reads what workflows of tools say. `guard`: sees each call about a workflow first. */
 export function connectClient(
   config: Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls'>,
   keys?: KeyRing,
+  guard?: WorkflowClientInterceptor,
 ): {
   client: Client;
   close(): Promise<void>;
@@ -20,6 +21,7 @@ export function connectClient(
     connection,
     namespace: config.namespace,
     ...(keys && { dataConverter: { payloadCodecs: [openingCodec(keys)] } }),
+    ...(guard && { interceptors: { workflow: [guard] } }),
   });
   return { client, close: () => connection.close() };
 }
@@ -40,7 +42,11 @@ class TemporalUnreachable extends Error {
   override name = 'TemporalUnreachable';
 }
 
-function connectionOptions({ address, apiKey, tls }: Pick<TemporalConfig, 'address' | 'apiKey' | 'tls'>) {
+export function connectionOptions({
+  address,
+  apiKey,
+  tls,
+}: Pick<TemporalConfig, 'address' | 'apiKey' | 'tls'>) {
   return {
     address: address ?? 'localhost:7233',
     tls: typeof tls === 'boolean' ? tls : toTls(tls),

@@ -23,7 +23,7 @@ import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationsSurface } from '../elicitations/route.ts';
 import { feedSurface } from '../feed/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
-import { healthRoutes } from './health.ts';
+import { healthRoutes, refuseWhileApart, whenTogether } from './health.ts';
 import { refuseUnknownHosts } from './known-hosts.ts';
 import { createRefusalLimit, limitRequests, limitOpenRequests, messageBodyLimit } from './limits.ts';
 import { mcpPath, mcpSurface } from '../mcp/route.ts';
@@ -79,6 +79,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   answerWithProblems(app);
   refuseUnknownHosts(app, config.http);
+  refuseWhileApart(app, service);
   describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
   app.register(async (health) => healthRoutes(health, service));
 
@@ -135,7 +136,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { slack } = service;
   if (slack) app.register(slackSurface, { slack, service, http: config.http, logger });
 
-  app.addHook('onReady', async () => service.start());
+  whenTogether(app, service, () => service.start());
   app.addHook('onClose', () => service.close());
   return app;
 }

@@ -1,8 +1,12 @@
-/** `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. */
+/**
+ * `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. Nothing else is answered while the
+ * database and Temporal do not belong together.
+ */
 import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/health.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from './describe-route.ts';
+import { ProblemError } from './problems.ts';
 import { withSchemas } from './validation.ts';
 
 export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'lacks'>): void {
@@ -31,4 +35,33 @@ export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'l
       ? { status: 'ready' }
       : reply.code(503).send({ status: 'not ready', notReady });
   });
+}
+
+const health = ['/healthz', '/readyz'];
+const apart =
+  'The service waits for its operator: its database and its workflow engine do not belong together. The operator reads at /readyz what to do.';
+
+export function refuseWhileApart(
+  fastify: FastifyInstance,
+  { installation }: Pick<Service, 'installation'>,
+): void {
+  if (!installation) return;
+  fastify.addHook('onRequest', async ({ routeOptions }) => {
+    if (installation.lack() !== null && !health.includes(routeOptions.url ?? ''))
+      throw new ProblemError('unavailable', apart, { headers: { 'retry-after': '30' } });
+  });
+}
+
+/** What a process does by itself begins once database and Temporal belong together, and not when it closes before. */
+export function whenTogether(
+  fastify: FastifyInstance,
+  { installation }: Pick<Service, 'installation'>,
+  begin: () => void,
+): void {
+  const closing = new AbortController();
+  fastify.addHook('onReady', async () => {
+    if (!installation) return begin();
+    void installation.untilTogether(closing.signal).then(begin, () => undefined);
+  });
+  fastify.addHook('onClose', async () => closing.abort());
 }

@@ -1,6 +1,7 @@
 /** What Slack sends: `/slack/events`, `/slack/commands` and `/slack/interactivity`, each signed. People come to the pages instead. */
 import type { FastifyInstance } from 'fastify';
 import { explainDatabaseTrouble } from '../http/database-trouble.ts';
+import { whenTogether } from '../http/health.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { Service } from '../../service/service.ts';
 import { readEnvelope } from '../../slack/read-event.ts';
@@ -12,7 +13,7 @@ import { bodyLimit, formOf, jsonIn, jsonOf, requireSignature } from './signed.ts
 import { openSocketMode } from './socket-mode.ts';
 
 export interface SlackSurfaceParts extends SlackContext {
-  service: SlackContext['service'] & Pick<Service, 'now' | 'ping' | 'recordRefusal'>;
+  service: SlackContext['service'] & Pick<Service, 'now' | 'ping' | 'recordRefusal' | 'installation'>;
 }
 
 /** A Fastify plugin: `fastify.register(slackSurface, parts)`. */
@@ -49,7 +50,7 @@ export async function slackSurface(fastify: FastifyInstance, parts: SlackSurface
   });
 
   let endSocket: (() => Promise<void>) | undefined;
-  fastify.addHook('onReady', async () => {
+  whenTogether(fastify, service, () => {
     slack.start();
     if (appToken !== undefined) endSocket = openSocketMode({ slack, appToken, logger });
   });

@@ -13,8 +13,8 @@ import type { ToolProgressWriters } from '../../activities/durable-tools/progres
 import { createFindConnection } from '../../activities/find-connection.ts';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
 import { createElicitationActivities } from '../../activities/questions/questions.ts';
-import { safeFailures } from '../../activities/safe-failures.ts';
 import { joinWithSdk } from '../../temporal/join-sdk.ts';
+import { activityInterceptors } from '../own-installation.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import { taskTimeouts } from '../../workflows/messages.ts';
@@ -106,7 +106,7 @@ async function createToolWorker(
       },
       dataConverter: { payloadCodecs: [unreadableAsNull(sealingCodec(keys))] },
       sinks: sinksOf(parts, progress, onCutOff),
-      interceptors: { activity: [safeFailures(logger)] },
+      interceptors: { activity: activityInterceptors(parts) },
       stickyQueueScheduleToStartTimeout: taskTimeouts.stickyQueue,
       maxHeartbeatThrottleInterval: heartbeatMs,
       maxConcurrentActivityTaskExecutions: config.worker.calls,

@@ -12,7 +12,6 @@ import { heartbeatMs } from '../../activities/heartbeat.ts';
 import type { HeldCallLimit } from '../../activities/call-tool/held-call-limit.ts';
 import type { OfferedTools } from '../../activities/durable-tools/offered-tools.ts';
 import { createActivities } from '../../activities/index.ts';
-import { safeFailures } from '../../activities/safe-failures.ts';
 import { openingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import type { Version } from '../../temporal/deployment.ts';
@@ -22,6 +21,7 @@ import { createCatalogue } from '../../remote/catalogue.ts';
 import { logModelWarnings } from '../../models/log-warnings.ts';
 import { createModels } from '../../models/provider.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { activityInterceptors } from '../own-installation.ts';
 import { withoutHungThreads } from './hung-threads.ts';
 import { longestStopMs } from './running-workers.ts';
 
@@ -52,7 +52,7 @@ export async function createTurnWorker(
       activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
       // What tools in TypeScript report is sealed.
       dataConverter: { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] },
-      interceptors: { activity: [safeFailures(logger)] },
+      interceptors: { activity: activityInterceptors(parts) },
       stickyQueueScheduleToStartTimeout: taskTimeouts.stickyQueue,
       // The default throttles heartbeats to 80 % of their timeout: one late heartbeat, and the worker counts as dead.
       maxHeartbeatThrottleInterval: heartbeatMs,

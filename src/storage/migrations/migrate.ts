@@ -43,6 +43,7 @@ import { orderSlackDeliveries } from './037-slack-order.ts';
 import { addSurfacesOfAnswers } from './038-surfaces-of-answers.ts';
 import { createImages } from './039-images.ts';
 import { addWorkflowCode } from './040-workflow-code.ts';
+import { createInstallation } from './041-installation.ts';
 import { indexTurnDeadlines } from './042-turn-deadlines.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
@@ -113,5 +114,6 @@ const migrations: Record<string, Migration> = {
   '038-surfaces-of-answers': { up: addSurfacesOfAnswers },
   '039-images': { up: createImages },
   '040-workflow-code': { up: addWorkflowCode },
+  '041-installation': { up: createInstallation },
   '042-turn-deadlines': { up: indexTurnDeadlines },
 };

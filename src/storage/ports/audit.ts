@@ -5,8 +5,8 @@ export interface AuditEntry {
   elicitationId: string;
   /** Who acted: a user id, or null when unknown. */
   actor: string | null;
-  /** `opened`: the person was led to the question's page. */
-  action: 'opened' | 'answered' | 'refused' | 'connected' | 'disconnected' | 'withdrawn';
+  /** `opened`: the person was led to the question's page. `adopted`: database and Temporal, by an operator, in no tenant. */
+  action: 'opened' | 'answered' | 'refused' | 'connected' | 'disconnected' | 'withdrawn' | 'adopted';
   /** Low-cardinality detail, never an answer's content. */
   detail: string;
   address: string | null;

@@ -1,4 +1,4 @@
-/** Tables that protocols need and turns would not: sessions, and who is told of a turn. See ../schema.ts. */
+/** Tables that turns would not need: sessions of protocols, who is told of a turn, the installation. See ../schema.ts. */
 import type { McpReply } from '../ports/mcp-sessions.ts';
 import type { PushConfig } from '../ports/push-configs.ts';
 
@@ -43,5 +43,15 @@ export interface SessionTables {
     structured: number;
     position: number;
     sealed: string;
+  };
+  /** One row at most; see tables/installation.ts. */
+  installation: {
+    key: string;
+    id: string;
+    generation: number;
+    token: string | null;
+    next_token: string | null;
+    /** When the next generation is to be written. */
+    due_at: number;
   };
 }

@@ -42,6 +42,7 @@ async function backTo009(
   ])
     await sql`drop table ${sql.table(`slack_${table}`)}`.execute(query);
   await sql`alter table elicitation_answers drop column surface`.execute(query);
+  await sql`drop table installation`.execute(query);
   await sql`drop table images`.execute(query);
   await sql`drop table push_configs`.execute(query);
   await sql`drop index turns_by_age`.execute(query);

@@ -1,0 +1,112 @@
+/**
+ * `interlude installation status`: whether the database and Temporal belong together, and what only one of them knows.
+ * `interlude installation adopt`: an operator's decision that they do from now on.
+ */
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import { adopt, survey } from '../../installation/adopt.ts';
+import { explain } from '../../installation/belonging.ts';
+import { openInstallation } from '../../installation/installation.ts';
+import type { Examined, OpenedInstallation } from '../../installation/installation.ts';
+import { readConfig } from '../../processes/read-config.ts';
+import type { Config } from '../../config/config.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { defineCommand, UsageError } from '../command.ts';
+
+interface Parts {
+  config: Config;
+  storage: Storage;
+  installation: OpenedInstallation;
+  logger: Logger;
+}
+
+/** They belong together; they do not; one of them does not answer. */
+const exitCodes = { together: 0, apart: 1, unknown: 3 } as const;
+
+export const status = defineCommand({
+  arguments: [],
+  options: {},
+  details:
+    'Changes nothing. Exit codes: 0 they belong together, 1 they do not, 3 one of them does not answer. Run it with the environment of a process.',
+  run: () =>
+    withBoth(async (parts, examined) => {
+      const { belonging } = examined;
+      print(await describe(parts, examined));
+      if (belonging.kind === 'apart') print(explain(belonging.reason));
+      else print('They belong together.');
+      return exitCodes[belonging.kind];
+    }),
+});
+
+export const adoption = defineCommand({
+  arguments: [],
+  options: {
+    turns: {
+      type: 'string',
+      value: 'end|restart',
+      required: true,
+      description:
+        'what becomes of turns that Temporal does not know: end them, or begin those again that only wait for a person and whose calls may be repeated',
+    },
+    'dry-run': { type: 'boolean', description: 'say what would be done, and change nothing' },
+    'take-over': {
+      type: 'boolean',
+      description: 'although the mark at Temporal was written minutes ago; the processes that wrote it stop',
+    },
+  },
+  details:
+    'Nothing is sent to other servers. Turns that only Temporal knows are terminated there. Processes that wait go on by themselves afterwards.',
+  run: ({ turns, 'dry-run': dryRun, 'take-over': takeOver }) => {
+    if (turns !== 'end' && turns !== 'restart') throw new UsageError('--turns is end or restart.');
+    return withBoth(async (parts, examined) => {
+      if (examined.belonging.kind === 'together') {
+        print('They belong together; there is nothing to do.');
+        return 0;
+      }
+      if (dryRun) {
+        print(await describe(parts, examined));
+        return 0;
+      }
+      const { ended, begunAgain, terminated } = await adopt(parts, examined, { turns, takeOver });
+      print(
+        `The database and Temporal belong together now. Turns ended: ${ended}. Begun again: ${begunAgain}. Terminated at Temporal: ${terminated}.`,
+      );
+      return 0;
+    });
+  },
+});
+
+async function withBoth(work: (parts: Parts, examined: Examined) => Promise<number>): Promise<number> {
+  const config = readConfig();
+  const logger = pino({ level: 'silent' });
+  await using stack = new AsyncDisposableStack();
+  const storage = await openStorage(config.database, { logger });
+  stack.defer(() => storage.close());
+  const installation = openInstallation({ config, storage, logger });
+  stack.defer(() => installation.close());
+  const examined = await installation.examine().catch((error: unknown) => {
+    process.stderr.write(
+      `Temporal cannot be asked: ${error instanceof Error ? error.message : String(error)}. Check TEMPORAL_ADDRESS.\n`,
+    );
+    return null;
+  });
+  return examined ? await work({ config, storage, installation, logger }, examined) : exitCodes.unknown;
+}
+
+async function describe(parts: Parts, examined: Examined): Promise<string> {
+  const { row, found } = examined;
+  const { namespace } = parts.config.temporal;
+  const { live, unknown, ahead, strangers } = await survey(parts, examined);
+  const side = (id: string | undefined, generation: number | undefined) =>
+    id === undefined ? 'no mark' : `installation ${id}, generation ${generation}`;
+  return [
+    `database: ${side(row?.id, row?.generation)}`,
+    `Temporal: ${side(found?.mark.installation, found?.mark.generation)} (namespace ${namespace}, schedule ${parts.installation.marks.scheduleId})`,
+    `Turns that have not ended: ${live}. Temporal does not know: ${unknown.length}. Went on without this database: ${ahead.length}. Only Temporal knows: ${strangers.length}.`,
+  ].join('\n');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,233 @@
+/**
+ * An operator's decision: this database and this Temporal belong together from now on. Turns of which only one of them knows
+ * come to an end, or begin again where that is safe; both get the mark of a new installation. Nothing is sent to other
+ * servers. Interrupted, it is run again: until the last write they do not belong together.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { askUserTool } from '../activities/call-model/question-tool.ts';
+import { createTurnActivities } from '../activities/turns.ts';
+import type { Config } from '../config/config.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import { connectTool, serverNameIn, toModelTool } from '../remote/model-tools.ts';
+import { startOptions } from '../service/start-options.ts';
+import type { StartConfig } from '../service/start-options.ts';
+import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
+import type { Reason } from './belonging.ts';
+import { NotTogether } from './belonging.ts';
+import type { Examined, OpenedInstallation } from './installation.ts';
+import { usualIntervals } from './installation.ts';
+
+interface Parts {
+  config: StartConfig & Pick<Config, 'agents' | 'servers'>;
+  storage: Storage;
+  installation: OpenedInstallation;
+  logger: Logger;
+}
+
+export interface Survey {
+  /** Turns of the database that have not ended. */
+  live: number;
+  /** Those that Temporal does not know. */
+  unknown: TurnRow[];
+  /** Those that Temporal knows, and that went on after the database's last generation. Only where the database is older. */
+  ahead: TurnRow[];
+  /** Runs at Temporal whose turns the database does not know, or knows to be over. */
+  strangers: { workflowId: string; runId: string }[];
+}
+
+export interface Adopted {
+  ended: number;
+  begunAgain: number;
+  terminated: number;
+}
+
+const atOnce = 20;
+const failure = {
+  code: 'TurnLost',
+  message: 'The turn was lost before the answer was finished. Ask again to go on.',
+};
+/** By the command line; stands where a user's id would. */
+const operator = '(command line)';
+/** Clocks differ. What a workflow did so long before the database's last generation is in the database. */
+const clockMarginMs = 60_000;
+
+/** What only one of them knows. Changes nothing. */
+export async function survey(
+  { config, storage, installation }: Parts,
+  { belonging, row }: Examined,
+): Promise<Survey> {
+  const { client, table, knows } = installation;
+  const turns = await table.liveTurns();
+  const isOlder = belonging.kind === 'apart' && ['database-older', 'forked'].includes(belonging.reason);
+  const since = isOlder ? (row?.dueAt ?? 0) - usualIntervals.advanceMs - clockMarginMs : Infinity;
+  const seen = await inChunks(turns, async (turn) => {
+    if (!(await knows(turn))) return 'unknown';
+    return isOlder && (await hasMovedSince(installation, turn, since)) ? 'ahead' : 'known';
+  });
+  const those = (which: string) => turns.filter((_, index) => seen[index] === which);
+
+  const strangers: Survey['strangers'] = [];
+  const query = `TaskQueue = '${config.temporal.taskQueue}' AND WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId, runId, memo } of client.workflow.list({ query })) {
+    const [, tenant = '', conversation = ''] = workflowId.split('/');
+    const ref = { tenant: decodeURIComponent(tenant), conversation };
+    const turnId = memo?.['turnId'];
+    // A delegated agent's ends with its turn's.
+    if (workflowId !== turnWorkflowId(ref) || typeof turnId !== 'string') continue;
+    const turn = await storage.turns.get({ ...ref, turnId });
+    if (!turn || turn.endedAt !== null) strangers.push({ workflowId, runId });
+  }
+  return { live: turns.length, unknown: those('unknown'), ahead: those('ahead'), strangers };
+}
+
+/** `takeOver`: also from an installation that may still be running. */
+export async function adopt(
+  parts: Parts,
+  examined: Examined,
+  { turns, takeOver }: { turns: 'end' | 'restart'; takeOver: boolean },
+): Promise<Adopted> {
+  const { installation, storage } = parts;
+  const { client, marks, table } = installation;
+  if (!takeOver) refuseWhileInUse(examined);
+  const { unknown, ahead, strangers } = await survey(parts, examined);
+
+  const runs: { workflowId: string; runId?: string }[] = [
+    ...strangers,
+    ...ahead.map((turn) => ({ workflowId: turnWorkflowId(turn) })),
+  ];
+  await inChunks(runs, ({ workflowId, runId }) =>
+    client.workflow
+      .getHandle(workflowId, runId)
+      .terminate('The database of this installation does not know what this turn did.')
+      .catch(ignoreOver),
+  );
+  const again = await inChunks(unknown, async (turn) => {
+    if (turns === 'restart' && (await maySafelyBeginAgain(parts, turn)) && (await beginAgain(parts, turn)))
+      return true;
+    await end(parts, turn);
+    return false;
+  });
+  await inChunks(ahead, (turn) => end(parts, turn));
+
+  const begunAgain = again.filter(Boolean).length;
+  const adopted = {
+    ended: unknown.length + ahead.length - begunAgain,
+    begunAgain,
+    terminated: strangers.length + ahead.length,
+  };
+  await storage.audit.record({
+    at: Date.now(),
+    tenant: '',
+    elicitationId: '',
+    actor: operator,
+    action: 'adopted',
+    detail: `${adopted.ended} turns ended, ${begunAgain} begun again`,
+    address: null,
+  });
+  const { row, found } = examined;
+  const generation = Math.max(row?.generation ?? 0, found?.mark.generation ?? 0) + 1;
+  const mark = { installation: randomUUID(), generation, token: randomUUID() };
+  if (found) await marks.replace(found, mark);
+  else await marks.create(mark);
+  const written = await marks.read();
+  if (written?.mark.token !== mark.token)
+    throw new NotTogether(
+      'The mark at Temporal was written by another process meanwhile. Look again: interlude installation status',
+    );
+  await table.replace({ id: mark.installation, generation, token: mark.token });
+  return adopted;
+}
+
+/** Whose mark was written just now is at work, and would stop as soon as it finds another one. */
+function refuseWhileInUse({ belonging, found }: Examined): void {
+  const shared: Reason[] = ['other-installation', 'database-older', 'forked'];
+  if (belonging.kind !== 'apart' || !shared.includes(belonging.reason) || !found) return;
+  const ageMs = Date.now() - found.writtenAt;
+  if (ageMs > 2 * usualIntervals.advanceMs) return;
+  throw new NotTogether(
+    `The mark at Temporal was written ${Math.max(0, Math.round(ageMs / 1_000))} s ago, so another installation may be at work there. ` +
+      'Stop its processes, or give this one a namespace or task queue of its own (TEMPORAL_NAMESPACE, TEMPORAL_TASK_QUEUE). ' +
+      'If nothing else uses it, add --take-over.',
+  );
+}
+
+/** Whether its workflow has done anything after this time, or is doing something now, that the database may not know. */
+async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, since: number): Promise<boolean> {
+  const workflowId = turnWorkflowId(turn);
+  const { namespace } = client.options;
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  if ((raw.pendingActivities?.length ?? 0) > 0) return true;
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution: { workflowId },
+    maximumPageSize: 1,
+  });
+  const at = Number(history?.events?.[0]?.eventTime?.seconds ?? 0) * 1_000;
+  return at > since;
+}
+
+/** It only waits for a person, and no call of it that is unfinished can have done something that must not be repeated. */
+async function maySafelyBeginAgain({ config, storage }: Parts, turn: TurnRow): Promise<boolean> {
+  if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
+  const pending = await storage.elicitations.ofConversation(turn, 'pending');
+  if (!pending.some(({ turnId }) => turnId === turn.turnId)) return false;
+  const calls = await storage.toolCalls.unfinished(turn);
+  const safe = await Promise.all(calls.map((call) => isRepeatable({ config, storage }, turn, call)));
+  return safe.every(Boolean);
+}
+
+async function isRepeatable(
+  { config, storage }: Pick<Parts, 'config' | 'storage'>,
+  turn: TurnRow,
+  { toolName, state, delegation }: UnfinishedCall,
+): Promise<boolean> {
+  // Delegated agents and tools in TypeScript have runs of their own, which are gone as well.
+  if (delegation) return false;
+  const servers = [...config.servers.values()];
+  if (toolName === askUserTool || servers.some((server) => connectTool(server).modelName === toolName))
+    return true;
+  const server = config.servers.get(serverNameIn(toolName));
+  if (!server) return false;
+  if (state === 'requested') return true;
+  const listed = await storage.toolCatalogue.get(connectionKey(server, turn));
+  const tools = listed?.tools.map((tool) => toModelTool(server, tool)) ?? [];
+  return tools.some(({ modelName, idempotent }) => modelName === toolName && idempotent);
+}
+
+/** False where it cannot: it has ended meanwhile, or Temporal runs another turn of its conversation. */
+async function beginAgain({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
+  const buildId = await storage.versions.current(config.temporal.deployment.name);
+  if (buildId === null || !(await storage.installation.rewind(turn, buildId))) return false;
+  try {
+    const options = startOptions({ ...turn, messages: [] }, { buildId, config });
+    await installation.client.workflow.start(agentTurnWorkflow, options);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+async function end({ storage, logger }: Parts, turn: TurnRow): Promise<void> {
+  if (turn.status === 'starting') return void (await storage.turns.end(turn, 'failed'));
+  // Without telling servers that nobody waits for their calls: they may be another installation's.
+  const { endTurn } = createTurnActivities({ storage, logger });
+  await endTurn({ turn, status: 'failed', failure, outcomes: [], isBegun: true });
+}
+
+async function inChunks<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += atOnce)
+    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(work))));
+  return results;
+}
+
+function ignoreOver(error: unknown): void {
+  if (error instanceof Error && error.name === 'WorkflowNotFoundError') return;
+  throw error;
+}

@@ -1,0 +1,303 @@
+/**
+ * Watches whether this process's database and Temporal belong together. A restored copy of either one has turns that other
+ * processes own, or knows less than the other; what a process would do with it cannot be taken back.
+ *
+ * Both sides keep the installation's id and a generation, which one process at a time advances: first Temporal's, then the
+ * database's. A gap of one is completed by any process, because the database has announced the token beforehand.
+ * docs/decisions/0110-an-installation-knows-its-temporal.md says why.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { InstallationRow } from '../storage/ports/installation.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
+import type { Storage } from '../storage/storage.ts';
+import { connectionOptions } from '../temporal/connection.ts';
+import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
+import { databaseTrouble } from '../turn/failure-types.ts';
+import { turnWorkflowId } from '../workflows/messages.ts';
+import { compare, explain, NotTogether } from './belonging.ts';
+import type { Belonging } from './belonging.ts';
+import { createMarks, NoSchedules } from './mark.ts';
+import type { FoundMark } from './mark.ts';
+
+export interface Intervals {
+  /** Between two generations. Who restores to an earlier time than that is noticed for certain. */
+  advanceMs: number;
+  /** Between two looks while they belong together, and while they do not or nobody knows. */
+  togetherMs: number;
+  otherwiseMs: number;
+}
+
+export const usualIntervals: Intervals = { advanceMs: 120_000, togetherMs: 10_000, otherwiseMs: 1_000 };
+
+/** So many of the newest turns are looked up at a Temporal without a mark: one that it knows says that it is the right one. */
+const witnesses = 20;
+/** How often in a row both sides may change while they are read. */
+const mostReads = 10;
+
+export interface Examined {
+  belonging: Belonging;
+  row: InstallationRow | null;
+  found: FoundMark | null;
+}
+
+interface Parts {
+  config: { temporal: Config['temporal'] };
+  storage: Pick<Storage, 'installation'>;
+  logger: Logger;
+}
+
+/** For commands and for the watch: reads both sides; `look` also writes what is missing where that is certain. */
+export function openInstallation({ config: { temporal }, storage, logger }: Parts) {
+  const table = storage.installation;
+  // Without the client's own repetitions: what it says is to be today's state, and its errors are told apart.
+  const connection = Connection.lazy({ ...connectionOptions(temporal), interceptors: [] });
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const marks = createMarks(connection, temporal);
+  let isOff = false;
+
+  async function knows(turn: TurnRow): Promise<boolean> {
+    try {
+      const describe = () => client.workflow.getHandle(turnWorkflowId(turn)).describe();
+      const { memo } = await client.withDeadline(Date.now() + 5_000, describe);
+      return memo?.['turnId'] === turn.turnId;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** A database that was never paired is judged by the turns that go on, any other by all that it has begun. */
+  async function mayBeMarked(row: InstallationRow | null): Promise<boolean> {
+    const isPaired = row !== null && row.generation > 0;
+    const begun = isPaired
+      ? await table.latestTurns(witnesses)
+      : (await table.liveTurns(witnesses)).filter(({ status }) => status === 'running');
+    if (begun.length === 0) return true;
+    for (const turn of begun) if (await knows(turn)) return true;
+    return false;
+  }
+
+  /** Changes nothing. Rejects when one of them does not answer. */
+  async function examine(): Promise<Examined & { outcome: ReturnType<typeof compare> }> {
+    for (let reads = 0; ; reads++) {
+      const before = await table.read();
+      const found = await marks.read();
+      const row = await table.read();
+      const outcomes = [before, row].map((one) => compare(one, found?.mark ?? null));
+      const outcome = outcomes.find((one) => one === 'together') ?? outcomes[1] ?? 'unmarked';
+      const read = { row, found, outcome };
+      if (outcome === 'together' || outcome === 'unconfirmed')
+        return { ...read, belonging: { kind: 'together' } };
+      // What was written in between makes no difference between the two.
+      const isStill = before?.id === row?.id && before?.generation === row?.generation;
+      if (!isStill && reads < mostReads) continue;
+      if (outcome !== 'unmarked') return { ...read, belonging: { kind: 'apart', reason: outcome } };
+      return {
+        ...read,
+        belonging: (await mayBeMarked(row)) ? { kind: 'together' } : { kind: 'apart', reason: 'no-mark' },
+      };
+    }
+  }
+
+  async function look(): Promise<Belonging> {
+    if (isOff) return { kind: 'together' };
+    for (let writes = 0; writes < mostReads; writes++) {
+      const { outcome, belonging, row, found } = await examine();
+      if (belonging.kind !== 'together' || outcome === 'together') return belonging;
+      if (found) {
+        await table.confirm(found.mark.generation);
+        continue;
+      }
+      const { id, generation } = row ?? (await table.make());
+      if (generation > 0)
+        logger.warn('the mark of this installation at Temporal was gone; it is written again');
+      const token = await table.intend(generation);
+      if (token !== null) await marks.create({ installation: id, generation: generation + 1, token });
+    }
+    throw new Error('the mark of the installation does not come to rest');
+  }
+
+  return {
+    client,
+    marks,
+    table,
+    knows,
+    examine,
+
+    /** As `look`, with errors as what they mean. */
+    async lookSafely(): Promise<Belonging> {
+      try {
+        return await look();
+      } catch (error) {
+        if (!(error instanceof NoSchedules)) return { kind: 'unknown', detail: detailOf(error) };
+        isOff = true;
+        logger.warn(
+          'this Temporal has no schedules, or does not let us use them: whether it belongs to the database is not checked',
+        );
+        return { kind: 'together' };
+      }
+    },
+
+    /** One process in each interval writes the next generation. */
+    async advance(everyMs: number): Promise<void> {
+      if (isOff || !(await table.claim(everyMs))) return;
+      const row = await table.read();
+      const found = await marks.read();
+      if (!row || !found || compare(row, found.mark) !== 'together') return;
+      const token = await table.intend(row.generation);
+      if (token === null) return;
+      await marks.replace(found, { installation: row.id, generation: row.generation + 1, token });
+      // What was written counts once it is read: another process may have been first.
+      await look();
+    },
+
+    close: () => connection.close(),
+  };
+}
+
+export type OpenedInstallation = ReturnType<typeof openInstallation>;
+
+export interface InstallationWatch {
+  /** Why nothing may be done, for operators; null while they belong together, or nobody knows. */
+  lack(): string | null;
+  isTogether(): boolean;
+  /** Resolves as soon as they belong together; rejects when `signal` aborts. */
+  untilTogether(signal?: AbortSignal): Promise<void>;
+  /** For a client: nothing is sent to a Temporal that may be another one. */
+  guard: WorkflowClientInterceptor;
+  /** For a worker: no activity begins while its Temporal may be another one. */
+  activityGuard: ActivityInterceptorsFactory;
+  opened: OpenedInstallation;
+  close(): Promise<void>;
+}
+
+interface WatchOptions {
+  intervals?: Intervals;
+  /** They belonged together and do not any more: whoever goes on works with what is not its own. */
+  onParted?: (reason: string) => void;
+}
+
+/** Looks once before it returns. */
+export async function watchInstallation(
+  parts: Parts,
+  { intervals = usualIntervals, onParted = () => undefined }: WatchOptions = {},
+): Promise<InstallationWatch> {
+  const { logger } = parts;
+  const opened = openInstallation(parts);
+  const stopping = new AbortController();
+  let state: Belonging = { kind: 'unknown', detail: 'it was not looked at yet' };
+  let hasBelonged = false;
+  let looking: Promise<void> | undefined;
+  let changed = Promise.withResolvers<void>();
+
+  const look = () => (looking ??= lookNow().finally(() => (looking = undefined)));
+
+  async function lookNow(): Promise<void> {
+    const found = await opened.lookSafely();
+    if (stopping.signal.aborted) return;
+    // Slow is not gone: what answers later is the same as before.
+    if (found.kind === 'unknown' && found.detail === tooSlow && state.kind === 'together') return;
+    const before = state;
+    state = found;
+    if (JSON.stringify(before) === JSON.stringify(found)) return;
+    changed.resolve();
+    changed = Promise.withResolvers();
+    if (found.kind === 'unknown') return logger.warn({ why: found.detail }, unknownWords);
+    if (found.kind === 'apart') {
+      const reason = explain(found.reason);
+      logger.error(reason);
+      if (hasBelonged) onParted(reason);
+      return;
+    }
+    hasBelonged = true;
+    if (before.kind === 'apart') logger.info('the database and Temporal belong together now');
+  }
+
+  async function ensure(): Promise<void> {
+    if (state.kind === 'unknown') await look();
+    if (state.kind === 'together') return;
+    throw new NotTogether(state.kind === 'apart' ? explain(state.reason) : unknownWords);
+  }
+
+  async function guarded<I, O>(input: I, next: (input: I) => Promise<O>): Promise<O> {
+    try {
+      await ensure();
+    } catch (cause) {
+      throw new ServiceError('Nothing is sent to Temporal.', { cause: cause as Error });
+    }
+    return next(input);
+  }
+
+  async function run(): Promise<void> {
+    const { signal } = stopping;
+    while (!signal.aborted) {
+      const pauseMs = state.kind === 'together' ? intervals.togetherMs : intervals.otherwiseMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      await look();
+      if (state.kind !== 'together') continue;
+      await opened
+        .advance(intervals.advanceMs)
+        .catch((err: unknown) => logger.debug({ err }, 'the next generation could not be written'));
+    }
+  }
+
+  await look();
+  const running = run();
+
+  return {
+    lack: () => (state.kind === 'apart' ? explain(state.reason) : null),
+    isTogether: () => state.kind === 'together',
+    async untilTogether(signal) {
+      const stopped = Promise.withResolvers<void>();
+      signal?.addEventListener('abort', () => stopped.resolve(), { once: true });
+      while (state.kind !== 'together') {
+        signal?.throwIfAborted();
+        await Promise.race([changed.promise, stopped.promise]);
+      }
+    },
+    guard: {
+      start: guarded,
+      startWithDetails: guarded,
+      signal: guarded,
+      signalWithStart: guarded,
+      query: guarded,
+      cancel: guarded,
+      terminate: guarded,
+      describe: guarded,
+    },
+    activityGuard: () => ({
+      inbound: {
+        async execute(input, next) {
+          await ensure().catch(() => {
+            throw ApplicationFailure.retryable(unknownWords, databaseTrouble);
+          });
+          return next(input);
+        },
+      },
+    }),
+    opened,
+    async close() {
+      stopping.abort();
+      await Promise.allSettled([running, looking]);
+      await opened.close();
+    },
+  };
+}
+
+const unknownWords = 'whether the database and Temporal belong together cannot be told at present';
+const tooSlow = 'Temporal does not answer in time';
+
+function detailOf(error: unknown): string {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const status = grpcStatusOf(cause);
+  if (status === grpcStatus.deadlineExceeded) return tooSlow;
+  if (status !== undefined) return `Temporal does not answer (status ${status})`;
+  return error instanceof Error ? error.message : String(error);
+}
