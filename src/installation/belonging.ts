@@ -14,7 +14,7 @@ export type Reason = 'no-mark' | 'other-installation' | 'database-older' | 'temp
 export type Belonging =
   | { kind: 'together' }
   /** One of them does not answer. */
-  | { kind: 'unknown'; detail: string }
+  | { kind: 'unknown'; detail: string; cause?: unknown }
   | { kind: 'apart'; reason: Reason };
 
 /** `unconfirmed`: together; the last generation is written at Temporal and not yet in the database. */

@@ -16,6 +16,7 @@ import type { Config } from '../config/config.ts';
 import type { InstallationRow } from '../storage/ports/installation.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
+import { isOfTemporal } from '../service/temporal-errors.ts';
 import { connectionOptions } from '../temporal/connection.ts';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 import { databaseTrouble } from '../turn/failure-types.ts';
@@ -135,7 +136,8 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       try {
         return await look();
       } catch (error) {
-        if (!(error instanceof NoSchedules)) return { kind: 'unknown', detail: detailOf(error) };
+        if (!(error instanceof NoSchedules))
+          return { kind: 'unknown', detail: detailOf(error), cause: error };
         isOff = true;
         logger.warn(
           'this Temporal has no schedules, or does not let us use them: whether it belongs to the database is not checked',
@@ -201,11 +203,15 @@ export async function watchInstallation(
   async function lookNow(): Promise<void> {
     const found = await opened.lookSafely();
     if (stopping.signal.aborted) return;
-    // Slow is not gone: what answers later is the same as before.
-    if (found.kind === 'unknown' && found.detail === tooSlow && state.kind === 'together') return;
+    if (found.kind === 'unknown') {
+      // Slow is not gone: what answers later is the same as before.
+      if (found.detail === tooSlow && state.kind === 'together') return;
+      // What came apart stays so until both sides have been read again.
+      if (state.kind === 'apart') return;
+    }
     const before = state;
     state = found;
-    if (JSON.stringify(before) === JSON.stringify(found)) return;
+    if (isSame(before, found)) return;
     changed.resolve();
     changed = Promise.withResolvers();
     if (found.kind === 'unknown') return logger.warn({ why: found.detail }, unknownWords);
@@ -226,11 +232,11 @@ export async function watchInstallation(
   }
 
   async function guarded<I, O>(input: I, next: (input: I) => Promise<O>): Promise<O> {
-    try {
-      await ensure();
-    } catch (cause) {
-      throw new ServiceError('Nothing is sent to Temporal.', { cause: cause as Error });
-    }
+    await ensure().catch((cause: Error) => {
+      // Callers tell by the error what is wrong with Temporal.
+      if (state.kind === 'unknown' && isOfTemporal(state.cause)) throw state.cause;
+      throw new ServiceError('Nothing is sent to Temporal.', { cause });
+    });
     return next(input);
   }
 
@@ -293,6 +299,15 @@ export async function watchInstallation(
 
 const unknownWords = 'whether the database and Temporal belong together cannot be told at present';
 const tooSlow = 'Temporal does not answer in time';
+
+function isSame(one: Belonging, other: Belonging): boolean {
+  const said = ({ kind, ...rest }: Belonging) => [
+    kind,
+    'detail' in rest && rest.detail,
+    'reason' in rest && rest.reason,
+  ];
+  return said(one).join() === said(other).join();
+}
 
 function detailOf(error: unknown): string {
   const cause = error instanceof ServiceError ? error.cause : error;

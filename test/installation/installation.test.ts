@@ -58,7 +58,7 @@ async function advance(installation: OpenedInstallation, times: number): Promise
     await vi.waitFor(async () => {
       await installation.advance(0);
       expect((await installation.table.read())?.generation).toBe(before + count + 1);
-    });
+    }, 20_000);
   }
 }
 
@@ -248,7 +248,9 @@ describe('after a restore', () => {
 describe('a running process', () => {
   test('is told when they come apart, and sends nothing from then on', async () => {
     const place = await newPlace();
-    const parts = await open(place);
+    const line = await startTcpProxy({ to: Number(place.address.split(':').at(-1)) });
+    stack.defer(() => line.stop());
+    const parts = await open({ ...place, address: `127.0.0.1:${line.port}` });
     const parted = Promise.withResolvers<string>();
     const watch = await watchInstallation(parts, { intervals: quick, onParted: parted.resolve });
     stack.defer(() => watch.close());
@@ -269,6 +271,13 @@ describe('a running process', () => {
     );
     await expect(sent).rejects.toThrow('Nothing is sent to Temporal');
     expect(isSent).toBe(false);
+
+    line.refuse();
+    line.cut();
+    const before = line.connections.length;
+    await vi.waitFor(async () => expect((await watch.opened.lookSafely()).kind).toBe('unknown'));
+    expect(watch.lack()).toBe(await parted.promise);
+    expect(line.connections).toHaveLength(before);
   });
 
   test('takes a Temporal that cannot be reached, at its start or later, for neither', async () => {

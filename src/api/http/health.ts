@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/health.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from './describe-route.ts';
+import { sendProblem } from './answer-with-problems.ts';
 import { ProblemError } from './problems.ts';
 import { withSchemas } from './validation.ts';
 
@@ -46,9 +47,12 @@ export function refuseWhileApart(
   { installation }: Pick<Service, 'installation'>,
 ): void {
   if (!installation) return;
-  fastify.addHook('onRequest', async ({ routeOptions }) => {
+  const problem = new ProblemError('unavailable', apart, { headers: { 'retry-after': '30' } });
+  // Sent, not thrown: each would be logged, and the reason is in the log already.
+  fastify.addHook('onRequest', async ({ routeOptions }, reply) => {
     if (installation.lack() !== null && !health.includes(routeOptions.url ?? ''))
-      throw new ProblemError('unavailable', apart, { headers: { 'retry-after': '30' } });
+      return sendProblem(reply, problem);
+    return undefined;
   });
 }
 
