@@ -12,6 +12,7 @@ import { elicitationsContract } from './contract/elicitations.ts';
 import { endedTurnsContract } from './contract/ended-turns.ts';
 import { followContract } from './contract/follow.ts';
 import { imagesContract } from './contract/images.ts';
+import { installationContract } from './contract/installation.ts';
 import { mcpSessionsContract } from './contract/mcp-sessions.ts';
 import { openQuestionsContract } from './contract/open-questions.ts';
 import { pollsContract } from './contract/polls.ts';
@@ -70,6 +71,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   delegationsContract(get);
   elicitationsContract(get);
   imagesContract(get);
+  installationContract(get);
   mcpSessionsContract(get);
   openQuestionsContract(get);
   pollsContract(get);
