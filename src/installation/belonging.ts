@@ -40,7 +40,7 @@ const why: Record<Reason, string> = {
   forked: 'another copy of this database has gone on with this Temporal.',
 };
 
-export const remedy =
+const remedy =
   'Compare them with: interlude installation status. Then decide: interlude installation adopt --turns end|restart';
 
 export function explain(reason: Reason): string {

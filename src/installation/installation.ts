@@ -20,6 +20,7 @@ import { isOfTemporal } from '../service/temporal-errors.ts';
 import { connectionOptions } from '../temporal/connection.ts';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 import { databaseTrouble } from '../turn/failure-types.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { compare, explain, NotTogether } from './belonging.ts';
 import type { Belonging } from './belonging.ts';
@@ -38,6 +39,8 @@ export const usualIntervals: Intervals = { advanceMs: 120_000, togetherMs: 10_00
 
 /** So many of the newest turns are looked up at a Temporal without a mark: one that it knows says that it is the right one. */
 const witnesses = 20;
+/** A process does not wait longer for its first look. */
+const firstLookMs = 5_000;
 /** How often in a row both sides may change while they are read. */
 const mostReads = 10;
 
@@ -57,7 +60,11 @@ interface Parts {
 export function openInstallation({ config: { temporal }, storage, logger }: Parts) {
   const table = storage.installation;
   // Without the client's own repetitions: what it says is to be today's state, and its errors are told apart.
-  const connection = Connection.lazy({ ...connectionOptions(temporal), interceptors: [] });
+  const connection = Connection.lazy({
+    ...connectionOptions(temporal),
+    interceptors: [],
+    connectTimeout: firstLookMs,
+  });
   const client = new Client({ connection, namespace: temporal.namespace });
   const marks = createMarks(connection, temporal);
   let isOff = false;
@@ -185,7 +192,7 @@ interface WatchOptions {
   onParted?: (reason: string) => void;
 }
 
-/** Looks once before it returns. */
+/** Returns once it has looked, or has tried for long enough. */
 export async function watchInstallation(
   parts: Parts,
   { intervals = usualIntervals, onParted = () => undefined }: WatchOptions = {},
@@ -254,7 +261,7 @@ export async function watchInstallation(
     }
   }
 
-  await look();
+  await withTimeout(look(), firstLookMs, undefined);
   const running = run();
 
   return {

@@ -25,8 +25,6 @@ export interface FoundMark {
   writtenAt: number;
 }
 
-export type Marks = ReturnType<typeof createMarks>;
-
 /** This Temporal has no schedules, or does not let us use them. */
 export class NoSchedules extends Error {
   override name = 'NoSchedules';

@@ -41,7 +41,12 @@ export async function startWorker(
   checkRunAs(config.servers.values());
   await checkContracts(parts);
   await holdLease(parts, 'worker', stack);
-  const client = new Client({ connection, namespace: config.temporal.namespace });
+  const guards = parts.installation ? [parts.installation.guard] : [];
+  const client = new Client({
+    connection,
+    namespace: config.temporal.namespace,
+    interceptors: { workflow: guards },
+  });
   stack.defer(() => parts.remote.close());
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));

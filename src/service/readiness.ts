@@ -11,7 +11,7 @@ export interface Lack {
 }
 
 /** Whether the database and Temporal belong together. */
-export interface Installation {
+export interface InstallationGate {
   /** Why nothing may be done and what to do; null while they belong together, or nothing is known. */
   lack(): string | null;
   /** Resolves as soon as they belong together; rejects when `signal` aborts. */
@@ -30,7 +30,7 @@ interface Parts {
   storage: Storage;
   temporal: TemporalReadiness;
   keys: KeyRing;
-  installation?: Pick<Installation, 'lack'> | undefined;
+  installation?: Pick<InstallationGate, 'lack'> | undefined;
 }
 
 const checkTimeoutMs = 2_000;

@@ -49,7 +49,7 @@ import type { ConversationPage, ListPosition, ReadConversation, TurnsPage } from
 import { createOwnPushes } from './push-configs.ts';
 import type { OwnPushes } from './push-configs.ts';
 import { createReadiness } from './readiness.ts';
-import type { Installation, Lack } from './readiness.ts';
+import type { InstallationGate, Lack } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
 import { createOAuthClient } from './oauth-client.ts';
 import type { OAuthClient } from './oauth-client.ts';
@@ -139,7 +139,7 @@ export interface Service {
   exposedTools(): Promise<ExposedTool[]>;
   authenticate: Authenticate;
   /** Absent: whether database and Temporal belong together is not asked. */
-  installation: Installation | undefined;
+  installation: InstallationGate | undefined;
   /** What this process lacks; empty when it can do its work. */
   lacks(): Promise<Lack[]>;
   /** By the database's clock, in epoch milliseconds. */
@@ -165,7 +165,7 @@ export interface ServiceParts {
   client: Client;
   keys: KeyRing;
   stores: Stores;
-  installation?: Installation;
+  installation?: InstallationGate;
   logger: Logger;
 }
 

@@ -1,6 +1,6 @@
 /** What an operator does after Temporal has lost its data, or the database was restored to an earlier time. */
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client as DatabaseClient } from 'pg';
@@ -181,6 +181,70 @@ test(
     expect(doneFor(desks.rounds, 'Nancy')).toEqual([]);
     const next = say(alice, 'hello', { conversationId: conversation });
     expect(textOf(await next.end())).toContain('You said: hello');
+  },
+);
+
+test(
+  'Temporal is restored to an earlier time: what it knows goes on, and what it does not know begins again',
+  { timeout: 240_000 },
+  async () => {
+    const known = begin(alice, 'rounds', 'book', 'Brest');
+    await known.card();
+    const folder = `${deployment.dataDir}/temporal`;
+    const backup = `${deployment.dataDir}/backup`;
+    await temporal.stop();
+    await cp(folder, backup, { recursive: true });
+    await startTemporal();
+    const unknown = begin(alice, 'rounds', 'plan', 'Nancy');
+    await unknown.card();
+    await stopProcesses();
+
+    await advance(1);
+    await temporal.stop();
+    await rm(folder, { recursive: true });
+    await cp(backup, folder, { recursive: true });
+    await startTemporal();
+    await startWaiting();
+    expect(await command('status')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(
+        /not ended: 2\. Temporal does not know: 1\..*Temporal is older than the database/s,
+      ),
+    });
+    expect(await command('adopt', '--turns', 'restart')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Turns ended: 0. Begun again: 1. Terminated at Temporal: 0.'),
+    });
+    const asked = await card(unknown.turn, 'How many nights in Nancy?', 1);
+    await answer(alice, unknown.turn, asked, 2);
+    expect(await unknown.end()).toMatchObject({ status: 'completed', said: 'plan: Nancy for 2' });
+    await known.answer(4);
+    expect(await known.end()).toMatchObject({ status: 'completed', said: 'book: Brest for 4' });
+    expect(doneFor(desks.rounds, 'Brest')).toEqual(['book Brest for 4']);
+  },
+);
+
+test(
+  'an API that starts while Temporal is away is no stranger to it: it keeps the answer and sends nothing until Temporal is back',
+  { timeout: 240_000 },
+  async () => {
+    const booking = begin(alice, 'rounds', 'book', 'Vichy');
+    const { elicitationId } = await booking.card();
+    const { conversationId } = booking.turn.message;
+    await temporal.stop();
+    await processes[1]?.kill('SIGTERM');
+    const api = deployment.spawn('server');
+    const caller = await deployment.caller('alice');
+    const say3 = () =>
+      caller.answer({ conversationId, elicitationId, action: 'accept', content: { nights: 3 } });
+    await vi.waitFor(async () => expect(await say3()).toMatchObject({ status: 503 }), 60_000);
+    expect(await rowsOf(database, ['elicitation_answers'])).toHaveLength(1);
+    expect(api.output()).not.toMatch(why);
+    await startTemporal();
+    await vi.waitFor(async () => expect(await say3()).toMatchObject({ status: 200 }), 60_000);
+    expect(await booking.end()).toMatchObject({ status: 'completed', said: 'book: Vichy for 3' });
+    expect(api.isAlive() && processes[0]?.isAlive()).toBe(true);
+    expect(await command('status')).toMatchObject({ code: 0 });
   },
 );
 

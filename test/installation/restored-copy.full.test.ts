@@ -88,7 +88,7 @@ test(
     });
     for (const process of [worker, api]) expect(process.output()).toMatch(why);
     expect((await at('/run/v1/models')).status).toBe(503);
-    await Promise.all([worker.kill('SIGTERM'), api.kill('SIGTERM')]);
+    for (const each of [worker, api]) expect(await each.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(await rowsOf(copy, touched)).toEqual(before);
 
     for (const booking of open) {
