@@ -51,7 +51,7 @@ const failure = {
   code: 'TurnLost',
   message: 'The turn was lost before the answer was finished. Ask again to go on.',
 };
-/** By the command line; stands where a user's id would. */
+/** In the audit, instead of a user's id. */
 const operator = '(command line)';
 /** Clocks differ. What a workflow did so long before the database's last generation is in the database. */
 const clockMarginMs = 60_000;
@@ -143,7 +143,7 @@ export async function adopt(
   return adopted;
 }
 
-/** Whose mark was written just now is at work, and would stop as soon as it finds another one. */
+/** An installation that wrote its mark minutes ago is probably running, and would stop as soon as it reads another one. */
 function refuseWhileInUse({ belonging, found }: Examined): void {
   const shared: Reason[] = ['other-installation', 'database-older', 'forked'];
   if (belonging.kind !== 'apart' || !shared.includes(belonging.reason) || !found) return;
@@ -215,7 +215,7 @@ async function beginAgain({ config, storage, installation }: Parts, turn: TurnRo
 
 async function end({ storage, logger }: Parts, turn: TurnRow): Promise<void> {
   if (turn.status === 'starting') return void (await storage.turns.end(turn, 'failed'));
-  // Without telling servers that nobody waits for their calls: they may be another installation's.
+  // Open calls are not cancelled at their servers: they may belong to another installation.
   const { endTurn } = createTurnActivities({ storage, logger });
   await endTurn({ turn, status: 'failed', failure, outcomes: [], isBegun: true });
 }

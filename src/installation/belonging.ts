@@ -1,4 +1,4 @@
-/** Whether a database and a Temporal belong together, from what each of them says. Pure; and the words for operators. */
+/** Whether a database and a Temporal belong together, decided from their two records; and the messages for operators. */
 import type { InstallationRow } from '../storage/ports/installation.ts';
 import type { Mark } from './mark.ts';
 

@@ -28,18 +28,18 @@ import { createMarks, NoSchedules } from './mark.ts';
 import type { FoundMark } from './mark.ts';
 
 export interface Intervals {
-  /** Between two generations. Who restores to an earlier time than that is noticed for certain. */
+  /** Between two generations. A restore to a time before the last one is detected. */
   advanceMs: number;
-  /** Between two looks while they belong together, and while they do not or nobody knows. */
+  /** Between two checks while both sides belong together, and otherwise. */
   togetherMs: number;
   otherwiseMs: number;
 }
 
 export const usualIntervals: Intervals = { advanceMs: 120_000, togetherMs: 10_000, otherwiseMs: 1_000 };
 
-/** So many of the newest turns are looked up at a Temporal without a mark: one that it knows says that it is the right one. */
+/** How many of the newest turns are looked up in a namespace without a mark. If Temporal knows one, it is the right Temporal. */
 const witnesses = 20;
-/** A process does not wait longer for its first look. */
+/** The longest that a process waits for its first check. */
 const firstLookMs = 5_000;
 /** How often in a row both sides may change while they are read. */
 const mostReads = 10;
@@ -59,7 +59,7 @@ interface Parts {
 /** For commands and for the watch: reads both sides; `look` also writes what is missing where that is certain. */
 export function openInstallation({ config: { temporal }, storage, logger }: Parts) {
   const table = storage.installation;
-  // Without the client's own repetitions: what it says is to be today's state, and its errors are told apart.
+  // Without the client's retries, which hide whether Temporal is unreachable or slow.
   const connection = Connection.lazy({
     ...connectionOptions(temporal),
     interceptors: [],
@@ -80,7 +80,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
     }
   }
 
-  /** A database that was never paired is judged by the turns that go on, any other by all that it has begun. */
+  /** A database that was never paired is judged by its running turns, any other by all turns that it has begun. */
   async function mayBeMarked(row: InstallationRow | null): Promise<boolean> {
     const isPaired = row !== null && row.generation > 0;
     const begun = isPaired
@@ -102,7 +102,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       const read = { row, found, outcome };
       if (outcome === 'together' || outcome === 'unconfirmed')
         return { ...read, belonging: { kind: 'together' } };
-      // What was written in between makes no difference between the two.
+      // Another process has written in between: read both sides again.
       const isStill = before?.id === row?.id && before?.generation === row?.generation;
       if (!isStill && reads < mostReads) continue;
       if (outcome !== 'unmarked') return { ...read, belonging: { kind: 'apart', reason: outcome } };
@@ -138,7 +138,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
     knows,
     examine,
 
-    /** As `look`, with errors as what they mean. */
+    /** `look`, with errors turned into `unknown`. */
     async lookSafely(): Promise<Belonging> {
       try {
         return await look();
@@ -162,7 +162,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       const token = await table.intend(row.generation);
       if (token === null) return;
       await marks.replace(found, { installation: row.id, generation: row.generation + 1, token });
-      // What was written counts once it is read: another process may have been first.
+      // Only what can be read back counts: another process may have written first.
       await look();
     },
 
@@ -173,7 +173,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
 export type OpenedInstallation = ReturnType<typeof openInstallation>;
 
 export interface InstallationWatch {
-  /** Why nothing may be done, for operators; null while they belong together, or nobody knows. */
+  /** Why nothing may be done, for operators; null while both sides belong together or cannot be read. */
   lack(): string | null;
   isTogether(): boolean;
   /** Resolves as soon as they belong together; rejects when `signal` aborts. */
@@ -188,11 +188,11 @@ export interface InstallationWatch {
 
 interface WatchOptions {
   intervals?: Intervals;
-  /** They belonged together and do not any more: whoever goes on works with what is not its own. */
+  /** Called when both sides belonged together and do not any more. The process must stop. */
   onParted?: (reason: string) => void;
 }
 
-/** Returns once it has looked, or has tried for long enough. */
+/** Resolves after the first check, or after `firstLookMs` without an answer. */
 export async function watchInstallation(
   parts: Parts,
   { intervals = usualIntervals, onParted = () => undefined }: WatchOptions = {},
@@ -211,9 +211,9 @@ export async function watchInstallation(
     const found = await opened.lookSafely();
     if (stopping.signal.aborted) return;
     if (found.kind === 'unknown') {
-      // Slow is not gone: what answers later is the same as before.
+      // A slow Temporal is still the same one.
       if (found.detail === tooSlow && state.kind === 'together') return;
-      // What came apart stays so until both sides have been read again.
+      // A mismatch ends only when both sides have been read and match.
       if (state.kind === 'apart') return;
     }
     const before = state;
@@ -240,7 +240,7 @@ export async function watchInstallation(
 
   async function guarded<I, O>(input: I, next: (input: I) => Promise<O>): Promise<O> {
     await ensure().catch((cause: Error) => {
-      // Callers tell by the error what is wrong with Temporal.
+      // Callers derive their answer from Temporal's own error.
       if (state.kind === 'unknown' && isOfTemporal(state.cause)) throw state.cause;
       throw new ServiceError('Nothing is sent to Temporal.', { cause });
     });
@@ -304,7 +304,7 @@ export async function watchInstallation(
   };
 }
 
-const unknownWords = 'whether the database and Temporal belong together cannot be told at present';
+const unknownWords = 'cannot tell at present whether the database and Temporal belong together';
 const tooSlow = 'Temporal does not answer in time';
 
 function isSame(one: Belonging, other: Belonging): boolean {

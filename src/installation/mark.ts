@@ -2,8 +2,7 @@
  * What Temporal knows of an installation: three values in the notes of a schedule that is paused and has no times. A schedule
  * is the one thing in a namespace that any client may create once and then change by compare-and-set, without a worker.
  *
- * A change with a stale token is dropped without an error by most servers and refused by newer ones, so whoever writes reads
- * back what counts. Each task queue has a mark of its own: deployments may share a namespace.
+ * Most servers drop a change with a stale token without an error, newer ones refuse it, so the writer reads back what counts. Each task queue has a mark of its own: deployments may share a namespace.
  */
 import { randomUUID } from 'node:crypto';
 import { NamespaceNotFoundError } from '@temporalio/common';

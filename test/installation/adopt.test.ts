@@ -129,7 +129,7 @@ test.each<Left & { name: string }>([
   { name: 'its call is of a tool in TypeScript', toolName: 'refund' },
   { name: 'another agent works for it', toolName: 'agent__researcher' },
   { name: 'another agent has called', delegated: true },
-  { name: 'it waits for nobody', isAsked: false },
+  { name: 'no question of it is open', isAsked: false },
 ])('a turn ends where $name', async (left) => {
   const turn = await leftTurn(left);
   expect(await adopt(parts, await parts.installation.examine(), keepsMark)).toMatchObject({ ended: 1 });

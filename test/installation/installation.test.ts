@@ -246,7 +246,7 @@ describe('after a restore', () => {
 });
 
 describe('a running process', () => {
-  test('is told when they come apart, and sends nothing from then on', async () => {
+  test('notices when they come apart, and sends nothing from then on', async () => {
     const place = await newPlace();
     const line = await startTcpProxy({ to: Number(place.address.split(':').at(-1)) });
     stack.defer(() => line.stop());

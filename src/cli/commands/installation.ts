@@ -34,7 +34,8 @@ export const status = defineCommand({
       const { belonging } = examined;
       print(await describe(parts, examined));
       if (belonging.kind === 'apart') print(explain(belonging.reason));
-      else print('They belong together.');
+      else if (examined.found) print('They belong together.');
+      else print('There is no mark yet; the first process that starts writes it.');
       return exitCodes[belonging.kind];
     }),
 });
@@ -87,7 +88,7 @@ async function withBoth(work: (parts: Parts, examined: Examined) => Promise<numb
   stack.defer(() => installation.close());
   const examined = await installation.examine().catch((error: unknown) => {
     process.stderr.write(
-      `Temporal cannot be asked: ${error instanceof Error ? error.message : String(error)}. Check TEMPORAL_ADDRESS.\n`,
+      `They cannot be compared: ${error instanceof Error ? error.message : String(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.\n`,
     );
     return null;
   });

@@ -9,7 +9,7 @@ export interface InstallationRow {
   generation: number;
   /** Made for this generation alone, so that two databases that both go on from one backup differ. Null in generation 0. */
   token: string | null;
-  /** Of the next generation, once somebody has begun to write it. */
+  /** Of the next generation, once a process has begun to write it. */
   nextToken: string | null;
   /** When the next generation is to be written. */
   dueAt: number;

@@ -20,7 +20,7 @@ export function installationContract(subject: () => Subject): void {
   }
 
   describe('the installation', () => {
-    test('is made once, whoever asks, and goes through generations whose token all of them agree on', async () => {
+    test('is made once by several processes, and goes through generations whose token all of them agree on', async () => {
       await using both = await fresh();
       const [one, two] = [both.storage.installation, both.other.installation];
       expect(await one.read()).toBeNull();
