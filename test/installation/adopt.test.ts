@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { adopt, survey } from '../../src/installation/adopt.ts';
 import { openInstallation, usualIntervals } from '../../src/installation/installation.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
+import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { NewTurn } from '../../src/storage/ports/turns.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { postgresUrl } from '../postgres.ts';
@@ -36,6 +37,7 @@ async function open() {
     tmpdir(),
   );
   const storage = await openStorage(config.database);
+  await storage.versions.use(config.temporal.deployment.name, routedByTemporal);
   stack.defer(() => storage.close());
   const installation = openInstallation({ config, storage, logger });
   stack.defer(() => installation.close());

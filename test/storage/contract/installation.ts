@@ -83,7 +83,8 @@ export function installationContract(subject: () => Subject): void {
       });
       const asked = question(turn);
       await storage.elicitations.open(asked, { perUser: 20 });
-      expect(await storage.installation.rewind(turn)).toBe(true);
+      expect(await storage.installation.rewind(turn, 'current')).toBe(true);
+      expect((await storage.turns.get(turn))?.buildId).toBe('current');
       expect(await storage.elicitations.get(asked.id)).toMatchObject({ status: 'cancel' });
       expect(await storage.toolCalls.get(turn, 'asked')).toMatchObject({ state: 'requested' });
       expect(await storage.toolCalls.rounds(turn, 'asked')).toEqual([]);
@@ -97,7 +98,7 @@ export function installationContract(subject: () => Subject): void {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       await storage.turns.end(turn, 'completed');
-      expect(await storage.installation.rewind(turn)).toBe(false);
+      expect(await storage.installation.rewind(turn, 'current')).toBe(false);
     });
   });
 }
