@@ -3,6 +3,7 @@
  * in order; only the first of the queue competes with other processes.
  */
 import { withTimeout } from '../time/with-timeout.ts';
+import { toStorageError } from './transient-errors.ts';
 
 export interface Locks {
   /** Runs `work` alone. Rejects with `LockTimeoutError` when the lock is not free within `waitMs`. */
@@ -30,7 +31,10 @@ export function createLocks(shared: SharedLock): Locks {
       queues.set(name, queue);
       try {
         if (before && (await withTimeout(before, waitMs, 'late')) === 'late') throw tooLong(waitMs);
-        const release = await shared.acquire(name, Math.max(0, giveUpAt - performance.now()));
+        const leftMs = Math.max(0, giveUpAt - performance.now());
+        const release = await shared.acquire(name, leftMs).catch((error: unknown) => {
+          throw toStorageError(error);
+        });
         if (!release) throw tooLong(waitMs);
         try {
           return await work();

@@ -15,6 +15,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -58,6 +59,9 @@ async function execute(url: string, statement: string): Promise<void> {
   }
 }
 
+/** Only the tests' own role needs no password: roles that a test creates log in with theirs. */
+const logins = 'host all interlude 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n';
+
 async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'interlude-postgres-'));
   chmodSync(folder, 0o755);
@@ -74,6 +78,7 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
     ...spawning,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  writeFileSync(path.join(data, 'pg_hba.conf'), logins);
 
   const port = await freePort();
   const settings = [

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Backend } from '../engine.ts';
 import { migrate } from '../migrations/migrate.ts';
+import { reportingDialect } from '../reporting-dialect.ts';
 import { createPostgresCarrier } from './listen-notify.ts';
 import { createPostgresLock } from './advisory-lock.ts';
 import { createDialect } from './dialect.ts';
@@ -52,7 +53,7 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
   });
   // Apart from the main pool: work done under a lock needs a connection too and must not wait for itself.
   const lockPool = openPool({ ...direct, max: 20 });
-  const query = new Kysely<Tables>({ dialect: createDialect(pool) });
+  const query = new Kysely<Tables>({ dialect: reportingDialect(createDialect(pool)) });
   let isPooled = false;
   const connect = () => (isPooled ? null : new pg.Client(direct));
   const channelOn = (channel: string) => createPostgresCarrier({ channel, pool, connect, logger });
@@ -70,7 +71,8 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
     },
     async migrate() {
       // With connections of its own: a step may rightly take long over a large table.
-      const patient = new Kysely<Tables>({ dialect: createDialect(openPool({ ...direct, max: 2 })) });
+      const dialect = reportingDialect(createDialect(openPool({ ...direct, max: 2 })));
+      const patient = new Kysely<Tables>({ dialect });
       try {
         await migrate({ kind: 'postgres', query: patient });
       } finally {

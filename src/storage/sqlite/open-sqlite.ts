@@ -6,6 +6,7 @@ import { Kysely, sql } from 'kysely';
 import type { Backend } from '../engine.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { makePrivate } from '../private-files.ts';
+import { reportingDialect } from '../reporting-dialect.ts';
 import { sqliteDialect } from './dialect.ts';
 import type { SqliteConnections } from './dialect.ts';
 import { createSqliteLock } from './lock.ts';
@@ -13,7 +14,7 @@ import { whenNotBusy } from './writer.ts';
 import type { Tables } from '../schema.ts';
 
 export async function openSqlite(file: string): Promise<Backend> {
-  const query = new Kysely<Tables>({ dialect: sqliteDialect(await openFile(file)) });
+  const query = new Kysely<Tables>({ dialect: reportingDialect(sqliteDialect(await openFile(file))) });
   const opened = await identityOf(file);
   return {
     kind: 'sqlite',
