@@ -1,9 +1,10 @@
 /**
  * Nothing an activity throws by accident reaches workflow history: errors of drivers, fetch and SDKs carry
  * addresses, headers and bodies. Failures made on purpose pass; everything else is logged here and becomes
- * one that says nothing but whether it was the database's trouble, which passes.
+ * a failure that says only whether the database could not do its work, which is waited for.
  */
 import { CompleteAsyncError } from '@temporalio/activity';
+import type { Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
@@ -11,11 +12,11 @@ import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { WriteRefused } from '../storage/write-refused.ts';
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
 
-/** A mistake does not go away; what looks like one and is not may. */
+/** A mistake does not go away; what looks like one may. */
 const maxLocalAttempts = 5;
 
 export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
-  return (context) => ({
+  return ({ info }) => ({
     inbound: {
       async execute(input, next) {
         try {
@@ -23,32 +24,36 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
         } catch (error) {
           if (error instanceof TemporalFailure || error instanceof CompleteAsyncError) throw error;
           if (error instanceof WriteRefused) throw over(error);
-          const { activityType, attempt, isLocal } = context.info;
-          const { workflowId } = context.info.workflowExecution ?? {};
-          logger.error(
-            { err: outline(error), activity: activityType, attempt, workflowId },
-            'activity failed',
-          );
+          const { activityType, attempt } = info;
+          const { workflowId } = info.workflowExecution ?? {};
+          const about = { err: error, activity: activityType, attempt, workflowId };
           const message = `${activityType} failed; the worker's log says why.`;
-          if (isDatabaseTrouble(error)) throw ApplicationFailure.retryable(message, databaseTrouble);
-          // Other activities are limited by their retry policy; local ones are to outlast the database's trouble.
-          const nonRetryable = isLocal && attempt >= maxLocalAttempts;
-          throw ApplicationFailure.create({ message, type: activityFailed, nonRetryable });
+          if (isDatabaseTrouble(error)) {
+            logger.warn(about, 'an activity waits for the database');
+            throw ApplicationFailure.retryable(message, databaseTrouble);
+          }
+          const isLast = isLastAttempt(info);
+          if (isLast) logger.error(about, 'an activity failed');
+          else logger.warn(about, 'an activity failed and is repeated');
+          throw ApplicationFailure.create({
+            message,
+            type: activityFailed,
+            nonRetryable: info.isLocal && isLast,
+          });
         }
       },
     },
   });
 }
 
-/** Nobody is to read of it or to try again: the turn is over, or goes on elsewhere. */
+/** The attempts of local activities have no limit of their own, because they wait for the database. */
+function isLastAttempt({ isLocal, attempt, retryPolicy }: Info): boolean {
+  const limit = isLocal ? maxLocalAttempts : retryPolicy?.maximumAttempts;
+  return limit !== undefined && limit > 0 && attempt >= limit;
+}
+
+/** Not logged and not retried: the turn is over, or another attempt continues it. */
 function over({ message, name }: WriteRefused): ApplicationFailure {
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ type: name, message, nonRetryable: true, category });
-}
-
-/** Drivers attach the row, the query or the response to their errors; the log gets what names the fault. */
-function outline(error: unknown): object {
-  if (!(error instanceof Error)) return { type: typeof error };
-  const { name, message, stack } = error;
-  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
 }

@@ -88,7 +88,9 @@ export function installRuntime(logger: Logger): void {
 
 function temporalLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }) => {
-    logger[pinoLevel(level)]({ temporal: meta }, message);
+    // A call that is repeated has not failed, however often.
+    const isRepeated = /^gRPC call \S+ retried /.test(message);
+    logger[isRepeated ? 'warn' : pinoLevel(level)]({ temporal: meta }, message);
   });
 }
 

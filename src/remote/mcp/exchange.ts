@@ -5,6 +5,8 @@ import type { RequestTrace } from '../tracked-request.ts';
 export interface Exchange extends RequestTrace {
   method: string;
   id: unknown;
+  /** It named a session that the server had opened before. */
+  isInSession?: boolean;
 }
 
 export interface ExchangeLog {

@@ -27,9 +27,14 @@ export function failureMessage(
   if (server.process) return describeProcess(server.process, name, exchange?.failure);
   const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
   if (wasAnswering) return `${name} ended the connection before it had answered.`;
+  if (exchange?.status === 404 && exchange.isInSession) return `${name} ${sessionLost}`;
   if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
   return networkFailure(name, exchange?.failure, checkAddress);
 }
+
+/** The specification's 404 for a request in a session that the server does not know. */
+const sessionLost =
+  'lost the session that the request belonged to (HTTP 404), as after a restart. Try again. If this happens often, the operator should check that all processes of the server share their sessions.';
 
 const checkCommand = 'The operator should check its command in the agents file.';
 

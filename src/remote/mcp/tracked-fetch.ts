@@ -53,9 +53,16 @@ export function createTrackedFetch(
   return {
     async fetch(url, init) {
       // The standing stream of older servers.
-      const isStanding = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');
+      const headers = new Headers(init?.headers);
+      const isStanding = init?.method === 'GET' && !headers.has('last-event-id');
       if (isStanding && !standingStream) return new Response(null, { status: 405 });
-      const exchange: Exchange = { ...messageOf(init), isSent: false, isStream: false, challenge: null };
+      const exchange: Exchange = {
+        ...messageOf(init),
+        isInSession: headers.has('mcp-session-id'),
+        isSent: false,
+        isStream: false,
+        challenge: null,
+      };
       exchanges.push(exchange);
       const response = send(url, init, exchange);
       // It may be somewhere else than where it was asked for.

@@ -260,3 +260,11 @@ test('a session in which a page was asked for is left to whoever has been there'
   expect(server.count('initialize')).toBe(2);
   expect(server.count('DELETE')).toBe(0);
 });
+
+test('a session that is lost again at once is reported as lost, not as a wrong address', async () => {
+  const server = await numbered({ 'tools/call': status(404) });
+  const sessions = keep();
+  const { message } = (await call(server, sessions)) as { message: string };
+  expect(message).toMatch(/^Peer \(127\.0\.0\.1:\d+\) lost the session .*\(HTTP 404\)/);
+  expect(message).not.toMatch(/address|url/);
+});

@@ -1,0 +1,73 @@
+/** What the log keeps of an error: what names the fault, and nothing that a driver attached. */
+import { Writable } from 'node:stream';
+import Fastify from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { expect, test } from 'vitest';
+import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { postgresUrl } from '../postgres.ts';
+
+interface Line {
+  level: number;
+  msg: string;
+  err: Record<string, unknown>;
+}
+
+function keepLines(): { logger: Logger; lines: Line[]; next(): Promise<Line> } {
+  const lines: Line[] = [];
+  const waiting: ((line: Line) => void)[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _, done) {
+      const line = JSON.parse(chunk.toString()) as Line;
+      lines.push(line);
+      waiting.shift()?.(line);
+      done();
+    },
+  });
+  const logger = createLogger({ level: 'info', human: false }, destination);
+  return { logger, lines, next: () => new Promise((resolve) => waiting.push(resolve)) };
+}
+
+test('a lost database connection is logged without the client, its password and its settings', async () => {
+  const { logger, next } = keepLines();
+  const url = new URL(await postgresUrl());
+  url.password = 'not-for-the-log';
+  const backend = openPostgres(url.href, logger);
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(backend.query);
+  const other = new pg.Client(url.href);
+  await other.connect();
+  const logged = next();
+  await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  const line = await logged;
+  expect(line).toMatchObject({ level: 40, msg: 'lost an idle database connection', err: { code: '57P01' } });
+  expect(Object.keys(line.err).toSorted()).toEqual(['code', 'message', 'stack', 'type']);
+  expect(JSON.stringify(line)).not.toMatch(/not-for-the-log|connectionParameters/);
+  await other.end();
+  await backend.close();
+});
+
+test('an error with causes is logged with what they say, and nothing that they carry', () => {
+  const { logger, lines } = keepLines();
+  const inner = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', token: 'abc' });
+  const err = new Error('could not look', { cause: new AggregateError([inner], '') });
+  logger.warn({ err }, 'trouble');
+  expect(lines[0]?.err).toMatchObject({ type: 'Error', message: 'could not look' });
+  expect(lines[0]?.err['stack']).toMatch(
+    /could not look[\s\S]+caused by: AggregateError[\s\S]+caused by: Error: refused/,
+  );
+  expect(JSON.stringify(lines)).not.toContain('abc');
+});
+
+test('the same of what the HTTP server logs', async () => {
+  const { logger, lines } = keepLines();
+  const app = Fastify({ loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger });
+  app.get('/', (request) => {
+    request.log.warn({ err: Object.assign(new Error('broken'), { client: { password: 'abc' } }) }, 'trouble');
+    return {};
+  });
+  await app.inject('/');
+  expect(lines.map(({ err }) => Object.keys(err))).toEqual([['type', 'message', 'stack']]);
+});
