@@ -237,8 +237,8 @@ async function endOne(one: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise
 async function areReady(baseUrls: string[]): Promise<boolean> {
   const ready = baseUrls.map(async (baseUrl) => {
     const response = await fetch(`${baseUrl}/readyz`).catch(() => null);
-    await response?.body?.cancel();
-    return response?.ok === true;
+    const { warnings = [] } = ((await response?.json()) ?? {}) as { warnings?: unknown[] };
+    return response?.ok === true && warnings.length === 0;
   });
   return (await Promise.all(ready)).every(Boolean);
 }

@@ -99,7 +99,10 @@ async function freePorts(names: string[]): Promise<Record<string, string>> {
 
 async function isReady(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/readyz`).then(
-    ({ ok }) => ok,
+    async (response) => {
+      const { warnings = [] } = (await response.json()) as { warnings?: unknown[] };
+      return response.ok && warnings.length === 0;
+    },
     () => false,
   );
 }

@@ -100,7 +100,8 @@ test('Interlude starts with what the file and the example give it', () => {
     const inContainer = { INTERLUDE_CONFIG: path.join(root, 'test/fixtures/compose-agents.yaml') };
     const keys = { INTERLUDE_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
     const config = loadConfig({ ...example, ...keys, ...Object.fromEntries(texts), ...inContainer }, root);
-    expect(config.database).toEqual({
+    expect(config.internal).toEqual({ host: '127.0.0.1', port: 3100 });
+    expect(config.database).toMatchObject({
       kind: 'postgres',
       url: 'postgres://interlude:x@postgres:5432/interlude',
     });
@@ -112,6 +113,17 @@ test('Interlude starts with what the file and the example give it', () => {
     expect(config.auth).toMatchObject({ issuer: 'https://login.example.com' });
   }
   expect(services['temporal-namespace']?.entrypoint).toContain('interlude');
+});
+
+test('the health of both kinds of process is checked where they answer it', () => {
+  const { healthcheck: image } =
+    /^HEALTHCHECK .*CMD (?<healthcheck>\[.*\])$/m.exec(read('Dockerfile'))?.groups ?? {};
+  expect(JSON.parse(image ?? '')).toContainEqual(
+    expect.stringContaining('${process.env.INTERNAL_PORT}/healthz'),
+  );
+  expect(read('Dockerfile')).toContain('ENV INTERNAL_PORT=3100\n');
+  for (const name of ['api', 'worker'])
+    expect(services[name]?.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:3100/readyz');
 });
 
 test('the image holds all that its processes import', () => {

@@ -9,12 +9,23 @@ import type { SigningKey } from './signing-keys.ts';
 export type { AgentConfig, AskUser, ProvidersConfig } from './agents-file/agents-file.ts';
 export type { RemoteAgent, ServerConfig } from './agents-file/server-config.ts';
 
+export interface TemporalTls {
+  serverName?: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+export type TemporalLogin = Pick<TemporalConfig, 'apiKey' | 'tls'>;
+
 export interface TemporalConfig {
   /** Absent: the embedded development server is started. */
   address: string | undefined;
   namespace: string;
   apiKey: string | undefined;
-  tls: boolean | { serverName?: string; ca?: string; cert?: string; key?: string };
+  tls: boolean | TemporalTls;
+  /** The two as their files have them by now. */
+  currentLogin?: (() => TemporalLogin) | undefined;
   taskQueue: string;
   /** Where the embedded server listens, and its UI. */
   port: number;
@@ -85,10 +96,17 @@ export interface Config {
     openRequests: { perUser: number; perAddress: number };
   };
   dataDir: string;
-  /** `directUrl`: past a connection pooler at `url`. */
+  /** Where operators' probes ask this process, apart from everything that is public. Absent: nowhere. */
+  internal: { host: string; port: number } | undefined;
+  /** Urls as the files of secrets have them by now, for each new connection. `directUrl`: past a connection pooler at `url`. */
   database:
     | { kind: 'sqlite'; path: string }
-    | { kind: 'postgres'; url: string; directUrl?: string | undefined };
+    | {
+        kind: 'postgres';
+        url: string;
+        currentUrl?: (() => string) | undefined;
+        directUrl?: string | (() => string) | undefined;
+      };
   temporal: TemporalConfig;
   /** Absent: the demo identity provider is started. */
   auth: AuthConfig | undefined;
@@ -126,7 +144,7 @@ export interface Config {
   providers: ProvidersConfig;
   /** Folder of the agents file; paths in it are relative to this. */
   configDir: string;
-  /** Reads a secret named in the agents file. */
+  /** Reads a secret named in the agents file, as its file has it by now. */
   secret: (name: string) => string | undefined;
   /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
   demo: { identityPort: number; servers: DemoServers | undefined };

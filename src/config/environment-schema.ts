@@ -18,6 +18,8 @@ import {
 export const environmentSchema = z.object({
   PORT: z.coerce.number('write a port number').int().min(1).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
+  INTERNAL_PORT: port.optional(),
+  INTERNAL_HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: baseUrl.optional(),
   TRUST_PROXY: addresses.default([]),
   CORS_ORIGINS: origins.default([]),
@@ -45,6 +47,7 @@ export const environmentSchema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\/.+$/, 'write postgres://<user>:<password>@<host>/<database>')
     .optional(),
+  DATABASE_PASSWORD: z.string().optional(),
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^:]+:\d+$/, 'write host:port, like temporal:7233')

@@ -9,7 +9,7 @@ import type { AuthConfig, Config, NangoConfig, SlackConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment-schema.ts';
 import { usualEffectMs } from '../turn/tool-call.ts';
-import { readSecretFiles } from './secret-files.ts';
+import { currentSecrets, readSecretFiles } from './secret-files.ts';
 import { temporalFrom } from './temporal-settings.ts';
 
 /** The agents file that the program starts with. */
@@ -35,6 +35,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   const file = readAgentsFile(names, filled, problems);
   if (!values || !file || problems.length > 0) throw new ConfigError(problems);
 
+  const secret = currentSecrets(set, filled);
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
   const configDir = path.dirname(configPath);
   const resolveWith = { variables: filled, folder: configDir };
@@ -65,8 +66,12 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
       },
     },
     dataDir,
-    database: databaseFrom(values, dataDir, cwd),
-    temporal: temporalFrom(values),
+    internal:
+      values.INTERNAL_PORT === undefined
+        ? undefined
+        : { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    database: databaseFrom(secret, dataDir, cwd),
+    temporal: temporalFrom(values, secret),
     auth: authFrom(values),
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
@@ -95,7 +100,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     servers,
     providers: file.providers,
     configDir,
-    secret: (name) => filled[name],
+    secret,
     demo: {
       identityPort: values.DEMO_IDENTITY_PORT,
       servers:
@@ -156,12 +161,31 @@ function named<T extends { title?: string | undefined }>(
   );
 }
 
-function databaseFrom(values: Environment, dataDir: string, cwd: string): Config['database'] {
-  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl } = values;
-  if (url === undefined) return { kind: 'sqlite', path: path.join(dataDir, 'interlude.db') };
-  return url.startsWith('sqlite:')
-    ? { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) }
-    : { kind: 'postgres', url, directUrl };
+function databaseFrom(
+  secret: (name: string) => string | undefined,
+  dataDir: string,
+  cwd: string,
+): Config['database'] {
+  const urlOf = (name: string) => withPassword(secret(name) ?? '', secret('DATABASE_PASSWORD'));
+  const currentUrl = () => urlOf('DATABASE_URL');
+  const url = currentUrl();
+  if (url === '') return { kind: 'sqlite', path: path.join(dataDir, 'interlude.db') };
+  if (url.startsWith('sqlite:'))
+    return { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) };
+  const hasDirectUrl = secret('DATABASE_DIRECT_URL') !== undefined;
+  return {
+    kind: 'postgres',
+    url,
+    currentUrl,
+    ...(hasDirectUrl && { directUrl: () => urlOf('DATABASE_DIRECT_URL') }),
+  };
+}
+
+function withPassword(given: string, password: string | undefined): string {
+  if (password === undefined || !given.startsWith('postgres') || !URL.canParse(given)) return given;
+  const url = new URL(given);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 function nangoFrom(values: Environment): NangoConfig | undefined {

@@ -1,5 +1,5 @@
 /** Variables that are read from files, as container platforms mount secrets: `NAME_FILE` holds the path of NAME's value. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 const ending = '_FILE';
 
@@ -28,6 +28,40 @@ export function readSecretFiles(
       );
   }
   return filled;
+}
+
+/** The values that `readSecretFiles` has found, read again from files that have changed since. */
+export function currentSecrets(
+  env: Record<string, string>,
+  filled: Record<string, string>,
+): (name: string) => string | undefined {
+  const files = new Map<string, () => string>();
+  for (const [name, value] of Object.entries(filled)) {
+    const file = env[name] === undefined ? env[name + ending] : undefined;
+    if (file !== undefined) files.set(name, watchedFile(file, value));
+  }
+  return (name) => files.get(name)?.() ?? filled[name];
+}
+
+/**
+ * The content of a file, read again when it has changed. While the file cannot be read or is empty, as in the middle of its
+ * replacement, its last content counts.
+ */
+export function watchedFile(file: string, content = contentOf(file) ?? ''): () => string {
+  let last = { state: stateOf(file), content };
+  return () => {
+    const state = stateOf(file);
+    if (state === last.state) return last.content;
+    const read = contentOf(file);
+    if (read !== null && read !== '') last = { state, content: read };
+    return last.content;
+  };
+}
+
+/** Of the file that a link leads to by now: platforms replace a mounted secret by moving a link. */
+function stateOf(file: string): string {
+  const state = statSync(file, { throwIfNoEntry: false });
+  return state ? `${state.ino} ${state.mtimeMs} ${state.size}` : '';
 }
 
 function contentOf(file: string): string | null {

@@ -14,6 +14,7 @@ import { serveApi } from '../processes/serve-api.ts';
 import { connectClient, connectWorker } from '../temporal/connection.ts';
 import { suggestionsFor } from './suggestions.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
+import { startInternalServer } from '../processes/internal-server.ts';
 import { logReadiness, reasonsAtStart } from '../processes/log-readiness.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
@@ -25,6 +26,7 @@ import { welcome } from './welcome.ts';
 export async function runEmbedded(): Promise<void> {
   await runProcess({ isReadable: true, checksIssuer: true }, async (given, logger, stack) => {
     installRuntime(logger);
+    const internal = await startInternalServer(given, stack);
     // Refuses what is no demo, before anything else is there.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
     const [temporal, code, tools] = await Promise.all([
@@ -58,10 +60,11 @@ export async function runEmbedded(): Promise<void> {
             tokenFor: (user: string) => demoToken(auth.issuer, user),
           }
         : undefined;
-    const notReadyReasons = await serveApi({ ...parts, playground }, client, stack);
-    const said = await reasonsAtStart(notReadyReasons);
+    const readiness = await serveApi({ ...parts, playground }, client, stack);
+    internal.report(readiness);
+    const said = await reasonsAtStart(readiness);
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
-    logReadiness(notReadyReasons, { logger, url: config.http.publicUrl, said }, stack);
+    logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
   });
 }
 

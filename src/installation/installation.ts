@@ -7,7 +7,7 @@
  * docs/decisions/0110-an-installation-knows-its-temporal.md says why.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
@@ -17,7 +17,7 @@ import type { InstallationRow } from '../storage/ports/installation.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isOfTemporal } from '../service/temporal-errors.ts';
-import { connectionOptions } from '../temporal/connection.ts';
+import { connectLazily } from '../temporal/connection.ts';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 import { databaseTrouble } from '../turn/failure-types.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -60,11 +60,7 @@ interface Parts {
 export function openInstallation({ config: { temporal }, storage, logger }: Parts) {
   const table = storage.installation;
   // Without the client's retries, which hide whether Temporal is unreachable or slow.
-  const connection = Connection.lazy({
-    ...connectionOptions(temporal),
-    interceptors: [],
-    connectTimeout: firstLookMs,
-  });
+  const { connection, close } = connectLazily(temporal, { interceptors: [], connectTimeout: firstLookMs });
   const client = new Client({ connection, namespace: temporal.namespace });
   const marks = createMarks(connection, temporal);
   let isOff = false;
@@ -166,7 +162,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       await look();
     },
 
-    close: () => connection.close(),
+    close,
   };
 }
 

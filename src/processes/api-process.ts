@@ -1,24 +1,32 @@
 /** The API process. Any number of them may run; what they know is in the database and in Temporal. */
+import { connectClient } from '../temporal/connection.ts';
 import { openDependencies } from './dependencies.ts';
+import { startInternalServer } from './internal-server.ts';
+import { logReadiness } from './log-readiness.ts';
 import { watchOwnInstallation } from './own-installation.ts';
 import { runProcess } from './run-process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
+import { startWhenReachable } from './start-when-reachable.ts';
 import { holdLease } from './versions.ts';
-import { logReadiness } from './log-readiness.ts';
-import { connectClient } from '../temporal/connection.ts';
 
 export async function runApiProcess(): Promise<void> {
-  await runProcess({ isReadable: false, checksIssuer: true }, async (config, logger, stack) => {
-    const opened = await openDependencies(requireAuth(config), logger);
-    stack.defer(() => opened.storage.close());
-    const installation = await watchOwnInstallation(opened, stack);
-    const parts = { ...opened, installation };
-    // A key that somebody enters is tried at its server.
-    stack.defer(() => parts.remote.close());
-    const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
-    stack.defer(close);
-    await holdLease(parts, 'api', stack);
-    const notReadyReasons = await serveApi(parts, client, stack);
-    logReadiness(notReadyReasons, { logger, url: config.http.publicUrl }, stack);
+  await runProcess({ isReadable: false, checksIssuer: true }, async (given, logger, stack, signal) => {
+    const config = requireAuth(given);
+    const internal = await startInternalServer(config, stack);
+    const start = async (attempt: AsyncDisposableStack) => {
+      const opened = await openDependencies(config, logger);
+      attempt.defer(() => opened.storage.close());
+      const installation = await watchOwnInstallation(opened, attempt);
+      const parts = { ...opened, installation };
+      // A key that somebody enters is tried at its server.
+      attempt.defer(() => parts.remote.close());
+      const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
+      attempt.defer(close);
+      await holdLease(parts, 'api', attempt);
+      const readiness = await serveApi(parts, client, attempt);
+      internal.report(readiness);
+      logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}` }, attempt);
+    };
+    await startWhenReachable(start, stack, { logger, signal, internal });
   });
 }

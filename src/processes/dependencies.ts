@@ -26,6 +26,8 @@ export interface Dependencies {
   logger: Logger;
   /** Absent in tests that bring their own Temporal: whether it belongs to the database is not asked. */
   installation?: InstallationWatch;
+  /** Called when a worker has failed. Returns whether it is replaced; otherwise its end is that of the process. */
+  onFailure?: () => boolean;
 }
 
 export async function openDependencies(config: Config, logger: Logger): Promise<Dependencies> {

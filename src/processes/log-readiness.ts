@@ -1,32 +1,42 @@
-/** Logs when the API becomes ready, and why it is not. */
+/** Logs when a process becomes ready, and why it is not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { NotReadyReasons } from './serve-api.ts';
+import type { Readiness } from '../service/readiness.ts';
 
 const lookEveryMs = 2_000;
 const startingMs = 5_000;
 
-/** Why the API is not ready once everything has had time to start; empty when it is. */
-export async function reasonsAtStart(notReadyReasons: NotReadyReasons): Promise<string[]> {
-  for (const deadline = Date.now() + startingMs; ; await sleep(100)) {
-    const reasons = await notReadyReasons();
-    if (reasons.length === 0 || Date.now() > deadline) return reasons;
+/** What is missing once everything has had time to start; empty when nothing is. */
+export async function reasonsAtStart(readiness: () => Promise<Readiness>): Promise<string[]> {
+  for (const deadline = performance.now() + startingMs; ; await sleep(100)) {
+    const reasons = reasonsIn(await readiness());
+    if (reasons.length === 0 || performance.now() > deadline) return reasons;
   }
 }
 
-/** Logs each change until the stack is disposed. `said`: the reasons that have been shown already. */
+interface Options {
+  logger: Logger;
+  /** The process: `API on http://…`. */
+  name: string;
+  /** The reasons that have been shown already. */
+  said?: string[];
+}
+
+/** Logs each change until the stack is disposed. */
 export function logReadiness(
-  notReadyReasons: NotReadyReasons,
-  { logger, url, said }: { logger: Logger; url: string; said?: string[] },
+  readiness: () => Promise<Readiness>,
+  { logger, name, said }: Options,
   stack: AsyncDisposableStack,
 ): void {
   let logged = said?.join('; ');
   const look = async () => {
-    const reasons = (await notReadyReasons()).join('; ');
+    const now = await readiness();
+    const reasons = reasonsIn(now).join('; ');
     if (reasons === logged) return;
     logged = reasons;
-    if (reasons === '') logger.info(`API ready on ${url}`);
-    else logger.warn(`API on ${url} is not ready: ${reasons}`);
+    if (now.notReady.length > 0) logger.warn(`${name} is not ready: ${reasons}`);
+    else if (reasons === '') logger.info(`${name} is ready`);
+    else logger.warn(`${name} is ready, but: ${reasons}`);
   };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -40,4 +50,8 @@ export function logReadiness(
     stopping.abort();
     await looping;
   });
+}
+
+function reasonsIn({ notReady, warnings }: Readiness): string[] {
+  return [...notReady, ...warnings].map(({ detail }) => detail);
 }

@@ -41,7 +41,7 @@ export async function runProcess(
     await starting;
   } catch (error) {
     // It was told to stop while it waited, and is being closed.
-    if (stopping.signal.aborted && error === stopping.signal.reason) return;
+    if (stopping.signal.aborted) return;
     process.stderr.write(`\n${explain(error)}\n`);
     await stack.disposeAsync();
     process.exit(1);

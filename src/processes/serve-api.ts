@@ -5,6 +5,7 @@ import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { Readiness } from '../service/readiness.ts';
 import { createService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTurnRuns } from '../service/turn-runs.ts';
@@ -12,14 +13,11 @@ import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** Why /readyz says that the API is not ready; empty when it is. */
-export type NotReadyReasons = () => Promise<string[]>;
-
 export async function serveApi(
   parts: Dependencies & Pick<AppParts, 'playground'>,
   client: Client,
   stack: AsyncDisposableStack,
-): Promise<NotReadyReasons> {
+): Promise<() => Promise<Readiness>> {
   const config = requireAuth(parts.config);
   const { port, host } = config.http;
   const service = createService({ ...parts, client });
@@ -42,10 +40,7 @@ export async function serveApi(
   }
   const warning = publicUrlWarning(config.http.publicUrl);
   if (warning !== null) parts.logger.warn(warning);
-  return async () => {
-    const { notReady = [] } = (await app.inject('/readyz')).json<{ notReady?: { detail: string }[] }>();
-    return notReady.map(({ detail }) => detail);
-  };
+  return service.readiness;
 }
 
 /** The watch for turns that lost their workflow. */

@@ -1,12 +1,12 @@
-/** Whether this process can do its work, and if not, what it lacks, in words for operators. */
+/** Whether a process can do its work, and if not, what it lacks, in words for operators. */
 import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
+import { grpcStatusNameOf } from '../temporal/grpc-status.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import type { TemporalReadiness } from './temporal-readiness.ts';
 
 export interface Lack {
-  name: 'database' | 'temporal' | 'workers' | 'keys' | 'installation';
+  name: 'database' | 'temporal' | 'workers' | 'keys' | 'versions' | 'installation';
   detail: string;
 }
 
@@ -18,65 +18,94 @@ export interface InstallationGate {
   untilTogether(signal: AbortSignal): Promise<void>;
 }
 
-interface Check {
-  name: Lack['name'];
-  /** Resolves with what is missing, if it knows; rejects when it cannot be told. */
-  check: () => Promise<string | null | void>;
-  /** What is missing when the check fails or takes too long. */
-  otherwise: string | null;
+export interface Readiness {
+  /** Empty when the process can do its work. */
+  notReady: Lack[];
+  /** What the process does without for now. */
+  warnings: Lack[];
 }
 
-interface Parts {
-  storage: Storage;
-  temporal: TemporalReadiness;
-  keys: KeyRing;
-  installation?: Pick<InstallationGate, 'lack'> | undefined;
+export interface Check {
+  name: Lack['name'];
+  /** Resolves with what is missing, or nothing; rejects when it cannot be found out. */
+  check: () => Promise<string | null | void>;
+  /** What is missing when the check fails or takes too long; null: nothing that is known. */
+  otherwise: ((error: unknown) => string) | null;
+  /** The process works without it. */
+  isWarning?: boolean;
 }
 
 const checkTimeoutMs = 2_000;
 const freshMs = 1_000;
 
-/** What is asked about is asked once a second at most, however often this is called. */
-export function createReadiness({ storage, temporal, keys, installation }: Parts): () => Promise<Lack[]> {
-  const checks: Check[] = [
-    {
-      name: 'database',
-      check: () => storage.ping(),
-      otherwise: 'the database does not answer; check DATABASE_URL',
-    },
-    {
-      name: 'temporal',
-      check: temporal.namespace,
-      otherwise: 'Temporal does not answer; check TEMPORAL_ADDRESS',
-    },
-    // While Temporal itself does not answer, nothing is known about workers.
-    { name: 'workers', check: temporal.workers, otherwise: null },
-    // While the database does not answer, nothing is known about keys.
-    { name: 'keys', check: () => lackOfKeys(storage, keys), otherwise: null },
-  ];
+/** Each check is made once a second at most, however often this is called. */
+export function createReadiness(checks: Check[]): () => Promise<Readiness> {
   const cached = checks.map((check) => ({
-    name: check.name,
+    ...check,
     lack: atMostEvery(freshMs, () => inTime(check)),
   }));
   return async () => {
-    const results = await Promise.all(cached.map(async ({ name, lack }) => ({ name, detail: await lack() })));
-    const apart = { name: 'installation', detail: installation?.lack() ?? null } as const;
-    return [...results, apart].flatMap(({ name, detail }) => (detail === null ? [] : [{ name, detail }]));
+    const readiness: Readiness = { notReady: [], warnings: [] };
+    const results = await Promise.all(cached.map(async (one) => ({ ...one, detail: await one.lack() })));
+    for (const { name, detail, isWarning = false } of results)
+      if (detail !== null) readiness[isWarning ? 'warnings' : 'notReady'].push({ name, detail });
+    return readiness;
   };
+}
+
+/** What every process needs. */
+export function databaseChecks({ storage, keys }: { storage: Storage; keys: KeyRing }): Check[] {
+  return [
+    { name: 'database', check: () => storage.ping(), otherwise: databaseLack },
+    // While the database does not answer, nothing is known about keys.
+    { name: 'keys', check: () => lackOfKeys(storage, keys), otherwise: null },
+  ];
+}
+
+/** `installation` is absent where whether database and Temporal belong together is not asked. */
+export function installationCheck(installation: Pick<InstallationGate, 'lack'> | undefined): Check {
+  return { name: 'installation', check: async () => installation?.lack(), otherwise: null };
+}
+
+export function temporalCheck(check: () => Promise<string | null>): Check {
+  return { name: 'temporal', check, otherwise: temporalLack };
+}
+
+export function databaseLack(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return `${databaseTrouble(code)}${code === '' ? '' : ` (${code})`}; check DATABASE_URL`;
+}
+
+function databaseTrouble(code: string): string {
+  if (code.startsWith('28') || code === '42501') return 'the database refuses the login';
+  if (code === '53300') return 'the database has too many connections';
+  if (code === '3D000') return 'the database does not exist on its server';
+  if (code === '25006') return 'the database is read-only, like a standby';
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'the database has a certificate that is not trusted';
+  return 'the database does not answer';
+}
+
+export function temporalLack(error: unknown): string {
+  const status = grpcStatusNameOf(error);
+  if (status === 'UNAUTHENTICATED' || status === 'PERMISSION_DENIED')
+    return `Temporal refuses the login (${status}); check TEMPORAL_API_KEY and the TEMPORAL_TLS settings`;
+  if (status === 'TLS') return 'the TLS connection to Temporal fails; check the TEMPORAL_TLS settings';
+  return `Temporal does not answer${status === undefined ? '' : ` (${status})`}; check TEMPORAL_ADDRESS`;
 }
 
 function atMostEvery<T>(intervalMs: number, ask: () => Promise<T>): () => Promise<T> {
   let last: { at: number; result: Promise<T> } | undefined;
   return () => {
-    if (!last || Date.now() - last.at >= intervalMs) last = { at: Date.now(), result: ask() };
+    if (!last || performance.now() - last.at >= intervalMs) last = { at: performance.now(), result: ask() };
     return last.result;
   };
 }
 
 async function inTime({ check, otherwise }: Check): Promise<string | null> {
   try {
-    return (await withTimeout(check(), checkTimeoutMs, otherwise)) ?? null;
-  } catch {
-    return otherwise;
+    const late = otherwise?.(undefined) ?? null;
+    return (await withTimeout(check(), checkTimeoutMs, late)) ?? null;
+  } catch (error) {
+    return otherwise?.(error) ?? null;
   }
 }

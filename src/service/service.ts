@@ -31,6 +31,7 @@ import { createConfirmConnection } from './confirm-connection.ts';
 import { createOwnConnections } from './connections.ts';
 import type { OwnConnections } from './connections.ts';
 import { currentTurn } from './current-turn.ts';
+import { refusingWhileDatabaseIsAway } from './database-away.ts';
 import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
@@ -48,8 +49,8 @@ import { listConversations, readConversation } from './read-conversations.ts';
 import type { ConversationPage, ListPosition, ReadConversation, TurnsPage } from './read-conversations.ts';
 import { createOwnPushes } from './push-configs.ts';
 import type { OwnPushes } from './push-configs.ts';
-import { createReadiness } from './readiness.ts';
-import type { InstallationGate, Lack } from './readiness.ts';
+import { createReadiness, databaseChecks, installationCheck, temporalCheck } from './readiness.ts';
+import type { InstallationGate, Readiness } from './readiness.ts';
 import { repeatAnnouncements } from './repeat-announcements.ts';
 import { createOAuthClient } from './oauth-client.ts';
 import type { OAuthClient } from './oauth-client.ts';
@@ -140,13 +141,11 @@ export interface Service {
   authenticate: Authenticate;
   /** Absent: whether database and Temporal belong together is not asked. */
   installation: InstallationGate | undefined;
-  /** What this process lacks; empty when it can do its work. */
-  lacks(): Promise<Lack[]>;
+  /** Whether this process can do its work. It accepts answers and messages without Temporal and without workers. */
+  readiness(): Promise<Readiness>;
   /** By the database's clock, in epoch milliseconds. */
   now(): number;
   clocks(): ClockDifferences;
-  /** Rejects when the database does not answer. */
-  ping(): Promise<void>;
   /** Begins to repeat what waiting turns may not have heard. */
   start(): void;
   /** Resolves when nothing is under way any more. The Temporal client may be closed then. */
@@ -195,7 +194,7 @@ export function createService(given: ServiceParts): Service {
       deliver: workflows.slackDeliveries.start,
       logger,
     });
-  return {
+  return refusingWhileDatabaseIsAway<Service>({
     agents: config.agents,
     startTurn: (principal, request) => startTurn(parts, principal, request),
     currentTurn: (principal, conversation) => currentTurn(parts, principal, conversation),
@@ -237,10 +236,15 @@ export function createService(given: ServiceParts): Service {
     },
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     installation,
-    lacks: createReadiness({ storage, temporal: workflows.readiness, keys, installation }),
     now: storage.now,
     clocks: () => ({ databaseMs: storage.clockAheadMs(), temporalMs: workflows.clockAheadMs() }),
-    ping: () => storage.ping(),
+    readiness: createReadiness([
+      ...databaseChecks({ storage, keys }),
+      installationCheck(installation),
+      { ...temporalCheck(workflows.readiness.namespace), isWarning: true },
+      // While Temporal itself does not answer, nothing is known about workers.
+      { name: 'workers', check: workflows.readiness.workers, otherwise: null, isWarning: true },
+    ]),
     start() {
       repeated.start();
       slack?.start();
@@ -249,5 +253,5 @@ export function createService(given: ServiceParts): Service {
       await Promise.all([repeated.stop(), slack?.close()]);
       await workflows.idle();
     },
-  };
+  });
 }

@@ -38,6 +38,7 @@ import type { Database } from './database.ts';
 import { machineClock, startDatabaseClock } from './clock.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Backend } from './engine.ts';
+import { DatabaseUnavailable } from './transient-errors.ts';
 import { createToolCalls } from './tables/tool-calls.ts';
 import { createExposedTools } from './tables/exposed-tools.ts';
 import { createToolEffects } from './tables/tool-effects.ts';
@@ -126,7 +127,10 @@ export async function openStorage(
     installation: createInstallation(parts),
     async ping() {
       await backend.checkFile?.();
-      await sql`select 1`.execute(query);
+      if (kind === 'sqlite') return void (await sql`select 1`.execute(query));
+      const { rows } = await sql<{ isReadOnly: boolean }>`
+        select current_setting('transaction_read_only')::boolean as "isReadOnly"`.execute(query);
+      if (rows[0]?.isReadOnly === true) throw new DatabaseUnavailable(readOnly);
     },
     async close() {
       clock.close();
@@ -136,6 +140,9 @@ export async function openStorage(
     },
   };
 }
+
+/** As PostgreSQL says it when something is written. */
+const readOnly = Object.assign(new Error('the database is read-only'), { code: '25006' });
 
 const nobody: QuestionObserver = { opened() {}, settled() {} };
 
@@ -162,7 +169,7 @@ async function openBackend(
   const backend =
     database.kind === 'sqlite'
       ? await openSqlite(database.path)
-      : openPostgres(database.url, logger, { directUrl: database.directUrl });
+      : openPostgres(database.currentUrl ?? database.url, logger, { directUrl: database.directUrl });
   try {
     await backend.checkConnections?.();
     await backend.migrate();
@@ -181,11 +188,11 @@ function cannotOpen(database: Config['database'], cause: unknown): Error {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const reason = first instanceof Error ? first.message : String(first);
   const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
-  if (database.kind === 'postgres' && cause instanceof DirectUrlUnusable)
-    return new DatabaseUnusable(
-      `DATABASE_DIRECT_URL (${withoutCredentials(database.directUrl ?? '')}): ${cause.message}`,
-      { cause },
-    );
+  if (database.kind === 'postgres' && cause instanceof DirectUrlUnusable) {
+    const { directUrl = '' } = database;
+    const given = withoutCredentials(typeof directUrl === 'string' ? directUrl : directUrl());
+    return new DatabaseUnusable(`DATABASE_DIRECT_URL (${given}): ${cause.message}`, { cause });
+  }
   return new DatabaseUnusable(
     `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
     { cause },

@@ -10,12 +10,36 @@ export const grpcStatus = {
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
+  outOfRange: 11,
   unimplemented: 12,
   unavailable: 14,
   unauthenticated: 16,
 } as const;
 
+const names: Record<number, string> = {
+  [grpcStatus.cancelled]: 'CANCELLED',
+  [grpcStatus.deadlineExceeded]: 'DEADLINE_EXCEEDED',
+  [grpcStatus.permissionDenied]: 'PERMISSION_DENIED',
+  [grpcStatus.unavailable]: 'UNAVAILABLE',
+  [grpcStatus.unauthenticated]: 'UNAUTHENTICATED',
+};
+
 /** Undefined for what is no error of a gRPC call. */
 export function grpcStatusOf(error: unknown): number | undefined {
   return isGrpcServiceError(error) ? Number(error.code) : undefined;
+}
+
+/** How the SDK's native part writes a status into the message of an error that has nothing else. */
+const nativeWords: [RegExp, string][] = [
+  [/does not have valid authentication credentials/, 'UNAUTHENTICATED'],
+  [/does not have permission/, 'PERMISSION_DENIED'],
+  [/certificate|\bTLS\b|tls handshake/i, 'TLS'],
+];
+
+/** For operators. Undefined for errors without a status, and for those that no outage has. */
+export function grpcStatusNameOf(error: unknown): string | undefined {
+  const status = grpcStatusOf(error);
+  if (status !== undefined) return names[status];
+  if (!(error instanceof Error)) return undefined;
+  return nativeWords.find(([words]) => words.test(error.message))?.[1];
 }

@@ -12,10 +12,10 @@ const names = Object.values(searchAttributes).map(({ name }) => name);
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
 const keyword = 2;
 const { deadlineExceeded, unavailable, permissionDenied, unimplemented, unauthenticated } = grpcStatus;
-/** The call took too long, or found nobody. */
-const noAnswer: number[] = [deadlineExceeded, unavailable];
-/** Where an administrator keeps this to himself. */
-const notOurs: number[] = [permissionDenied, unimplemented, unauthenticated];
+/** The call took too long, was not answered, or not without another login. */
+const noAnswer: number[] = [deadlineExceeded, unavailable, unauthenticated];
+/** Where only administrators may do this. */
+const notOurs: number[] = [permissionDenied, unimplemented];
 
 /** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
 export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
@@ -35,6 +35,8 @@ export async function namespaceProblem(
     if (code === grpcStatus.notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
     if (code === undefined || !notOurs.includes(code)) throw error;
+    // What every caller may ask that may start turns: it says whether the login is refused altogether.
+    await workflowService.describeTaskQueue({ namespace, taskQueue: { name: 'interlude' } });
     return null;
   }
 }

@@ -160,7 +160,7 @@ test('parameters that do not fit are the client’s fault, in the newer revision
   });
 });
 
-test('what is our fault is not told in the words of the database', async () => {
+test('a database that is away is not reported in its own words, and not as a mistake of ours', async () => {
   const own = await startApi();
   await own.storage.close();
   const params = { _meta: modernMeta };
@@ -170,7 +170,9 @@ test('what is our fault is not told in the words of the database', async () => {
     headers: { ...types, ...modern, 'mcp-method': 'resources/list' },
     payload: { ...ping, method: 'resources/list', params },
   });
-  expect(response.json()).toMatchObject({ error: { code: -32603, data: { code: 'internal' } } });
+  expect(response.json()).toMatchObject({
+    error: { code: -32000, data: { code: 'unavailable', retryAfterMs: 5_000 } },
+  });
   expect(response.body).not.toMatch(/driver|sqlite|closed/i);
   await own.stop();
 });
@@ -188,7 +190,7 @@ test('too many requests, and a database that is away, are told under the id of t
     {
       jsonrpc: '2.0',
       id: 'my-1',
-      error: { code: -32603, message: expect.any(String), data: { code: 'unavailable' } },
+      error: { code: -32000, message: expect.any(String), data: { code: 'unavailable' } },
     },
   ]);
   const third = await low.send('alice', { ...request, payload: ping });

@@ -24,7 +24,10 @@ test('npm start calls itself ready only when it is', async () => {
 
 test('what comes up a moment later is not told as missing', async () => {
   let asked = 0;
-  expect(await reasonsAtStart(async () => (asked++ < 2 ? ['no worker'] : []))).toEqual([]);
+  const noWorker = { name: 'workers', detail: 'no worker' } as const;
+  expect(
+    await reasonsAtStart(async () => ({ notReady: [], warnings: asked++ < 2 ? [noWorker] : [] })),
+  ).toEqual([]);
 });
 
 const withoutIssues = fileURLToPath(new URL('../fixtures/agents.yaml', import.meta.url));

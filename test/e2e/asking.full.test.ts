@@ -21,7 +21,7 @@ import {
   urlsOf,
 } from './bookings.ts';
 import type { Booking, Desks } from './bookings.ts';
-import { readiness } from './processes.ts';
+import { lacking } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
 import { expectOneStory, expectSameForNewcomer, say } from './watch.ts';
 import { createDeployment, showOutput } from './deployment.ts';
@@ -186,7 +186,7 @@ test(
     const killed = recordedServer(folder) ?? 0;
     process.kill(killed, 'SIGKILL');
     await vi.waitFor(() => expect(recordedServer(folder)).not.toBe(killed), 10_000);
-    await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(200), 20_000);
+    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toEqual([]), 20_000);
 
     for (const booking of bookings) await booking.answer(5);
     for (const booking of bookings) {

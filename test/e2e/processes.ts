@@ -54,14 +54,14 @@ export function spawnService(entry: Entry, env: Record<string, string>): Service
   };
 }
 
-/** Resolves when the process can do its work: an API says so at /readyz, a worker in its log. */
+/** Resolves when the process lacks nothing: an API says so at /readyz, a worker in its log. */
 export async function untilReady(service: ServiceProcess, baseUrl: string | undefined): Promise<void> {
   let end: End | undefined;
   void service.ended.then((how) => (end = how));
   const isReady = () =>
     baseUrl === undefined
       ? service.output().includes('worker ready on task queue')
-      : readiness(baseUrl).then((status) => status === 200);
+      : lacking(baseUrl).then((names) => names.length === 0);
   for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(pollMs)) {
     if (end)
       throw new Error(`It ended with ${end.code ?? end.signal} before it was ready:\n${service.output()}`);
@@ -78,5 +78,16 @@ export async function readiness(baseUrl: string): Promise<number> {
     return response.status;
   } catch {
     return 0;
+  }
+}
+
+/** The names of what /readyz says is missing, warnings included; `answer` when nothing answers. */
+export async function lacking(baseUrl: string): Promise<string[]> {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+    const { notReady = [], warnings } = (await response.json()) as Record<string, { name: string }[]>;
+    return [...notReady, ...(warnings ?? [])].map(({ name }) => name);
+  } catch {
+    return ['answer'];
   }
 }

@@ -8,7 +8,7 @@ import type { TemporalServer } from '../../src/development/temporal-server.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { connectAccount, signIn } from '../service/connect-account.ts';
-import { readiness } from './processes.ts';
+import { lacking } from './processes.ts';
 import { callsIn, expectOneStory, expectSameForNewcomer, questionsIn, say, textOf } from './watch.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
@@ -78,7 +78,7 @@ test(
     const { url, elicitationId } = await turn.question();
 
     await temporal.stop();
-    await vi.waitFor(async () => expect(await readiness(deployment.baseUrl)).toBe(503), 10_000);
+    await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toContain('temporal'), 10_000);
 
     const caller = await deployment.caller('bob');
     const conversation = randomUUID();

@@ -11,6 +11,26 @@ import {
 
 useVersionedWorkers();
 
+async function readiness(): Promise<{ status: number; warnings: Record<string, string> }> {
+  const response = await fetch(`${service.baseUrl}/readyz`);
+  const { warnings } = (await response.json()) as { warnings: { name: string; detail: string }[] };
+  return {
+    status: response.status,
+    warnings: Object.fromEntries(warnings.map(({ name, detail }) => [name, detail])),
+  };
+}
+
+test('before a worker polls, readiness warns of it; the first version becomes current by itself', async () => {
+  expect(await readiness()).toEqual({
+    status: 200,
+    warnings: {
+      workers: `no worker polls task queue "${deploymentName}"; start one (interlude worker)`,
+    },
+  });
+  await startVersion('one', 'today');
+  await expect.poll(readiness).toEqual({ status: 200, warnings: {} });
+});
+
 async function finish(turn: Awaited<ReturnType<typeof waitingTurn>>): Promise<void> {
   expect(await turn.decline()).toMatchObject({ status: 200 });
   await turn.stream.finished();

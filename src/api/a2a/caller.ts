@@ -13,6 +13,7 @@ export interface A2ACaller {
 
 const key = 'interlude.caller';
 const handledKey = 'interlude.handled';
+const outageKey = 'interlude.outage';
 
 export function contextOf(
   caller: A2ACaller,
@@ -39,6 +40,15 @@ export function callerOf(context: ServerCallContext): A2ACaller & { isStructured
 /** The request came as far as a handler, which asks first who calls. */
 export function wasHandled(context: ServerCallContext): boolean {
   return context.state.has(handledKey);
+}
+
+/** The SDK's JSON-RPC would call it an internal error, so the route answers with it instead. */
+export function keepOutage(context: ServerCallContext, error: unknown): void {
+  context.state.set(outageKey, error);
+}
+
+export function outageIn(context: ServerCallContext): unknown {
+  return context.state.get(outageKey);
 }
 
 function userName(principal: Principal): string {

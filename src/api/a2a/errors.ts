@@ -36,13 +36,15 @@ const errors = {
   images_not_taken: (message) => new ContentTypeNotSupportedError(message),
   too_many_hops: unsupported,
   turn_over: unsupported,
-  unavailable: internal,
-} satisfies Record<ServiceErrorCode, Make>;
+} satisfies Record<Exclude<ServiceErrorCode, 'unavailable'>, Make>;
 
-/** Null for what is nobody's doing. */
+/**
+ * Null for unexpected errors, and for an outage of what we depend on, which the specification has no error for: the
+ * transports answer that with a status of theirs, and say when to try again.
+ */
 export function toA2AError(error: unknown): A2AError | null {
   if (error instanceof A2AError) return error;
-  if (!(error instanceof ServiceError)) return null;
+  if (!(error instanceof ServiceError) || error.code === 'unavailable') return null;
   const { code, message, details } = error;
   const issues = details.issues?.map(({ path, detail }) => `${path.join('.')}: ${detail}`) ?? [];
   return errors[code](issues.length > 0 ? issues.join('; ') : wordsOf(code, message, details.turnId));
@@ -67,7 +69,11 @@ export function unreadable(): A2AError {
   return new RequestMalformedError('What was sent is not in the form that the specification gives it.');
 }
 
-/** What may be told of an error that nobody expected. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable';
+}
+
+/** The answer to an unexpected error. */
 export function internalError(): A2AError {
   return new A2AError('This was not your fault. Try again; if it keeps happening, tell the operator.');
 }

@@ -4,12 +4,12 @@ import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentPath } from './card.ts';
-import { wasHandled } from './caller.ts';
+import { outageIn, wasHandled } from './caller.ts';
 import { unreadable } from './errors.ts';
 import { nameExtensions } from './served.ts';
 import type { Agents } from './served.ts';
 import { isStream, sendStream } from './stream.ts';
-import { jsonRpcErrorOf } from './transport-errors.ts';
+import { idOf, jsonRpcErrorOf } from './transport-errors.ts';
 import { isLegacy } from './versions.ts';
 
 interface Route {
@@ -48,6 +48,8 @@ async function respond(
     ? new LegacyJsonRpcTransportHandler(handler)
     : new JsonRpcTransportHandler(handler);
   const answer = await transport.handle(body, context);
+  const outage = outageIn(context);
+  if (outage !== undefined) throw outage;
   if (isStream(answer)) return sendStream(reply, answer, { failed, failedStatus: () => 200 });
   return reply.send(isMisread(answer, context) ? failed(unreadable()) : answer);
 }
@@ -56,9 +58,4 @@ async function respond(
 function isMisread(answer: object, context: ServerCallContext): boolean {
   if (wasHandled(context) || !('error' in answer)) return false;
   return (answer.error as { code?: unknown }).code === -32603;
-}
-
-function idOf(body: unknown): string | number | null {
-  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
-  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }

@@ -14,8 +14,8 @@ import {
 import type { FastifyBaseLogger } from 'fastify';
 import { ClientIdSchema } from '../../contract/ids.ts';
 import type { Service } from '../../service/service.ts';
-import { callerOf } from './caller.ts';
-import { internalError, toA2AError } from './errors.ts';
+import { callerOf, keepOutage } from './caller.ts';
+import { internalError, isOutage, toA2AError } from './errors.ts';
 import { listTasks } from './list-tasks.ts';
 import { openTask, settledTask, streamTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
@@ -52,28 +52,33 @@ export function createRequestHandler(
     return task;
   }
 
-  /** Errors become those of the protocol; what nobody expected is logged, and masked. */
-  async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  /** Errors become those of the protocol; unexpected ones are logged and masked. */
+  async function guarded<T>(context: ServerCallContext, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw explained(error);
+      throw explained(error, context);
     }
   }
 
   async function* guardedStream(
+    context: ServerCallContext,
     work: () => Promise<AsyncGenerator<StreamResponse, void, undefined>>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     try {
       yield* await work();
     } catch (error) {
-      throw explained(error);
+      throw explained(error, context);
     }
   }
 
-  function explained(error: unknown): Error {
+  function explained(error: unknown, context: ServerCallContext): unknown {
     const known = toA2AError(error);
     if (known) return known;
+    if (isOutage(error)) {
+      keepOutage(context, error);
+      return error;
+    }
     logger.error({ err: error }, 'an A2A request failed');
     return internalError();
   }
@@ -86,7 +91,7 @@ export function createRequestHandler(
       throw new ExtendedAgentCardNotConfiguredError();
     },
     sendMessage: (params, context) =>
-      guarded(async () => {
+      guarded(context, async () => {
         const caller = callerOf(context);
         const task = await take(params, context);
         const answered = params.configuration?.returnImmediately
@@ -95,16 +100,16 @@ export function createRequestHandler(
         return withHistory(answered, params.configuration?.historyLength);
       }),
     sendMessageStream: (params, context) =>
-      guardedStream(async () => {
+      guardedStream(context, async () => {
         const caller = callerOf(context);
         return streamTask(service, await take(params, context), { signal: caller.signal });
       }),
     getTask: ({ id, historyLength }, context) =>
-      guarded(async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
+      guarded(context, async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
     listTasks: (params: ListTasksRequest, context) =>
-      guarded(() => listTasks(service, agent, callerOf(context), params)),
+      guarded(context, () => listTasks(service, agent, callerOf(context), params)),
     cancelTask: ({ id }, context) =>
-      guarded(async () => {
+      guarded(context, async () => {
         const { principal, signal } = callerOf(context);
         const task = await ownTask(id, context);
         if (isTerminal(task.view.state())) throw new TaskNotCancelableError('The task is over.');
@@ -116,20 +121,20 @@ export function createRequestHandler(
         return task.view.task();
       }),
     resubscribe: ({ id }, context) =>
-      guardedStream(async () => {
+      guardedStream(context, async () => {
         const task = await ownTask(id, context);
         if (isTerminal(task.view.state()))
           throw new UnsupportedOperationError('The task is over; get it instead.');
         return streamTask(service, task, { signal: callerOf(context).signal, isWatching: true });
       }),
     createTaskPushNotificationConfig: (config, context) =>
-      guarded(() => push.createTaskPushNotificationConfig(config, context)),
+      guarded(context, () => push.createTaskPushNotificationConfig(config, context)),
     getTaskPushNotificationConfig: (wanted, context) =>
-      guarded(() => push.getTaskPushNotificationConfig(wanted, context)),
+      guarded(context, () => push.getTaskPushNotificationConfig(wanted, context)),
     listTaskPushNotificationConfigs: (wanted, context) =>
-      guarded(() => push.listTaskPushNotificationConfigs(wanted, context)),
+      guarded(context, () => push.listTaskPushNotificationConfigs(wanted, context)),
     deleteTaskPushNotificationConfig: (wanted, context) =>
-      guarded(() => push.deleteTaskPushNotificationConfig(wanted, context)),
+      guarded(context, () => push.deleteTaskPushNotificationConfig(wanted, context)),
   };
 }
 

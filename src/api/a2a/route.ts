@@ -1,7 +1,6 @@
 /** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0 and 0.3, on one address for each agent, at any process. */
 import { unknownAgent } from '../../service/start-turn.ts';
 import type { Service } from '../../service/service.ts';
-import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { contextOf } from './caller.ts';
@@ -21,7 +20,7 @@ import {
 import { extensionsOf, versionOf } from './versions.ts';
 
 export interface A2AParts extends CardParts {
-  service: HandlerParts & Pick<Service, 'agents' | 'ping'>;
+  service: HandlerParts & Pick<Service, 'agents'>;
   readers: Readers;
   /** Of what is posted, in bytes. */
   bodyLimit: number;
@@ -57,10 +56,6 @@ export function a2aSurface(api: Api, { service, readers, bodyLimit, ...card }: A
         route.bodyLimit = bodyLimit;
       });
       answerWithErrors(surface);
-      surface.register(async (inner) => {
-        // Errors pass through here first, and come to the surface explained.
-        explainDatabaseTrouble(inner, service);
-        routes(inner, agents);
-      });
+      routes(surface, agents);
     });
 }

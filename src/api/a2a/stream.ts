@@ -1,4 +1,5 @@
 /** A task as server-sent events, for either transport. */
+import { A2AError } from '@a2a-js/sdk/errors';
 import type { FastifyReply } from 'fastify';
 import { sendEventStream } from '../http/event-stream.ts';
 
@@ -13,7 +14,7 @@ export function isStream(value: object): value is AsyncGenerator<object> {
   return Symbol.asyncIterator in value;
 }
 
-/** An error before the first event is a plain response: whoever asked for the wrong task is not kept on a stream. */
+/** An error before the first event is a plain response, and one that is not of the protocol is the surface's to explain. */
 export async function sendStream(
   reply: FastifyReply,
   events: AsyncGenerator<object>,
@@ -23,6 +24,7 @@ export async function sendStream(
   try {
     first = await events.next();
   } catch (error) {
+    if (!(error instanceof A2AError)) throw error;
     return reply.code(failedStatus(error)).send(failed(error));
   }
   async function* texts(): AsyncGenerator<string> {

@@ -19,7 +19,6 @@ import type { PagesParts } from '../pages/route.ts';
 import { connectionsSurface } from '../connections/route.ts';
 import { allowOrigins } from './cors.ts';
 import { conversationsSurface } from '../conversations/route.ts';
-import { explainDatabaseTrouble } from './database-trouble.ts';
 import { elicitationsSurface } from '../elicitations/route.ts';
 import { feedSurface } from '../feed/route.ts';
 import { answerWithProblems, problemFor, sendProblem } from './answer-with-problems.ts';
@@ -85,7 +84,6 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   app.register(async (fastify) => {
     const api = withSchemas(fastify);
-    explainDatabaseTrouble(api, service);
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
     await allowOrigins(api, config.http.corsOrigins);

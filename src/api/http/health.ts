@@ -10,7 +10,7 @@ import { sendProblem } from './answer-with-problems.ts';
 import { ProblemError } from './problems.ts';
 import { withSchemas } from './validation.ts';
 
-export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'lacks'>): void {
+export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'readiness'>): void {
   const routes = withSchemas(fastify);
   const config = { rateLimit: false as const };
   const alive = describeRoute({
@@ -26,15 +26,18 @@ export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'l
     tag: 'service',
     id: 'getReadiness',
     summary: 'Whether this process can do its work',
-    response: { 200: json('It can', ReadySchema), 503: json('What it lacks', NotReadySchema) },
+    response: {
+      200: json('It can, perhaps without something that it can do without for a while', ReadySchema),
+      503: json('What it lacks', NotReadySchema),
+    },
     isPublic: true,
   });
   routes.get('/readyz', { config, schema: ready }, async (_, reply) => {
-    const notReady = await service.lacks();
+    const { notReady, warnings } = await service.readiness();
     reply.header('cache-control', 'no-store');
     return notReady.length === 0
-      ? { status: 'ready' }
-      : reply.code(503).send({ status: 'not ready', notReady });
+      ? { status: 'ready', warnings }
+      : reply.code(503).send({ status: 'not ready', notReady, warnings });
   });
 }
 

@@ -3,8 +3,6 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { unknownAgent } from '../../service/start-turn.ts';
-import type { Service } from '../../service/service.ts';
-import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { ProblemError } from '../http/problems.ts';
 import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
@@ -24,7 +22,7 @@ import { answerWithJsonRpcErrors, readJsonBodies } from './transport-errors.ts';
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
-  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'] & Pick<Service, 'ping'>;
+  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'];
   readers: Readers;
   http: OwnNames;
   layer?: ToolLayer;
@@ -34,12 +32,8 @@ export function mcpSurface(api: Api, parts: McpParts): void {
   void api.register(async (surface) => {
     answerWithJsonRpcErrors(surface);
     readJsonBodies(surface);
-    void surface.register(async (inner) => {
-      // Errors pass through here first, and come to the surface explained.
-      explainDatabaseTrouble(inner, parts.service);
-      refuseForeignPages(inner, parts.http);
-      mcpRoutes(inner, parts);
-    });
+    refuseForeignPages(surface, parts.http);
+    mcpRoutes(surface, parts);
   });
 }
 

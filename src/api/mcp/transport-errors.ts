@@ -10,7 +10,7 @@ import { errorMessage, idIn } from './legacy/messages.ts';
 const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;
-/** Of the range that is a server's own: what the SDK's servers say where HTTP refuses. */
+/** Of the range that is a server's own: what the SDK's servers say where HTTP refuses, or cannot answer now. */
 const refused = -32000;
 
 export function answerWithJsonRpcErrors(fastify: FastifyInstance): void {
@@ -27,8 +27,7 @@ export function answerWithJsonRpcErrors(fastify: FastifyInstance): void {
 }
 
 function codeFor({ code, statusCode, cause }: ProblemError): number {
-  if (statusCode >= 500) return internalError;
-  if (code !== 'invalid_request') return refused;
+  if (code !== 'invalid_request') return statusCode === 500 ? internalError : refused;
   return cause instanceof SyntaxError ? parseError : invalidRequest;
 }
 

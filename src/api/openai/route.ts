@@ -7,7 +7,6 @@ import {
   ChatCompletionSchema,
 } from '../../contract/openai.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
-import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Service } from '../../service/service.ts';
@@ -21,7 +20,7 @@ import { givenMessages } from './request.ts';
 import { createShowTurn } from './show-turn.ts';
 
 export interface OpenAIParts {
-  service: Pick<Service, 'agents' | 'startTurn' | 'followTurn' | 'readTurn' | 'ping'>;
+  service: Pick<Service, 'agents' | 'startTurn' | 'followTurn' | 'readTurn'>;
   readers: Readers;
   /** Of what is posted, in bytes. */
   bodyLimit: number;
@@ -40,13 +39,9 @@ const HeadersSchema = TurnHeadersSchema.extend({
 export function openaiSurface(api: Api, parts: OpenAIParts): void {
   api.register(async (surface) => {
     answerWithOpenAIErrors(surface);
-    surface.register(async (inner) => {
-      // Errors pass through here first, and come to the surface explained.
-      explainDatabaseTrouble(inner, parts.service);
-      const routes = withSchemas(inner);
-      chatCompletions(routes, parts);
-      listModels(routes, parts.service.agents);
-    });
+    const routes = withSchemas(surface);
+    chatCompletions(routes, parts);
+    listModels(routes, parts.service.agents);
   });
 }
 

@@ -18,7 +18,6 @@ export interface PagesParts extends Pick<
   | 'mayChange'
   | 'now'
   | 'oauthClient'
-  | 'ping'
   | 'questionsOf'
   | 'recordRefusal'
   | 'sealedText'

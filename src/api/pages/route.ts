@@ -6,7 +6,6 @@
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { problemFor } from '../http/answer-with-problems.ts';
 import { answerRoutes } from './answer/routes.ts';
 import { authorizationRoutes } from './oauth/callback.ts';
@@ -46,7 +45,6 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   });
 
   await fastify.register(async (pages) => {
-    explainDatabaseTrouble(pages, parts);
     await limitPages(pages, { perMinute, sessions, refusals });
     acceptReturnUrls(pages, returnUrls, refusals);
     const nango = await nangoOf(pages, parts);

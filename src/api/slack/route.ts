@@ -1,6 +1,5 @@
 /** What Slack sends: `/slack/events`, `/slack/commands` and `/slack/interactivity`, each signed. People come to the pages instead. */
 import type { FastifyInstance } from 'fastify';
-import { explainDatabaseTrouble } from '../http/database-trouble.ts';
 import { whenTogether } from '../http/health.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { Service } from '../../service/service.ts';
@@ -13,7 +12,7 @@ import { bodyLimit, formOf, jsonIn, jsonOf, requireSignature } from './signed.ts
 import { openSocketMode } from './socket-mode.ts';
 
 export interface SlackSurfaceParts extends SlackContext {
-  service: SlackContext['service'] & Pick<Service, 'now' | 'ping' | 'recordRefusal' | 'installation'>;
+  service: SlackContext['service'] & Pick<Service, 'now' | 'recordRefusal' | 'installation'>;
 }
 
 /** A Fastify plugin: `fastify.register(slackSurface, parts)`. */
@@ -21,7 +20,6 @@ export async function slackSurface(fastify: FastifyInstance, parts: SlackSurface
   const { service, logger } = parts;
   const { signingSecret, appToken } = parts.slack.settings;
   const slack = createSlackApp(parts);
-  explainDatabaseTrouble(fastify, service);
   await requireSignature(fastify, { ...service, signingSecret });
 
   fastify.post('/slack/events', { bodyLimit }, async (request, reply) => {

@@ -46,8 +46,9 @@ export async function startTurnWorkers(
     openWorkflows: (buildId) =>
       `TemporalWorkerDeploymentVersion = '${deployment.name}:${buildId}' AND ExecutionStatus = 'Running'`,
     keptMs: Math.max(keptMs, await retentionMs(client)),
-    // The process is started again: what made the worker fail may have left it in any state.
     onOwnFailure(_code, error) {
+      if (parts.onFailure?.()) return;
+      // The process is started again: what made the worker fail may have left it in any state.
       logger.fatal({ err: error }, 'the worker stopped');
       process.exit(1);
     },

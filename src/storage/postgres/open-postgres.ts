@@ -9,6 +9,7 @@ import { createPostgresCarrier } from './listen-notify.ts';
 import { createPostgresLock } from './advisory-lock.ts';
 import { createDialect } from './dialect.ts';
 import { expectNotifications, isPooler } from './pooler.ts';
+import { toStorageError } from '../transient-errors.ts';
 import type { Tables } from '../schema.ts';
 
 const connectTimeoutMs = 5_000;
@@ -21,25 +22,27 @@ const lastListenMs = 500;
 /** With notifications, a poll only finds what was lost; without, all that other processes write. */
 const pollMs = { notified: 1_000, unnotified: 250 };
 
+/** A connection string, or a function that returns the current one for each new connection. */
+type Url = string | (() => string);
+
 interface PostgresOptions {
   /** An address of the same database without a pooler, for what needs a connection of its own. */
-  directUrl?: string | undefined;
+  directUrl?: Url | undefined;
   silenceMs?: number;
 }
 
-export function openPostgres(url: string, logger: Logger, options: PostgresOptions = {}): Backend {
-  const settingsOf = (connectionString: string): pg.ClientConfig => ({
-    connectionString,
+export function openPostgres(url: Url, logger: Logger, options: PostgresOptions = {}): Backend {
+  const settings: pg.PoolConfig = {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'interlude',
     types: { getTypeParser },
-  });
-  const settings = settingsOf(url);
-  const direct = options.directUrl === undefined ? settings : settingsOf(options.directUrl);
+  };
+  const Client = clientOf(url);
+  const DirectClient = options.directUrl === undefined ? Client : clientOf(options.directUrl);
   const openPool = (config: pg.PoolConfig) => {
-    const pool = new pg.Pool(config);
+    const pool = new pg.Pool({ ...settings, ...config });
     // A connection lost between two statements says so here, and to the next statement as well. Without a listener
     // it would end the process.
     pool.on('connect', (client) => client.on('error', () => undefined));
@@ -47,22 +50,24 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
     return pool;
   };
   const pool = openPool({
-    ...settings,
+    Client,
     max: 10,
     stream: () => socketWithin(options.silenceMs ?? silenceMs),
   });
   // Apart from the main pool: work done under a lock needs a connection too and must not wait for itself.
-  const lockPool = openPool({ ...direct, max: 20 });
+  const lockPool = openPool({ Client: DirectClient, max: 20 });
   const query = new Kysely<Tables>({ dialect: reportingDialect(createDialect(pool)) });
   let isPooled = false;
-  const connect = () => (isPooled ? null : new pg.Client(direct));
+  const connect = () => (isPooled ? null : new DirectClient(settings));
   const channelOn = (channel: string) => createPostgresCarrier({ channel, pool, connect, logger });
   return {
     kind: 'postgres',
     query,
     async checkConnections() {
-      if (options.directUrl !== undefined) return expectNotifications(pool, new pg.Client(direct));
-      isPooled = await isPooler(pool);
+      if (options.directUrl !== undefined) return expectNotifications(pool, new DirectClient(settings));
+      isPooled = await isPooler(pool).catch((error: unknown) => {
+        throw toStorageError(error);
+      });
       if (isPooled)
         logger.warn(
           { pollMs: pollMs.unnotified },
@@ -71,7 +76,7 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
     },
     async migrate() {
       // With connections of its own: a step may rightly take long over a large table.
-      const dialect = reportingDialect(createDialect(openPool({ ...direct, max: 2 })));
+      const dialect = reportingDialect(createDialect(openPool({ Client: DirectClient, max: 2 })));
       const patient = new Kysely<Tables>({ dialect });
       try {
         await migrate({ kind: 'postgres', query: patient });
@@ -97,6 +102,14 @@ export function openPostgres(url: string, logger: Logger, options: PostgresOptio
       await query.destroy();
       if (!pool.ended) await pool.end();
     },
+  };
+}
+
+function clientOf(url: Url): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(given?: pg.ClientConfig) {
+      super({ ...given, connectionString: typeof url === 'string' ? url : url() });
+    }
   };
 }
 

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '../../time/with-timeout.ts';
+import { toStorageError } from '../transient-errors.ts';
 
 const arrivalMs = 5_000;
 
@@ -39,7 +40,7 @@ export async function expectNotifications(pool: pg.Pool, listener: pg.Client): P
   } catch (cause) {
     throw new DirectUrlUnusable(
       `it cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
+      { cause: toStorageError(cause) },
     );
   } finally {
     await listener.end().catch(() => undefined);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { lacking } from '../../e2e/processes.ts';
 import { createCheck, operationsOf, resolve } from '../contract-document.ts';
 import type { Check, Document, Operation, Schema } from '../contract-document.ts';
 import { useService } from '../../service/use-service.ts';
@@ -155,7 +156,7 @@ async function problemsWith({ id, responses }: Operation, response: Response): P
 describe('a route answers as it is described when it is called with', () => {
   test('each of its examples', async () => {
     // Temporal may hear a little later that there is a worker.
-    await expect.poll(async () => (await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);
+    await expect.poll(() => lacking(service.baseUrl)).toEqual([]);
     const operations = operationsOf(document);
     const seen: string[] = [];
     for (const operation of operations) {

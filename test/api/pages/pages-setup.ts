@@ -19,6 +19,7 @@ import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
+import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
 import { askedQuestion, questionsOf } from '../../../src/service/questions.ts';
@@ -119,7 +120,7 @@ export async function setUpPages(
     confirmFound: (found) => confirm(toConfirmed(found, null)),
     logger,
   });
-  await app.register(connectPages, {
+  const parts = {
     config: {
       http,
       auth: {
@@ -148,7 +149,6 @@ export async function setUpPages(
     oauthClient: createOAuthClient({ http, servers }),
     recordRefusal: createRecordRefusal(storage.audit),
     sealedText: createSealedText(keys),
-    ping: () => storage.ping(),
     now: () => storage.now(),
     askedQuestion: (principal, id) => askedQuestion(storage, principal, id),
     questionsOf: (principal) => questionsOf(storage, principal),
@@ -163,7 +163,8 @@ export async function setUpPages(
     },
     logger,
     ...more,
-  } satisfies PagesParts);
+  } satisfies PagesParts;
+  await app.register(connectPages, refusingWhileDatabaseIsAway(parts));
   await app.ready();
 
   onTestFinished(async () => {

@@ -36,6 +36,8 @@ export class MaskingServer extends Server {
 }
 
 const { InternalError, InvalidParams } = ProtocolErrorCode;
+/** Of the range that is a server's own. */
+const temporarilyUnavailable = -32000;
 
 /** What a refusal of a use case is in JSON-RPC; its own code goes along in `data`. */
 const protocolCodes = {
@@ -59,14 +61,18 @@ const protocolCodes = {
   images_not_taken: InvalidParams,
   too_many_hops: InvalidParams,
   turn_over: InvalidParams,
-  unavailable: InternalError,
-} satisfies Record<ServiceErrorCode, ProtocolErrorCode>;
+  unavailable: temporarilyUnavailable,
+} satisfies Record<ServiceErrorCode, number>;
 
 function toProtocolError(method: string, error: unknown, failed: (error: unknown) => void): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof ServiceError) {
-    const { code, message } = error;
-    return new ProtocolError(protocolCodes[code], message, { code });
+    const { code, message, details } = error;
+    const { retryAfterMs } = details;
+    return new ProtocolError(protocolCodes[code], message, {
+      code,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
   }
   const misfit = misfitIn(error);
   if (misfit !== null)
