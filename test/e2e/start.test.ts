@@ -6,7 +6,7 @@ import { readiness } from './processes.ts';
 
 testFailedStarts({
   withTakenPort: ['start'],
-  withoutTemporal: ['worker'],
+  withoutTemporal: [],
   withOtherKey: ['server'],
   besideDemo: allBesideDemo.slice(0, 1),
 });
@@ -28,16 +28,29 @@ test('everything wrong with the configuration is said at once, each with its nam
   expect(words).toMatch(/^The configuration has \d+ problems:$/m);
 });
 
-test('a database that cannot be opened is named without its password', async () => {
+test('a worker whose Temporal does not answer waits, and names the variable', async () => {
+  const worker = subject.deployment.spawn('worker', { TEMPORAL_ADDRESS: '127.0.0.1:4' });
+  await expect
+    .poll(() => worker.output(), { timeout: 30_000 })
+    .toContain('not started yet, and waiting: Temporal does not answer; check TEMPORAL_ADDRESS');
+  expect(await worker.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+test('a process whose database does not answer waits, and names it without its password', async () => {
   const port = await takenPort();
-  const words = await lastWords('server', {
+  const api = subject.deployment.spawn('server', {
     DATABASE_URL: `postgres://somebody:hunter2@127.0.0.1:4/interlude`,
     TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     INTERLUDE_KEYS: someKeys,
   });
-  expect(words).toContain('Cannot open the database 127.0.0.1:4/interlude');
-  expect(words).toContain('Check DATABASE_URL');
-  expect(words).not.toContain('hunter2');
+  await expect
+    .poll(() => api.output(), { timeout: 30_000 })
+    .toContain(
+      'not started yet, and waiting: the database does not answer (ECONNREFUSED); check DATABASE_URL',
+    );
+  expect(api.output()).toContain('Cannot open the database 127.0.0.1:4/interlude');
+  expect(api.output()).not.toContain('hunter2');
+  expect(await api.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
 test('an API without Temporal starts, is ready, and says what it does without', async () => {
