@@ -33,6 +33,11 @@ export async function startTemporalGate(to: string, apiKey: string): Promise<Tem
     let trailers: IncomingHttpHeaders = {};
     call.on('error', () => stream.close());
     call.on('response', (answer) => {
+      // An error without a message has its status in the headers, and no trailers.
+      if (answer['grpc-status'] !== undefined) {
+        stream.respond(answer as OutgoingHttpHeaders, { endStream: true });
+        return;
+      }
       stream.respond(answer as OutgoingHttpHeaders, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers(trailers as OutgoingHttpHeaders));
       call.pipe(stream);
