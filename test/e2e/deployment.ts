@@ -14,7 +14,7 @@ import { startDependencies } from '../service/dependencies.ts';
 import { createCaller } from '../service/user.ts';
 import type { Caller } from '../service/user.ts';
 import { spawnService, untilReady } from './processes.ts';
-import type { Entry, ServiceProcess } from './processes.ts';
+import type { Code, Entry, ServiceProcess } from './processes.ts';
 
 export type User = 'alice' | 'bob';
 
@@ -28,7 +28,7 @@ export interface Deployment {
   /** Starts a process of ours and waits until it is ready; `env` adds to what they all have in common. */
   start(entry: Entry, env?: Record<string, string>): Promise<ServiceProcess>;
   /** Like `start`, without waiting. */
-  spawn(entry: Entry, env?: Record<string, string>): ServiceProcess;
+  spawn(entry: Entry, env?: Record<string, string>, code?: Code): ServiceProcess;
   client(user: User, baseUrl?: string): Client;
   /** For clients other than ours. */
   token(user: User): Promise<string>;
@@ -72,8 +72,8 @@ export async function createDeployment({ port, env = {} }: DeploymentOptions = {
   stack.defer(async () => {
     await Promise.all(processes.map(({ service }) => service.kill('SIGKILL')));
   });
-  const spawn: Deployment['spawn'] = (entry, more = {}) => {
-    const service = spawnService(entry, { ...common, ...more });
+  const spawn: Deployment['spawn'] = (entry, more = {}, code) => {
+    const service = spawnService(entry, { ...common, ...more }, code);
     processes.push({ entry, service });
     return service;
   };

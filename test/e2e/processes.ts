@@ -30,10 +30,22 @@ const root = path.resolve(import.meta.dirname, '../..');
 const readyTimeoutMs = 40_000;
 const pollMs = 40;
 
+/** What a process runs, unless it is the program of this checkout. */
+export interface Code {
+  /** The folder of another checkout. */
+  checkout?: string;
+  /** A file within it. */
+  program?: string;
+}
+
 /** Nothing of the tester's own configuration reaches the process. */
-export function spawnService(entry: Entry, env: Record<string, string>): ServiceProcess {
-  const child = spawnBound(process.execPath, ['src/cli/checkout.ts', entry], {
-    cwd: root,
+export function spawnService(
+  entry: Entry,
+  env: Record<string, string>,
+  { checkout = root, program = 'src/cli/checkout.ts' }: Code = {},
+): ServiceProcess {
+  const child = spawnBound(process.execPath, [program, entry], {
+    cwd: checkout,
     env: { ...bareEnvironment(), ...env },
   });
   let output = '';

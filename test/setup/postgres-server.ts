@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -63,6 +64,28 @@ async function execute(url: string, statement: string): Promise<void> {
 const logins = 'host all interlude 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n';
 
 async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const cluster = createCluster({ port: await freePort() });
+  await cluster.start();
+  return {
+    url: `postgres://interlude@127.0.0.1:${cluster.port}/postgres`,
+    async stop() {
+      await cluster.stop('SIGQUIT');
+      cluster.remove();
+    },
+  };
+}
+
+/** A server with its data: it can be stopped and started again. The user `interlude` needs no password. */
+export interface Cluster {
+  port: number;
+  start(): Promise<void>;
+  /** SIGINT ends every session and stops in order; SIGQUIT stops at once, and the next start recovers. */
+  stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
+  remove(): void;
+}
+
+/** `rules`: lines of `pg_hba.conf` that come before its own. */
+export function createCluster({ port, rules = [] }: { port: number; rules?: string[] }): Cluster {
   const folder = mkdtempSync(path.join(tmpdir(), 'interlude-postgres-'));
   chmodSync(folder, 0o755);
   const native = copyBinaries(folder);
@@ -78,9 +101,8 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
     ...spawning,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  writeFileSync(path.join(data, 'pg_hba.conf'), logins);
+  writeFileSync(path.join(data, 'pg_hba.conf'), [...rules, logins].join('\n'));
 
-  const port = await freePort();
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -90,27 +112,32 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
     // Within the data folder: what lies in the machine's memory folder outlives a server that is killed.
     'dynamic_shared_memory_type=mmap',
   ];
-  const server = spawnBound(
-    path.join(native, 'bin/postgres'),
-    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-    spawning,
-  );
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    let log = '';
-    server.stderr?.on('data', (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-4000);
-      if (log.includes('ready to accept connections')) resolve();
-    });
-    void ended.then(() => reject(new Error(`PostgreSQL did not start:\n${log}`)));
-  });
+  let server: ChildProcess | undefined;
+  let ended: Promise<void> = Promise.resolve();
   return {
-    url: `postgres://interlude@127.0.0.1:${port}/postgres`,
-    async stop() {
-      server.kill('SIGQUIT');
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
+    port,
+    async start() {
+      const started = spawnBound(
+        path.join(native, 'bin/postgres'),
+        ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+        spawning,
+      );
+      server = started;
+      ended = new Promise<void>((resolve) => started.once('exit', () => resolve()));
+      await new Promise<void>((resolve, reject) => {
+        let log = '';
+        started.stderr?.on('data', (chunk: Buffer) => {
+          log = (log + chunk.toString()).slice(-4000);
+          if (log.includes('ready to accept connections')) resolve();
+        });
+        void ended.then(() => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+      });
     },
+    async stop(signal) {
+      server?.kill(signal);
+      await ended;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

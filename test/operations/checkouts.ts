@@ -1,0 +1,59 @@
+/** Other releases of this checkout: copies of it whose workflow code cannot replay the histories of any other. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+export interface Checkout {
+  name: string;
+  root: string;
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+export const thisCheckout: Checkout = { name: 'this', root };
+
+/** What the program needs to run, and to build what it runs. */
+const parts = [
+  'src',
+  'scripts',
+  'demo',
+  'test/fixtures',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
+/** Files of workflows that a turn or its deliveries run. */
+const workflows = {
+  'agent-turn.ts': 'agentTurn',
+  'slack-delivery.ts': 'slackDelivery',
+  'push-notifications.ts': 'pushNotifications',
+};
+
+/** The copy with this number begins its workflows with as many commands that no other has in that place. */
+export function createCheckout(number: number): Checkout & Disposable {
+  const copy = mkdtempSync(path.join(tmpdir(), `interlude-checkout-${number}-`));
+  for (const part of parts) {
+    mkdirSync(path.dirname(path.join(copy, part)), { recursive: true });
+    cpSync(path.join(root, part), path.join(copy, part), { recursive: true });
+  }
+  symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  for (const [file, name] of Object.entries(workflows))
+    addCommands(path.join(copy, 'src/workflows', file), name, number);
+  // Its workers find the bundle made, as in an image.
+  execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
+  return {
+    name: `copy ${number}`,
+    root: copy,
+    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
+  };
+}
+
+function addCommands(file: string, workflow: string, count: number): void {
+  const source = readFileSync(file, 'utf8');
+  const start = new RegExp(String.raw`(export async function ${workflow}\([^)]*\)[^{]*\{\n)`);
+  if (!start.test(source)) throw new Error(`${file} has no workflow ${workflow}`);
+  const command = '  addMemo({ changed: true });\n';
+  const changed = source.replace(start, (found) => found + command.repeat(count));
+  writeFileSync(file, `${changed}\nimport { upsertMemo as addMemo } from '@temporalio/workflow';\n`);
+}

@@ -1,0 +1,275 @@
+/**
+ * The service as it runs in production, and what an operator does to it: two API and two worker processes of a checkout,
+ * PostgreSQL and Temporal that can be stopped, and everybody around it, who counts what is done.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { Connection, Client as TemporalClient } from '@temporalio/client';
+import type { Client } from '../../src/client/client.ts';
+import { bareEnvironment } from '../bare-environment.ts';
+import { urlsOf, startDesks } from '../e2e/bookings.ts';
+import type { Desks } from '../e2e/bookings.ts';
+import { createDeployment, someKeys } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
+import { untilReady } from '../e2e/processes.ts';
+import type { Entry, ServiceProcess } from '../e2e/processes.ts';
+import { freePort } from '../free-port.ts';
+import { kinds } from '../servers/booking-server.ts';
+import { startPlainServer } from './plain-server.ts';
+import type { PlainServer } from './plain-server.ts';
+import { startDatabase, startTemporal } from './outages.ts';
+import type { DatabaseService, TemporalService } from './outages.ts';
+import { thisCheckout } from './checkouts.ts';
+import type { Checkout } from './checkouts.ts';
+
+export interface Installation {
+  deployment: Deployment;
+  database: DatabaseService;
+  temporal: TemporalService;
+  /** A client of that Temporal. */
+  workflows: TemporalClient['workflow'];
+  desks: Desks;
+  plain: PlainServer;
+  /** What tools in TypeScript have booked. */
+  booked: string[];
+  apiUrls: [string, string];
+  /** Replaces the process that has this place, which ends as `how` says. */
+  startApi(place: 0 | 1, options?: StartOptions): Promise<Running>;
+  /** The places 0 and 1 are the two workers of a release; others stand beside them. */
+  startWorker(place: number, options?: StartOptions): Promise<Running>;
+  workers: Running[];
+  /** Another Temporal namespace on the same server. */
+  createNamespace(name: string): Promise<void>;
+  /** A copy of the database, taken while no process of ours runs; they all run again afterwards. Its URL. */
+  copyDatabase(name: string): Promise<string>;
+  /** Lets new turns go to this release, once a worker of it polls. */
+  makeCurrent(checkout: Checkout): Promise<void>;
+  /** A process on its own, with these settings. */
+  spawn(entry: Entry, env: Record<string, string>): ServiceProcess;
+  /** Of alice, at one of the APIs. */
+  client(place?: 0 | 1): Client;
+  /** What all processes have logged, in the order of their (perhaps wrong) clocks, a line each. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+export interface Running extends ServiceProcess {
+  checkout: Checkout;
+  /** Sets its clock wrong. */
+  shiftClock(ms: number): void;
+}
+
+interface StartOptions {
+  checkout?: Checkout;
+  env?: Record<string, string>;
+  /** What becomes of the process that had the place. */
+  before?: 'SIGTERM' | 'SIGKILL';
+  clockShiftMs?: number;
+  /** Runs this file of the checkout instead of the program. */
+  program?: string;
+}
+
+export interface InstallationOptions {
+  env?: Record<string, string>;
+  checkout?: Checkout;
+  /** Where processes read the database's password: once, from their environment, or from a file. */
+  secrets?: 'environment' | 'file';
+  /** Instead of two workers: one as releases had it before turns had versions. */
+  isUnversioned?: boolean;
+}
+
+const preload = pathToFileURL(path.join(import.meta.dirname, 'shifted-clock.mjs')).href;
+
+export async function startInstallation({
+  env = {},
+  checkout = thisCheckout,
+  secrets = 'environment',
+  isUnversioned = false,
+}: InstallationOptions = {}): Promise<Installation> {
+  const [desks, plain, database] = await Promise.all([startDesks(), startPlainServer(), startDatabase()]);
+  const booked: string[] = [];
+  const hotel = createServer((request, response) => {
+    booked.push(decodeURIComponent(request.url?.slice(1) ?? ''));
+    response.end('done');
+  });
+  const hotelPort = await freePort();
+  await new Promise<void>((resolve) => hotel.listen(hotelPort, '127.0.0.1', resolve));
+  const ports = [await freePort(), await freePort()] as const;
+  const urls = urlsOf(desks);
+  const deployment = await createDeployment({
+    port: ports[0],
+    env: {
+      INTERLUDE_KEYS: someKeys,
+      LOG_LEVEL: 'info',
+      ROUNDS_URL: urls.rounds,
+      STREAMS_URL: urls.streams,
+      HELD_URL: urls.held,
+      PLAIN_URL: plain.url,
+      HOTEL_URL: `http://127.0.0.1:${hotelPort}`,
+      ELICITATION_TIMEOUT: '1h',
+      ELICITATION_MAX_OPEN: '500',
+      RATE_LIMIT_PER_MINUTE: '100000',
+      OPEN_REQUESTS_PER_USER: '1000',
+      SHUTDOWN_GRACE_PERIOD: '5s',
+      ...env,
+    },
+  });
+  const { dataDir } = deployment;
+  deployment.defer(() => database[Symbol.asyncDispose]());
+  deployment.defer(() => Promise.all([...kinds.map((kind) => desks[kind].stop()), plain.stop()]));
+  deployment.defer(() => hotel.close());
+  const temporal = await startTemporal(`${dataDir}/temporal`);
+  deployment.defer(() => temporal[Symbol.asyncDispose]());
+  const connection = await Connection.connect({ address: temporal.address });
+  deployment.defer(() => connection.close());
+  const workflows = new TemporalClient({ connection, namespace: 'default' }).workflow;
+
+  const secretFile = path.join(dataDir, 'database-url');
+  const common = (code: Checkout): Record<string, string> => {
+    writeFileSync(secretFile, database.url());
+    return {
+      TEMPORAL_ADDRESS: temporal.address,
+      INTERLUDE_CONFIG: path.join(code.root, 'test/fixtures/operations-agents.yaml'),
+      ...(secrets === 'file' ? { DATABASE_URL_FILE: secretFile } : { DATABASE_URL: database.url() }),
+    };
+  };
+
+  const logged: { entry: Entry; service: ServiceProcess }[] = [];
+  const apis: Running[] = [];
+  const workers: Running[] = [];
+  async function start(
+    places: Running[],
+    place: number,
+    own: Record<string, string>,
+    {
+      checkout: code = checkout,
+      env: more = {},
+      before = 'SIGTERM',
+      clockShiftMs = 0,
+      program,
+    }: StartOptions = {},
+  ): Promise<Running> {
+    if (places[place]?.isAlive() === true) await places[place].kill(before);
+    const clockFile = path.join(dataDir, 'clocks', randomUUID());
+    mkdirSync(path.dirname(clockFile), { recursive: true });
+    const shiftClock = (ms: number) => writeFileSync(clockFile, String(ms));
+    shiftClock(clockShiftMs);
+    const clock = { NODE_OPTIONS: `--import=${preload}`, NODE_CLOCK_FILE: clockFile };
+    const entry = places === apis ? 'server' : 'worker';
+    const all = { ...common(code), ...clock, ...own, ...more };
+    const service = deployment.spawn(entry, all, { checkout: code.root, ...(program && { program }) });
+    logged.push({ entry, service });
+    const running: Running = { ...service, checkout: code, shiftClock };
+    places[place] = running;
+    await untilReady(service, own['PORT'] === undefined ? undefined : `http://127.0.0.1:${own['PORT']}`);
+    return running;
+  }
+  const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string];
+
+  async function startAll(): Promise<void> {
+    // The first makes what the others share: tables, search attributes, the bundle.
+    await installation.startWorker(0);
+    await Promise.all([installation.startWorker(1), installation.startApi(0), installation.startApi(1)]);
+  }
+
+  const installation: Installation = {
+    deployment,
+    database,
+    temporal,
+    workflows,
+    desks,
+    plain,
+    booked,
+    apiUrls,
+    workers,
+    startApi: (place, options) => start(apis, place, { PORT: String(ports[place]) }, options),
+    startWorker: (place, options) => start(workers, place, {}, options),
+    async createNamespace(namespace) {
+      const day = { seconds: 24 * 3600 } as never;
+      await connection.workflowService.registerNamespace({
+        namespace,
+        workflowExecutionRetentionPeriod: day,
+      });
+    },
+    async copyDatabase(to) {
+      await Promise.all([...apis, ...workers].map((running) => running.kill('SIGTERM')));
+      const url = await database.copy(to);
+      await startAll();
+      return url;
+    },
+    async makeCurrent(code) {
+      // A release that makes itself current has no such command.
+      if (!existsSync(path.join(code.root, 'src/cli/commands/make-current.ts'))) return;
+      const all = { ...deployment.environment, ...common(code) };
+      await promisify(execFile)(process.execPath, ['src/cli/checkout.ts', 'make-current'], {
+        cwd: code.root,
+        env: { ...bareEnvironment(), ...all },
+      });
+    },
+    spawn(entry, more) {
+      const service = deployment.spawn(entry, { ...common(checkout), ...more });
+      logged.push({ entry, service });
+      return service;
+    },
+    log: () => logLines(logged).join('\n'),
+    client: (place = 0) => deployment.client('alice', apiUrls[place]),
+    stop: () => deployment.stop(),
+  };
+  try {
+    if (isUnversioned) {
+      await installation.startWorker(0, { program: 'test/operations/unversioned-worker.ts' });
+      await Promise.all([installation.startApi(0), installation.startApi(1)]);
+    } else await startAll();
+  } catch (error) {
+    process.stderr.write(`${installation.log()}\n`);
+    await deployment.stop();
+    throw error;
+  }
+  return installation;
+}
+
+/** Without what Temporal's core says about every attempt to reach a server that is away, and without stacks. */
+function logLines(processes: { entry: Entry; service: ServiceProcess }[]): string[] {
+  const lines = processes.flatMap(({ entry, service }) =>
+    service
+      .output()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((text) => ({ name: `${entry} ${service.pid}`, ...readLine(text) })),
+  );
+  return lines
+    .filter(({ message }) => !message.startsWith('gRPC call') && !message.startsWith('Failing workflow task'))
+    .toSorted((one, other) => one.time - other.time)
+    .map(
+      ({ name, time, message }) =>
+        `${new Date(time).toISOString().slice(11)} ${name}: ${message.slice(0, 240)}`,
+    );
+}
+
+function readLine(text: string): { time: number; message: string } {
+  try {
+    const { time, msg, err, temporal, turnId } = JSON.parse(text) as {
+      time: number;
+      msg: string;
+      err?: { message?: string };
+      temporal?: { error?: { message?: string; type?: string }; workflowId?: string };
+      turnId?: string;
+    };
+    const about = [
+      turnId,
+      temporal?.workflowId,
+      err?.message,
+      temporal?.error?.type,
+      temporal?.error?.message,
+    ];
+    return { time, message: [msg, ...about.filter((part) => part !== undefined)].join(' · ') };
+  } catch {
+    return { time: 0, message: text };
+  }
+}

@@ -1,0 +1,99 @@
+/** A database and a Temporal that an operator stops and starts again, with what they hold, at the same addresses. */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Client } from 'pg';
+import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { freePort } from '../free-port.ts';
+import { createCluster } from '../setup/postgres-server.ts';
+
+export interface TemporalService extends AsyncDisposable {
+  address: string;
+  /** Resolves when it is back and answers. */
+  away(ms: number): Promise<void>;
+}
+
+export async function startTemporal(dataDir: string): Promise<TemporalService> {
+  const [port, uiPort] = [await freePort(), await freePort()];
+  const start = () =>
+    startTemporalServer({
+      temporal: { namespace: 'default', port, uiPort },
+      dataDir,
+      logger: pino({ level: 'silent' }),
+    });
+  let server = await start();
+  return {
+    address: server.address,
+    async away(ms) {
+      await server.stop();
+      await sleep(ms);
+      server = await start();
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+export interface DatabaseService extends AsyncDisposable {
+  /** With the password of now. */
+  url(): string;
+  /** Resolves when it is back and answers. `crashes`: it stops at once and has to recover. */
+  away(ms: number, how?: 'in order' | 'crashes'): Promise<void>;
+  /** From now on only the new password is accepted, and every session that was open is closed. */
+  rotatePassword(): Promise<void>;
+  /** A database with the same rows; nothing may be connected to this one. Its URL. */
+  copy(name: string): Promise<string>;
+  /** `database`: of a copy. */
+  query(statement: string, database?: string): Promise<Record<string, unknown>[]>;
+}
+
+const user = 'service';
+const name = 'interlude_service';
+
+/** Its user has a password, unlike that of the tests' own server. */
+export async function startDatabase(): Promise<DatabaseService> {
+  const port = await freePort();
+  const cluster = createCluster({ port, rules: [`host all ${user} 127.0.0.1/32 scram-sha-256`] });
+  await cluster.start();
+  let rotations = 0;
+  const password = () => createHash('sha256').update(`${rotations}`).digest('hex').slice(0, 20);
+  const urlOf = (database: string) => `postgres://${user}:${password()}@127.0.0.1:${port}/${database}`;
+  const asOwner = async (statements: string[], database = 'postgres') => {
+    const client = new Client({ connectionString: `postgres://interlude@127.0.0.1:${port}/${database}` });
+    await client.connect();
+    try {
+      let rows: Record<string, unknown>[] = [];
+      for (const statement of statements) ({ rows } = await client.query<Record<string, unknown>>(statement));
+      return rows;
+    } finally {
+      await client.end();
+    }
+  };
+  await asOwner([
+    `CREATE ROLE ${user} LOGIN PASSWORD '${password()}'`,
+    `CREATE DATABASE ${name} OWNER ${user}`,
+  ]);
+  return {
+    url: () => urlOf(name),
+    async away(ms, how = 'in order') {
+      await cluster.stop(how === 'crashes' ? 'SIGQUIT' : 'SIGINT');
+      await sleep(ms);
+      await cluster.start();
+    },
+    async rotatePassword() {
+      rotations++;
+      await asOwner([
+        `ALTER ROLE ${user} PASSWORD '${password()}'`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`,
+      ]);
+    },
+    async copy(to) {
+      await asOwner([`CREATE DATABASE ${to} TEMPLATE ${name} OWNER ${user}`]);
+      return urlOf(to);
+    },
+    query: (statement, database = name) => asOwner([statement], database),
+    async [Symbol.asyncDispose]() {
+      await cluster.stop('SIGQUIT');
+      cluster.remove();
+    },
+  };
+}
