@@ -4,6 +4,8 @@ import { UnfinishedTests } from './test/setup/unfinished-tests.ts';
 
 /** What `npm run test:full` runs, and `npm test` does not: see docs/decisions/0048-two-suites.md. */
 const full = 'test/**/*.full.test.ts';
+/** What `npm run test:release` runs, for more than an hour. */
+const release = 'test/**/*.release.test.ts';
 
 export default defineConfig({
   test: {
@@ -32,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'daily',
           include: ['test/**/*.test.ts'],
-          exclude: [full],
+          exclude: [full, release],
         },
       },
       {
@@ -44,6 +46,16 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'release',
+          include: [release],
+          testTimeout: 900_000,
+          hookTimeout: 300_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

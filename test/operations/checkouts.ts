@@ -57,3 +57,24 @@ function addCommands(file: string, workflow: string, count: number): void {
   const changed = source.replace(start, (found) => found + command.repeat(count));
   writeFileSync(file, `${changed}\nimport { upsertMemo as addMemo } from '@temporalio/workflow';\n`);
 }
+
+/** The checkout of a commit, built as its own, with the agents of these tests. */
+export function createCheckoutOf(commit: string): Checkout & Disposable {
+  const copy = mkdtempSync(path.join(tmpdir(), 'interlude-baseline-'));
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 });
+  execFileSync('tar', ['-x'], { cwd: copy, input: archive });
+  const lockfile = (folder: string) => readFileSync(path.join(folder, 'package-lock.json'), 'utf8');
+  if (lockfile(copy) === lockfile(root))
+    symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: copy, stdio: 'pipe' });
+  for (const fixture of ['operations-agents.yaml', 'operations-tools'])
+    cpSync(path.join(root, 'test/fixtures', fixture), path.join(copy, 'test/fixtures', fixture), {
+      recursive: true,
+    });
+  execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
+  return {
+    name: `commit ${commit.slice(0, 12)}`,
+    root: copy,
+    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
+  };
+}

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { Connection, Client as TemporalClient } from '@temporalio/client';
 import type { Client } from '../../src/client/client.ts';
 import { bareEnvironment } from '../bare-environment.ts';
@@ -43,13 +43,20 @@ export interface Installation {
   startApi(place: 0 | 1, options?: StartOptions): Promise<Running>;
   /** The places 0 and 1 are the two workers of a release; others stand beside them. */
   startWorker(place: number, options?: StartOptions): Promise<Running>;
+  apis: Running[];
   workers: Running[];
+  /** Starts a process at this place, and does not wait for it. */
+  launch(entry: 'server' | 'worker', place: 0 | 1, checkout: Checkout, clockShiftMs: number): Running;
+  /** The database accepts only a new password, of which processes can read in their file after this time. */
+  rotatePassword(learntAfterMs: number): Promise<void>;
   /** Another Temporal namespace on the same server. */
   createNamespace(name: string): Promise<void>;
   /** A copy of the database, taken while no process of ours runs; they all run again afterwards. Its URL. */
   copyDatabase(name: string): Promise<string>;
   /** Lets new turns go to this release, once a worker of it polls. */
   makeCurrent(checkout: Checkout): Promise<void>;
+  /** Lets new turns go to this release again: what an operator does before the processes are replaced by older ones. */
+  rollBackTo(checkout: Checkout): Promise<void>;
   /** A process on its own, with these settings. */
   spawn(entry: Entry, env: Record<string, string>): ServiceProcess;
   /** Of alice, at one of the APIs. */
@@ -76,6 +83,8 @@ interface StartOptions {
 }
 
 export interface InstallationOptions {
+  /** PostgreSQL unless given. */
+  database?: DatabaseService;
   env?: Record<string, string>;
   checkout?: Checkout;
   /** Where processes read the database's password: once, from their environment, or from a file. */
@@ -91,8 +100,13 @@ export async function startInstallation({
   checkout = thisCheckout,
   secrets = 'environment',
   isUnversioned = false,
+  database: given,
 }: InstallationOptions = {}): Promise<Installation> {
-  const [desks, plain, database] = await Promise.all([startDesks(), startPlainServer(), startDatabase()]);
+  const [desks, plain, database] = await Promise.all([
+    startDesks(),
+    startPlainServer(),
+    given ?? startDatabase(),
+  ]);
   const booked: string[] = [];
   const hotel = createServer((request, response) => {
     booked.push(decodeURIComponent(request.url?.slice(1) ?? ''));
@@ -131,8 +145,13 @@ export async function startInstallation({
   const workflows = new TemporalClient({ connection, namespace: 'default' }).workflow;
 
   const secretFile = path.join(dataDir, 'database-url');
+  // As container platforms do it: never half a secret.
+  const writeSecret = () => {
+    writeFileSync(`${secretFile}.new`, database.url());
+    renameSync(`${secretFile}.new`, secretFile);
+  };
+  writeSecret();
   const common = (code: Checkout): Record<string, string> => {
-    writeFileSync(secretFile, database.url());
     return {
       TEMPORAL_ADDRESS: temporal.address,
       INTERLUDE_CONFIG: path.join(code.root, 'test/fixtures/operations-agents.yaml'),
@@ -143,34 +162,45 @@ export async function startInstallation({
   const logged: { entry: Entry; service: ServiceProcess }[] = [];
   const apis: Running[] = [];
   const workers: Running[] = [];
-  async function start(
-    places: Running[],
+  function launch(
+    entry: 'server' | 'worker',
     place: number,
-    own: Record<string, string>,
-    {
-      checkout: code = checkout,
-      env: more = {},
-      before = 'SIGTERM',
-      clockShiftMs = 0,
-      program,
-    }: StartOptions = {},
-  ): Promise<Running> {
-    if (places[place]?.isAlive() === true) await places[place].kill(before);
+    { checkout: code = checkout, env: more = {}, clockShiftMs = 0, program }: StartOptions = {},
+  ): Running {
+    const places = entry === 'server' ? apis : workers;
     const clockFile = path.join(dataDir, 'clocks', randomUUID());
     mkdirSync(path.dirname(clockFile), { recursive: true });
     const shiftClock = (ms: number) => writeFileSync(clockFile, String(ms));
     shiftClock(clockShiftMs);
     const clock = { NODE_OPTIONS: `--import=${preload}`, NODE_CLOCK_FILE: clockFile };
-    const entry = places === apis ? 'server' : 'worker';
+    const own = entry === 'server' && { PORT: String(ports[place]) };
     const all = { ...common(code), ...clock, ...own, ...more };
     const service = deployment.spawn(entry, all, { checkout: code.root, ...(program && { program }) });
     logged.push({ entry, service });
-    const running: Running = { ...service, checkout: code, shiftClock };
-    places[place] = running;
-    await untilReady(service, own['PORT'] === undefined ? undefined : `http://127.0.0.1:${own['PORT']}`);
+    places[place] = { ...service, checkout: code, shiftClock };
+    return places[place];
+  }
+
+  async function start(
+    entry: 'server' | 'worker',
+    place: number,
+    options: StartOptions = {},
+  ): Promise<Running> {
+    const before = (entry === 'server' ? apis : workers)[place];
+    if (before?.isAlive() === true) await before.kill(options.before ?? 'SIGTERM');
+    const running = launch(entry, place, options);
+    await untilReady(running, entry === 'server' ? apiUrls[place] : undefined);
     return running;
   }
   const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string];
+
+  async function runCommand(code: Checkout, words: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/checkout.ts', ...words], {
+      cwd: code.root,
+      env: { ...bareEnvironment(), ...deployment.environment, ...common(code) },
+    });
+    return stdout;
+  }
 
   async function startAll(): Promise<void> {
     // The first makes what the others share: tables, search attributes, the bundle.
@@ -187,9 +217,16 @@ export async function startInstallation({
     plain,
     booked,
     apiUrls,
+    apis,
     workers,
-    startApi: (place, options) => start(apis, place, { PORT: String(ports[place]) }, options),
-    startWorker: (place, options) => start(workers, place, {}, options),
+    startApi: (place, options) => start('server', place, options),
+    startWorker: (place, options) => start('worker', place, options),
+    launch: (entry, place, code, clockShiftMs) => launch(entry, place, { checkout: code, clockShiftMs }),
+    async rotatePassword(learntAfterMs) {
+      await database.rotatePassword();
+      await sleep(learntAfterMs);
+      writeSecret();
+    },
     async createNamespace(namespace) {
       const day = { seconds: 24 * 3600 } as never;
       await connection.workflowService.registerNamespace({
@@ -205,12 +242,12 @@ export async function startInstallation({
     },
     async makeCurrent(code) {
       // A release that makes itself current has no such command.
-      if (!existsSync(path.join(code.root, 'src/cli/commands/make-current.ts'))) return;
-      const all = { ...deployment.environment, ...common(code) };
-      await promisify(execFile)(process.execPath, ['src/cli/checkout.ts', 'make-current'], {
-        cwd: code.root,
-        env: { ...bareEnvironment(), ...all },
-      });
+      if (existsSync(path.join(code.root, 'src/cli/commands/make-current.ts')))
+        await runCommand(code, ['make-current']);
+    },
+    async rollBackTo(code) {
+      if (existsSync(path.join(code.root, 'src/cli/commands/versions.ts')))
+        await runCommand(code, ['versions', 'rollback']);
     },
     spawn(entry, more) {
       const service = deployment.spawn(entry, { ...common(checkout), ...more });

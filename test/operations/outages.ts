@@ -1,8 +1,12 @@
 /** A database and a Temporal that an operator stops and starts again, with what they hold, at the same addresses. */
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Client } from 'pg';
+import type { Config } from '../../src/config/config.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createCluster } from '../setup/postgres-server.ts';
@@ -36,6 +40,7 @@ export async function startTemporal(dataDir: string): Promise<TemporalService> {
 export interface DatabaseService extends AsyncDisposable {
   /** With the password of now. */
   url(): string;
+  config(): Config['database'];
   /** Resolves when it is back and answers. `crashes`: it stops at once and has to recover. */
   away(ms: number, how?: 'in order' | 'crashes'): Promise<void>;
   /** From now on only the new password is accepted, and every session that was open is closed. */
@@ -74,6 +79,7 @@ export async function startDatabase(): Promise<DatabaseService> {
   ]);
   return {
     url: () => urlOf(name),
+    config: () => ({ kind: 'postgres', url: urlOf(name) }),
     async away(ms, how = 'in order') {
       await cluster.stop(how === 'crashes' ? 'SIGQUIT' : 'SIGINT');
       await sleep(ms);
@@ -95,5 +101,21 @@ export async function startDatabase(): Promise<DatabaseService> {
       await cluster.stop('SIGQUIT');
       cluster.remove();
     },
+  };
+}
+
+/** A file on the machine that all processes run on. */
+export function sqliteDatabase(): DatabaseService {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-sqlite-'));
+  const file = path.join(folder, 'interlude.db');
+  const refuse = () => Promise.reject(new Error('not with a file'));
+  return {
+    url: () => `sqlite:${file}`,
+    config: () => ({ kind: 'sqlite', path: file }),
+    away: refuse,
+    rotatePassword: refuse,
+    copy: refuse,
+    query: refuse,
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }),
   };
 }

@@ -28,7 +28,7 @@ test(
   async ({ onTestFailed }) => {
     onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
     const turns = chatKinds.map((kind) => beginTurn(at, kind, `copied-${kind}`));
-    await Promise.all(turns.map((turn) => turn.question()));
+    await Promise.all(turns.map((turn) => turn.asked()));
     const url = await at.copyDatabase('restored');
     await at.createNamespace('drill');
     // Whose worker was stopped is called again by another one.
@@ -54,6 +54,6 @@ test(
     await Promise.all(copies.map((copy) => copy.kill('SIGTERM')));
     await expectOpen(turns, 1_000);
     for (const turn of turns) expect([200, 202]).toContain((await turn.answer()).status);
-    for (const turn of turns) expect(await turn.end()).toEqual(completed(turn));
+    for (const turn of turns) expect(await turn.ended()).toEqual(completed(turn));
   },
 );

@@ -16,13 +16,13 @@ test(
   async ({ onTestFailed }) => {
     onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
     const turns = chatKinds.map((kind) => beginTurn(at, kind, `rotated-${kind}`));
-    await Promise.all(turns.map((turn) => turn.question()));
+    await Promise.all(turns.map((turn) => turn.asked()));
     await at.database.rotatePassword();
     await Promise.all([at.startApi(0), at.startApi(1)]);
     for (const turn of turns) expect([200, 202]).toContain((await turn.answer()).status);
     // Longer than any number of attempts lasts.
     await expectOpen(turns, 60_000);
     await Promise.all([at.startWorker(0), at.startWorker(1)]);
-    for (const turn of turns) expect(await turn.end()).toEqual(completed(turn));
+    for (const turn of turns) expect(await turn.ended()).toEqual(completed(turn));
   },
 );

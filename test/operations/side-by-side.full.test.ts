@@ -31,18 +31,18 @@ test(
     onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
     const begin = (release: string) => chatKinds.map((kind) => beginTurn(at, kind, `${release}-${kind}`));
     const old = begin('old');
-    await Promise.all(old.map((turn) => turn.question()));
+    await Promise.all(old.map((turn) => turn.asked()));
     await at.startWorker(2, { checkout: next });
     await at.makeCurrent(next);
     await at.startWorker(3, { checkout: next });
     const turns = [...old, ...begin('new')];
-    await Promise.all(turns.map((turn) => turn.question()));
+    await Promise.all(turns.map((turn) => turn.asked()));
 
     for (const { awayMs, backMs } of outages) {
       await at.temporal.away(awayMs);
       await expectOpen(turns, backMs);
     }
     for (const turn of turns) expect([200, 202]).toContain((await turn.answer()).status);
-    for (const turn of turns) expect(await turn.end()).toEqual(completed(turn));
+    for (const turn of turns) expect(await turn.ended()).toEqual(completed(turn));
   },
 );

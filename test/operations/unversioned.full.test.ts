@@ -7,17 +7,17 @@ import { createCheckout } from './checkouts.ts';
 import { startInstallation } from './installation.ts';
 import type { Installation } from './installation.ts';
 import { beginTurn } from './waiting-turns.ts';
-import type { WaitingTurn } from './waiting-turns.ts';
+import type { ChatTurn } from './waiting-turns.ts';
 
 let at: Installation;
 let next: ReturnType<typeof createCheckout>;
-let turn: WaitingTurn;
+let turn: ChatTurn;
 let alice: Caller;
 beforeAll(async () => {
   next = createCheckout(1);
   at = await startInstallation({ isUnversioned: true });
   turn = beginTurn(at, 'round', 'unversioned');
-  await turn.question();
+  await turn.asked();
   await at.workers[0]?.kill('SIGTERM');
   await at.startWorker(0, { checkout: next });
   await Promise.all([
@@ -43,7 +43,7 @@ test('it ends when it is cancelled, and its conversation goes on', async ({ onTe
   onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
   const { conversationId } = turn.turn.message;
   expect((await alice.cancel(conversationId)).status).toBe(200);
-  expect(await turn.end()).toMatchObject({ status: 'cancelled', done: [] });
+  expect(await turn.ended()).toMatchObject({ status: 'cancelled', done: [] });
   const next = await alice.chat('hello', { conversation: conversationId, messageId: randomUUID() });
   await next.finished();
   expect(next.text()).toBe('You said: hello');

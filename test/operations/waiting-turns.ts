@@ -1,8 +1,6 @@
 /** Turns that wait for their person, one of every kind: how each is begun, answered, and what it has done by its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { doneFor } from '../e2e/bookings.ts';
 import { questionsIn, say, textOf } from '../e2e/watch.ts';
 import type { Watched } from '../e2e/watch.ts';
@@ -11,19 +9,24 @@ import { createCaller } from '../service/user.ts';
 import type { Reply } from '../service/user.ts';
 import type { Installation } from './installation.ts';
 
-/** Of turns that are begun by a chat client. */
+/** Of turns that a chat client begins. */
 export const chatKinds = ['account', 'form', 'round', 'held', 'approval', 'tool', 'delegate'] as const;
 export type ChatKind = (typeof chatKinds)[number];
+export type Kind = ChatKind | 'slack' | 'a2a' | 'mcp';
 
 export interface WaitingTurn {
-  kind: ChatKind;
+  kind: Kind;
   /** Nothing else is done about this city. */
   city: string;
-  turn: Watched;
-  question(): Promise<ElicitationRequest>;
+  /** Resolves once its person has been asked. */
+  asked(): Promise<unknown>;
   /** As its person would, at one of the APIs. */
   answer(place?: 0 | 1): Promise<Reply>;
-  end(): Promise<Ended>;
+  ended(): Promise<Ended>;
+}
+
+export interface ChatTurn extends WaitingTurn {
+  turn: Watched;
 }
 
 export interface Ended {
@@ -34,21 +37,29 @@ export interface Ended {
   done: string[];
 }
 
+export const nights = 3;
+const booking = (city: string) => `${city} for ${nights}`;
+const call = (tool: string, city: string) => `call ${tool} ${JSON.stringify({ city })}`;
+
 interface KindOfTurn {
   text(city: string): string;
-  /** With the answer of `answer`. */
+  /** What its user reads after `answer`. */
   said(city: string): string;
   /** What is done about the city then, once. */
   deed(city: string): string;
   done(at: Installation, city: string): string[];
-  content: Record<string, unknown> | undefined;
+  content?: Record<string, unknown>;
 }
 
-const nights = 3;
-const booking = (city: string) => `${city} for ${nights}`;
-const call = (tool: string, city: string) => `call ${tool} ${JSON.stringify({ city })}`;
+const round: KindOfTurn = {
+  text: (city) => call('rounds__book', city),
+  said: (city) => `book: ${booking(city)}`,
+  deed: (city) => `book ${booking(city)}`,
+  done: ({ desks }, city) => doneFor(desks.rounds, ` ${city} `),
+  content: { nights },
+};
 
-const kindsOfTurns: Record<ChatKind, KindOfTurn> = {
+const kindsOfTurns: Record<Kind, KindOfTurn> = {
   account: {
     text: (city) => `create an issue called ${city}`,
     said: () => 'Created.',
@@ -57,63 +68,55 @@ const kindsOfTurns: Record<ChatKind, KindOfTurn> = {
       deployment.tracker.issues
         .list({ state: 'all', assignee: null })
         .flatMap(({ title }) => (title === city ? city : [])),
-    content: undefined,
   },
   // A server of the old era whose stream can be taken up again.
   form: {
+    ...round,
     text: (city) => call('streams__book', city),
-    said: (city) => `book: ${booking(city)}`,
-    deed: (city) => `book ${booking(city)}`,
-    done: ({ desks }, city) => doneFor(desks.streams, city),
-    content: { nights },
+    done: ({ desks }, city) => doneFor(desks.streams, ` ${city} `),
   },
-  round: {
-    text: (city) => call('rounds__book', city),
-    said: (city) => `book: ${booking(city)}`,
-    deed: (city) => `book ${booking(city)}`,
-    done: ({ desks }, city) => doneFor(desks.rounds, city),
-    content: { nights },
-  },
+  round,
   // Its server holds the connection; when that is lost, it may be called again.
   held: {
+    ...round,
     text: (city) => call('held__plan', city),
     said: (city) => `plan: ${booking(city)}`,
     deed: (city) => `plan ${booking(city)}`,
-    done: ({ desks }, city) => doneFor(desks.held, city),
-    content: { nights },
+    done: ({ desks }, city) => doneFor(desks.held, ` ${city} `),
   },
   approval: {
     text: (city) => call('plain__visit', city),
     said: (city) => `visit: ${city}`,
     deed: (city) => city,
     done: ({ plain }, city) => plain.done.filter((done) => done === city),
-    content: undefined,
   },
+  // In TypeScript.
   tool: {
     text: (city) => call('stay', city),
     said: (city) => `stay: ${booking(city)}`,
-    deed: (city) => booking(city),
+    deed: booking,
     done: ({ booked }, city) => booked.filter((done) => done === booking(city)),
     content: { nights },
   },
   delegate: {
-    text: (city) => `ask the researcher to ${call('rounds__book', city)}`,
-    said: (city) => `I was told: book: ${booking(city)}`,
-    deed: (city) => `book ${booking(city)}`,
-    done: ({ desks }, city) => doneFor(desks.rounds, city),
-    content: { nights },
+    ...round,
+    text: (city) => `ask the researcher to ${round.text(city)}`,
+    said: (city) => `I was told: ${round.said(city)}`,
   },
+  slack: round,
+  a2a: round,
+  mcp: round,
 };
 
-export function beginTurn(
-  at: Installation,
-  kind: ChatKind,
-  city: string,
-  client: Client = at.client(),
-): WaitingTurn {
-  const { text, done, content } = kindsOfTurns[kind];
-  const turn = say(client, text(city));
-  const question = async () => {
+export const textFor = (kind: Kind, city: string) => kindsOfTurns[kind].text(city);
+export const saidFor = (kind: Kind, city: string) => kindsOfTurns[kind].said(city);
+export const doneAbout = (at: Installation, { kind, city }: Pick<WaitingTurn, 'kind' | 'city'>) =>
+  kindsOfTurns[kind].done(at, city);
+
+export function beginTurn(at: Installation, kind: ChatKind, city: string, place: 0 | 1 = 0): ChatTurn {
+  const { text, content } = kindsOfTurns[kind];
+  const turn = say(at.client(place), text(city));
+  const asked = async () => {
     const [found] = questionsIn(await turn.until((view) => questionsIn(view).length > 0));
     if (!found) throw new Error('it was there');
     return found;
@@ -122,21 +125,45 @@ export function beginTurn(
     kind,
     city,
     turn,
-    question,
-    async answer(place = 0) {
-      const asked = await question();
-      if (asked.mode === 'url') await connectAccount('alice', asked.url);
-      const caller = createCaller(at.apiUrls[place], await at.deployment.token('alice'));
-      const { conversationId } = turn.message;
-      const { elicitationId } = asked;
-      return caller.answer({ conversationId, elicitationId, action: 'accept', ...(content && { content }) });
+    asked,
+    async answer(to = 0) {
+      const question = await asked();
+      if (question.mode === 'url') await connectOnce(at, question.url);
+      return acceptElicitation(at, to, turn.message.conversationId, question.elicitationId, content);
     },
-    async end() {
-      const view = await turn.end();
+    async ended() {
+      // Who follows at an API that is gone comes back at another one.
+      const follow = (to: 0 | 1) => say(at.client(to), text(city), turn.message).end();
+      const view = await turn.end().catch(() => follow(1));
       const questions = questionsIn(view).map(({ status }) => status);
-      return { status: view.status, said: textOf(view), questions, done: done(at, city) };
+      return { status: view.status, said: textOf(view), questions, done: doneAbout(at, { kind, city }) };
     },
   };
+}
+
+/** Her account is that of every turn that asks for it. */
+const connecting = new WeakMap<Installation, Promise<unknown>>();
+
+async function connectOnce(at: Installation, url: string): Promise<void> {
+  const connected = connecting.get(at) ?? connectAccount('alice', url);
+  connecting.set(at, connected);
+  try {
+    await connected;
+  } catch (error) {
+    connecting.delete(at);
+    throw error;
+  }
+}
+
+export async function acceptElicitation(
+  at: Installation,
+  place: 0 | 1,
+  conversationId: string,
+  elicitationId: string,
+  content?: Record<string, unknown>,
+): Promise<Reply> {
+  const caller = createCaller(at.apiUrls[place], await at.deployment.token('alice'));
+  return caller.answer({ conversationId, elicitationId, action: 'accept', ...(content && { content }) });
 }
 
 /** How it ends when nothing was lost: asked once, answered, done once. */
@@ -146,7 +173,7 @@ export function completed({ kind, city }: WaitingTurn): Ended {
 }
 
 /** Resolves after this time; rejects as soon as one of them has ended. */
-export async function expectOpen(turns: WaitingTurn[], forMs: number): Promise<void> {
+export async function expectOpen(turns: ChatTurn[], forMs: number): Promise<void> {
   for (const until = performance.now() + forMs; performance.now() < until; await sleep(250)) {
     const ended = turns.filter(({ turn }) => (turn.views.at(-1)?.status ?? 'running') !== 'running');
     expect(ended.map(({ city, turn }) => `${city}: ${turn.views.at(-1)?.status}`)).toEqual([]);

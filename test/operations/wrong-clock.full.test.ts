@@ -22,13 +22,13 @@ test(
   async ({ onTestFailed }) => {
     onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
     const turns = chatKinds.map((kind) => beginTurn(at, kind, `clock-${kind}`));
-    await Promise.all(turns.map((turn) => turn.question()));
+    await Promise.all(turns.map((turn) => turn.asked()));
     await at.startWorker(2, { checkout: next, clockShiftMs: 180_000 });
     await at.startWorker(3, { checkout: next, clockShiftMs: 180_000 });
     await at.makeCurrent(next);
     // Two looks, 90 s apart, decide whether a turn is lost.
     await expectOpen(turns, 110_000);
     for (const turn of turns) expect([200, 202]).toContain((await turn.answer()).status);
-    for (const turn of turns) expect(await turn.end()).toEqual(completed(turn));
+    for (const turn of turns) expect(await turn.ended()).toEqual(completed(turn));
   },
 );

@@ -1,0 +1,51 @@
+/**
+ * Twenty chaos runs over fifty waiting turns each. Their table is printed and written to build/release-results.md; before a
+ * release it is committed in docs/release-results.md. `CHAOS_SEEDS=5,6` repeats what these did.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createCheckout, thisCheckout } from './checkouts.ts';
+import { problemsOf, tableHead, toRow } from './chaos-table.ts';
+import { runChaos } from './chaos-run.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const seeds =
+  process.env['CHAOS_SEEDS']?.split(',').map(Number) ?? Array.from({ length: 20 }, (_, index) => index + 1);
+const rows: string[] = [];
+let later: ReturnType<typeof createCheckout>[] = [];
+
+beforeAll(() => {
+  later = [1, 2, 3].map(createCheckout);
+});
+afterAll(() => {
+  for (const checkout of later) checkout[Symbol.dispose]();
+  const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  const day = new Date().toISOString().slice(0, 10);
+  const text = `## ${day}, commit ${commit.trim()}, ${availableParallelism()} cores\n\n${[tableHead, ...rows].join('\n')}\n`;
+  mkdirSync(path.join(root, 'build'), { recursive: true });
+  writeFileSync(path.join(root, 'build/release-results.md'), text);
+  console.log(text);
+});
+
+test.each(seeds)(
+  'seed %i: no turn is lost, nothing is done twice, and every receipt is true',
+  async (seed) => {
+    const result = await runChaos({
+      seed,
+      turns: 50,
+      steps: 8,
+      longestAwayMs: 90_000,
+      releases: [thisCheckout, ...later] as [typeof thisCheckout, typeof thisCheckout],
+    });
+    rows.push(toRow(result));
+    const { lost, twice, falseReceipts } = result;
+    expect({ lost, twice, falseReceipts }, problemsOf(result)).toEqual({
+      lost: [],
+      twice: [],
+      falseReceipts: [],
+    });
+  },
+);

@@ -1,0 +1,160 @@
+/** Turns that wait, begun in Slack, by an A2A client and by an MCP client: see waiting-turns.ts. */
+import { Client, isInputRequiredResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client';
+import { expect } from 'vitest';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { answerOf, connectAgent, stateOf, wordsOf } from '../a2a/a2a-client.ts';
+import { createCaller } from '../service/user.ts';
+import { addChat } from '../servers/slack/chat.ts';
+import type { Chat } from '../servers/slack/chat.ts';
+import { startSlackServer } from '../servers/slack/slack-server.ts';
+import type { SlackServer } from '../servers/slack/slack-server.ts';
+import { linkAlice, writeAsAlice } from '../slack/alice-in-slack.ts';
+import type { Installation } from './installation.ts';
+import { acceptElicitation, doneAbout, nights, saidFor, textFor } from './waiting-turns.ts';
+import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';
+
+const patient = { timeout: 150_000, interval: 250 };
+
+export interface SlackWorkspace {
+  env: Record<string, string>;
+  /** Once an API has run. */
+  link(at: Installation): Promise<void>;
+  begin(at: Installation, city: string): Promise<WaitingTurn>;
+  stop(): Promise<void>;
+}
+
+export async function startWorkspace(): Promise<SlackWorkspace> {
+  const slack = await startSlackServer();
+  const acme = slack.addWorkspace('T1', 'Acme');
+  acme.addUser('U1');
+  const chat = addChat(slack);
+  return {
+    env: { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
+    async link({ database }) {
+      const storage = await openStorage(database.config());
+      await linkAlice(storage.slack);
+      await storage.close();
+    },
+    begin: (at, city) => beginInSlack(at, city, slack, chat),
+    stop: async () => slack[Symbol.asyncDispose](),
+  };
+}
+
+async function beginInSlack(
+  at: Installation,
+  city: string,
+  slack: SlackServer,
+  chat: Chat,
+): Promise<WaitingTurn> {
+  const ts = await writeAsAlice(slack, { baseUrl: at.apiUrls[0] }, textFor('slack', city));
+  const texts = () => chat.texts('DU1', ts);
+  const find = async (place: 0 | 1) => {
+    const caller = createCaller(at.apiUrls[place], await at.deployment.token('alice'));
+    const { body } = await caller.request('GET', '/run/v1/elicitations');
+    const items = (body['items'] ?? []) as {
+      conversationId: string;
+      elicitationId: string;
+      message: string;
+    }[];
+    return items.find(({ message }) => message.includes(`${city}?`));
+  };
+  let asked: Awaited<ReturnType<typeof find>>;
+  return {
+    kind: 'slack',
+    city,
+    async asked() {
+      await expect.poll(() => texts().join('\n'), patient).toContain('asks:');
+      await expect.poll(async () => (asked = await find(0)), patient).toBeDefined();
+    },
+    answer: (place = 0) =>
+      acceptElicitation(at, place, asked?.conversationId ?? '', asked?.elicitationId ?? '', { nights }),
+    async ended() {
+      const ends = [saidFor('slack', city), 'unknown', 'cannot tell'];
+      const told = () => texts().filter((text) => ends.some((end) => text.includes(end)));
+      await expect.poll(told, patient).not.toEqual([]);
+      return endOf(at, 'slack', city, told().join(' and again: '));
+    },
+  };
+}
+
+export async function beginByA2A(at: Installation, city: string): Promise<WaitingTurn> {
+  const connect = (place: 0 | 1) =>
+    connectAgent({ baseUrl: at.apiUrls[place], token: (user) => at.deployment.token(user as 'alice') });
+  const { id } = await (await connect(0)).send(textFor('a2a', city), { returnImmediately: true });
+  const now = async () => (await connect(0)).get(id);
+  return {
+    kind: 'a2a',
+    city,
+    asked: () => expect.poll(async () => stateOf(await now()), patient).toBe('INPUT_REQUIRED'),
+    async answer(place = 0) {
+      const agent = await connect(place);
+      if (stateOf(await agent.get(id)) !== 'INPUT_REQUIRED') return { status: 200, body: {} };
+      const task = await agent.send({ nights }, { taskId: id, returnImmediately: true });
+      return { status: 200, body: { state: stateOf(task), words: wordsOf(task) } };
+    },
+    async ended() {
+      const state = async () => stateOf(await now().catch(() => ({ status: undefined })));
+      await expect.poll(state, patient).toMatch(/COMPLETED|FAILED|CANCELED|REJECTED/);
+      const task = await now();
+      const end = endOf(at, 'a2a', city, answerOf(task));
+      return stateOf(task) === 'COMPLETED' ? end : { ...end, status: stateOf(task) };
+    },
+  };
+}
+
+/** The client calls again with its user's answer, as often as it takes: the call is named by the state that it was given. */
+export async function beginByMcp(at: Installation, city: string): Promise<WaitingTurn> {
+  const call = { name: 'ask_assistant', arguments: { message: textFor('mcp', city) } };
+  const asking = callTool(at, 0, call);
+  let last: CallToolResult | undefined;
+  return {
+    kind: 'mcp',
+    city,
+    asked: () => asking,
+    async answer(place = 0) {
+      let result: CallToolResult | InputRequiredResult = await asking;
+      // It is asked again for as long as no worker has come to the answer, which counts from the first time.
+      for (const until = Date.now() + patient.timeout; isInputRequiredResult(result);) {
+        if (Date.now() > until) return { status: 504, body: {} };
+        const { requestState, inputRequests = {} } = result;
+        const response = { action: 'accept', content: { nights } };
+        const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, response]));
+        result = await callTool(at, place, { ...call, requestState, inputResponses });
+      }
+      last = result;
+      return { status: 200, body: {} };
+    },
+    async ended() {
+      await expect.poll(() => last, patient).toBeDefined();
+      const [said] = last?.content ?? [];
+      return endOf(at, 'mcp', city, said?.type === 'text' ? said.text : '');
+    },
+  };
+}
+
+async function callTool(
+  at: Installation,
+  place: 0 | 1,
+  params: object,
+): Promise<CallToolResult | InputRequiredResult> {
+  const client = new Client(
+    { name: 'operations', version: '1' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+  );
+  const headers = { authorization: `Bearer ${await at.deployment.token('alice')}` };
+  const url = new URL('/run/v1/mcp', at.apiUrls[place]);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  try {
+    const request = { method: 'tools/call', params } as Parameters<typeof client.request>[0];
+    return (await client.request(request, { allowInputRequired: true, timeout: 120_000 } as never)) as
+      | CallToolResult
+      | InputRequiredResult;
+  } finally {
+    await client.close();
+  }
+}
+
+function endOf(at: Installation, kind: Kind, city: string, said: string): Ended {
+  return { status: 'completed', said, questions: ['accept'], done: doneAbout(at, { kind, city }) };
+}
