@@ -19,7 +19,7 @@ export interface ChaosOptions extends PlanOptions {
   seed: number;
   turns: number;
   /** Oldest first; it begins with the first. */
-  releases: [Checkout, Checkout, ...Checkout[]];
+  releases: [Checkout, ...Checkout[]];
 }
 
 export interface ChaosResult {

@@ -38,7 +38,7 @@ test.each(seeds)(
       turns: 50,
       steps: 8,
       longestAwayMs: 90_000,
-      releases: [thisCheckout, ...later] as [typeof thisCheckout, typeof thisCheckout],
+      releases: [thisCheckout, ...later],
     });
     rows.push(toRow(result));
     const { lost, twice, falseReceipts } = result;
