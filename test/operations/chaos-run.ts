@@ -30,6 +30,8 @@ export interface ChaosResult {
   lost: string[];
   /** Deeds that were done more than once. */
   twice: string[];
+  /** Processes that were not ready although everything that they need was there. */
+  notReady: string[];
   /** Answers that took effect although they were refused, or did not although they were taken. */
   falseReceipts: string[];
   /** The model was told that an outcome is unknown, and it is. */
@@ -44,6 +46,8 @@ export interface ChaosResult {
 const kinds: Kind[] = [...chatKinds, 'slack', 'a2a', 'mcp'];
 /** While everything is as it should be again, nobody waits longer. */
 const answeredWithinMs = 180_000;
+/** Longer than the longest outage. */
+const readyWithinMs = 120_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   await using stack = new AsyncDisposableStack();
@@ -147,6 +151,7 @@ function createRun(at: Installation, slack: SlackWorkspace, options: ChaosOption
       lost: failed('lost'),
       twice: failed('twice'),
       falseReceipts: failed('falseReceipt'),
+      notReady: fleet.notReady,
       unknown: failed('unknown').length,
       ended: fleet.ended(),
       seconds: Math.round((Date.now() - startedAt) / 1000),
@@ -197,6 +202,7 @@ function createFleet(at: Installation, first: Checkout, note: (words: string) =>
   );
   type Place = (typeof places)[number];
   const now = ({ entry, place }: Place) => (entry === 'server' ? at.apis : at.workers)[place] as Running;
+  const notReady: string[] = [];
   let ended = 0;
   let isStopped = false;
   const launch = (one: Place) => at.launch(one.entry, one.place, one.checkout, one.shiftMs);
@@ -214,7 +220,7 @@ function createFleet(at: Installation, first: Checkout, note: (words: string) =>
   })();
 
   async function untilReady(one: Place): Promise<void> {
-    for (const deadline = Date.now() + 240_000; Date.now() < deadline; await sleep(200)) {
+    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await sleep(200)) {
       const running = now(one);
       const isReady =
         one.entry === 'server'
@@ -222,11 +228,14 @@ function createFleet(at: Installation, first: Checkout, note: (words: string) =>
           : running.output().includes('worker ready on task queue');
       if (running.isAlive() && isReady) return;
     }
-    throw new Error(`${one.entry} ${one.place} is not ready after 240 s`);
+    const words = `${one.entry} ${one.place} is not ready after ${readyWithinMs / 1000} s`;
+    note(words);
+    notReady.push(words);
   }
 
   return {
     ended: () => ended,
+    notReady,
     checkout: () => places[0]?.checkout ?? first,
     allReady: () => Promise.all(places.map(untilReady)),
     async stop() {

@@ -2,8 +2,6 @@
  * The release before this one, with turns of every kind that wait, is replaced by this one in place; and this one by the
  * release before, after a rollback. Which commit the release before is, the file `baseline` says.
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCheckoutOf, thisCheckout } from '../operations/checkouts.ts';
 import type { Checkout } from '../operations/checkouts.ts';
@@ -13,10 +11,11 @@ import { sqliteDatabase } from '../operations/outages.ts';
 import { beginByA2A, beginByMcp, startWorkspace } from '../operations/other-surfaces.ts';
 import { beginTurn, chatKinds, completed } from '../operations/waiting-turns.ts';
 import type { WaitingTurn } from '../operations/waiting-turns.ts';
+import { baseline } from './baseline.ts';
 
 let before: ReturnType<typeof createCheckoutOf>;
 beforeAll(() => {
-  before = createCheckoutOf(readFileSync(path.join(import.meta.dirname, 'baseline'), 'utf8').trim());
+  before = createCheckoutOf(baseline);
 }, 400_000);
 afterAll(() => before[Symbol.dispose]());
 
