@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { freePort } from '../test/free-port.ts';
@@ -24,7 +24,6 @@ import type { Response } from '../test/service/asking.ts';
 import type { ChatStream } from '../test/service/chat-stream.ts';
 import { connectAccount, signIn } from '../test/service/connect-account.ts';
 import type { ChatOptions } from '../test/service/user.ts';
-import { contractModule } from '../test/workflows/recorded-payloads.ts';
 import type { Fault } from '../test/servers/slack/chat.ts';
 import { startSlackAnswers } from './answer-in-slack.ts';
 import { deliverToFailing } from './deliver-to-failing.ts';
@@ -199,8 +198,6 @@ for (const [name, ...faults] of [
   ['slack-impossible', ...Array.from({ length: 30 }, () => isArchived)],
 ] as [string, ...Fault[]][])
   if (isWanted(name)) await keep(name, await inSlack.ask(...faults));
-
-await writeFile(path.join(folder, '../recorded-contract.ts'), contractModule(folder));
 
 type Meanwhile = (stream: ChatStream, conversation: string) => Promise<unknown>;
 

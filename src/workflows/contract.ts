@@ -5,7 +5,8 @@
  *
  * The number grows when workflow code needs something that processes of the release before do not offer, or does not
  * understand what they send. `oldest` grows when a release stops offering what older code needs; that release cannot be
- * deployed while turns of such code are open. `test/workflows/recorded-contract.ts` compares what histories hold with the types of today.
+ * deployed while turns of such code are open. `test/upgrade/recorded-contract.full.test.ts` reads what the release before has
+ * recorded by the types of today.
  */
 export const contract = {
   /** What the workflow code of this release needs. */

@@ -2,9 +2,11 @@
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import { runProcess } from '../../src/processes/run-process.ts';
-import { createTurnWorker, installRuntime, runWorker } from '../../src/processes/turn-worker.ts';
-import { openWorkflowBundle } from '../../src/processes/workflow-bundle.ts';
+import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
+import { createTurnWorker, installRuntime } from '../../src/processes/workers/turn-worker.ts';
+import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import { connectWorker } from '../../src/temporal/connection.ts';
+import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
 
 await runProcess({ isReadable: false }, async (config, logger, stack) => {
   installRuntime(logger);
@@ -13,6 +15,14 @@ await runProcess({ isReadable: false }, async (config, logger, stack) => {
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
   const own = { ...parts, heldCallLimit: createHeldCallLimit(config.worker.heldCalls) };
-  runWorker(await createTurnWorker(own, connection, await openWorkflowBundle()), own, stack);
+  await parts.storage.versions.use(config.temporal.deployment.name, routedByTemporal);
+  const worker = await createTurnWorker(own, connection, {
+    workflowBundle: await joinWithSdk(await readTurnCode()),
+  });
+  const running = worker.run();
+  stack.defer(async () => {
+    worker.shutdown();
+    await running;
+  });
   logger.info(`worker ready on task queue ${config.temporal.taskQueue}, without a version`);
 });
