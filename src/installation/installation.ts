@@ -41,6 +41,9 @@ export const usualIntervals: Intervals = { advanceMs: 120_000, togetherMs: 10_00
 const witnesses = 20;
 /** The longest that a process waits for its first check. */
 const firstLookMs = 5_000;
+/** How long the start of an activity waits while both sides cannot be read. */
+const soonMs = 4_000;
+const soonPauseMs = 250;
 /** How often in a row both sides may change while they are read. */
 const mostReads = 10;
 
@@ -234,6 +237,17 @@ export async function watchInstallation(
     throw new NotTogether(state.kind === 'apart' ? explain(state.reason) : unknownWords);
   }
 
+  /** Waits for a Temporal that has just come back, for less than the shortest time-out of an activity. */
+  async function isSoonTogether(): Promise<boolean> {
+    for (const start = performance.now(); ; await sleep(soonPauseMs)) {
+      const isTogether = await ensure().then(
+        () => true,
+        () => false,
+      );
+      if (isTogether || stopping.signal.aborted || performance.now() - start > soonMs) return isTogether;
+    }
+  }
+
   async function guarded<I, O>(input: I, next: (input: I) => Promise<O>): Promise<O> {
     await ensure().catch((cause: Error) => {
       // Callers derive their answer from Temporal's own error.
@@ -284,10 +298,8 @@ export async function watchInstallation(
     activityGuard: () => ({
       inbound: {
         async execute(input, next) {
-          await ensure().catch(() => {
-            throw ApplicationFailure.retryable(unknownWords, databaseTrouble);
-          });
-          return next(input);
+          if (await isSoonTogether()) return next(input);
+          throw ApplicationFailure.retryable(unknownWords, databaseTrouble);
         },
       },
     }),
