@@ -36,13 +36,18 @@ test.for([
     stack.defer(() => slack.stop());
     const isSqlite = database === 'SQLite';
     const at = await startInstallation({
-      checkout: from(),
+      checkout: before,
       env: slack.env,
       ...(isSqlite && { database: sqliteDatabase() }),
     });
     stack.defer(() => at.stop());
     onTestFailed(() => void process.stderr.write(`${at.log()}\n`));
     await slack.link(at);
+    const replace = isSqlite ? replaceAtOnce : replaceOneByOne;
+    if (from() !== before) {
+      await replace(at, from());
+      await at.makeCurrent(from());
+    }
     const turns: WaitingTurn[] = [];
     for (const set of ['one', 'two']) {
       for (const kind of chatKinds) turns.push(beginTurn(at, kind, `${set}-${kind}`));
@@ -53,7 +58,7 @@ test.for([
     await Promise.all(turns.map((turn) => turn.asked()));
 
     if (to() === before) await at.rollBackTo(before);
-    await (isSqlite ? replaceAtOnce(at, to()) : replaceOneByOne(at, to()));
+    await replace(at, to());
     await at.makeCurrent(to());
     const receipts = await Promise.all(turns.map((turn) => turn.answer()));
     for (const { status } of receipts) expect([200, 202]).toContain(status);
