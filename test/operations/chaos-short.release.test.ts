@@ -24,7 +24,7 @@ test.each(seeds)(
       longestAwayMs: 15_000,
       releases: [thisCheckout, next],
     });
-    console.log(`${tableHead}\n${toRow(result)}`);
+    process.stdout.write(`${tableHead}\n${toRow(result)}\n`);
     expect(faultsOf(result), problemsOf(result)).toEqual(noFaults);
   },
 );

@@ -28,6 +28,7 @@ export function problemsOf({
     ...list('lost', lost),
     ...list('done twice', twice),
     ...list('false receipts', falseReceipts),
+    ...list('not ready', notReady),
   ];
   return [`seed ${seed}`, ...found, 'time line:', ...timeLine, 'log:', log].join('\n');
 }

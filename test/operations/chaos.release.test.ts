@@ -27,7 +27,7 @@ afterAll(() => {
   const text = `## ${day}, commit ${commit.trim()}, ${availableParallelism()} cores\n\n${[tableHead, ...rows].join('\n')}\n`;
   mkdirSync(path.join(root, 'build'), { recursive: true });
   writeFileSync(path.join(root, 'build/release-results.md'), text);
-  console.log(text);
+  process.stdout.write(`${text}\n`);
 });
 
 test.each(seeds)(
