@@ -24,7 +24,10 @@ await using stack = new AsyncDisposableStack();
 stack.defer(() => rm(folder, { recursive: true, force: true }));
 const logger = createLogger({ level: 'warn', human: true });
 installRuntime(logger);
-const given = loadConfig({ INTERLUDE_DATA: folder, TEMPORAL_TASK_QUEUE: `bench-${randomUUID()}` }, process.cwd());
+const given = loadConfig(
+  { INTERLUDE_DATA: folder, TEMPORAL_TASK_QUEUE: `bench-${randomUUID()}` },
+  process.cwd(),
+);
 const server = await startTemporalServer({ temporal: given.temporal, dataDir: folder, logger });
 stack.defer(() => server.stop());
 const config = { ...given, temporal: { ...given.temporal, address: server.address } };

@@ -291,7 +291,6 @@ async function carryOut(fault: Fault, at: Installation, fleet: Fleet, releases: 
 
 async function rollOut(checkout: Checkout, at: Installation, fleet: Fleet): Promise<void> {
   await fleet.replaceBy(checkout);
-  await at.makeCurrent(checkout);
 }
 
 const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1).padStart(7)} s`;

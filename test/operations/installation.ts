@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -53,8 +53,6 @@ export interface Installation {
   createNamespace(name: string): Promise<void>;
   /** A copy of the database, taken while no process of ours runs; they all run again afterwards. Its URL. */
   copyDatabase(name: string): Promise<string>;
-  /** Lets new turns go to this release, once a worker of it polls. */
-  makeCurrent(checkout: Checkout): Promise<void>;
   /** Lets new turns go to this release again: what an operator does before the processes are replaced by older ones. */
   rollBackTo(checkout: Checkout): Promise<void>;
   /** A process on its own, with these settings. */
@@ -240,14 +238,10 @@ export async function startInstallation({
       await startAll();
       return url;
     },
-    async makeCurrent(code) {
-      // A release that makes itself current has no such command.
-      if (existsSync(path.join(code.root, 'src/cli/commands/make-current.ts')))
-        await runCommand(code, ['make-current']);
-    },
     async rollBackTo(code) {
-      if (existsSync(path.join(code.root, 'src/cli/commands/versions.ts')))
-        await runCommand(code, ['versions', 'rollback']);
+      const versions = await runCommand(code, ['versions']);
+      // Two releases may have the same workflow code.
+      if (versions.trim().split('\n').length > 1) await runCommand(code, ['versions', 'rollback']);
     },
     spawn(entry, more) {
       const service = deployment.spawn(entry, { ...common(checkout), ...more });

@@ -33,7 +33,6 @@ test(
     const old = begin('old');
     await Promise.all(old.map((turn) => turn.asked()));
     await at.startWorker(2, { checkout: next });
-    await at.makeCurrent(next);
     await at.startWorker(3, { checkout: next });
     const turns = [...old, ...begin('new')];
     await Promise.all(turns.map((turn) => turn.asked()));

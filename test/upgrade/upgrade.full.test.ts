@@ -46,7 +46,6 @@ test.for([
     const replace = isSqlite ? replaceAtOnce : replaceOneByOne;
     if (from() !== before) {
       await replace(at, from());
-      await at.makeCurrent(from());
     }
     const turns: WaitingTurn[] = [];
     for (const set of ['one', 'two']) {
@@ -59,7 +58,6 @@ test.for([
 
     if (to() === before) await at.rollBackTo(before);
     await replace(at, to());
-    await at.makeCurrent(to());
     const receipts = await Promise.all(turns.map((turn) => turn.answer()));
     for (const { status } of receipts) expect([200, 202]).toContain(status);
     for (const turn of turns) expect(await turn.ended()).toEqual(completed(turn));
