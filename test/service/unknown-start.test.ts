@@ -59,7 +59,7 @@ const handleOf = (conversation: string) =>
 
 /** Until Temporal answers through the proxy. */
 async function reach(): Promise<void> {
-  const lacks = async () => (await api.app.inject('/readyz')).json<{ notReady: object[] }>().notReady;
+  const lacks = async () => (await api.app.inject('/readyz')).json<{ warnings: object[] }>().warnings;
   await expect.poll(lacks, { timeout: 20_000 }).toMatchObject([{ name: 'workers' }]);
 }
 

@@ -24,19 +24,22 @@ import type { Dependencies } from '../dependencies.ts';
 import { activityInterceptors } from '../own-installation.ts';
 import { withoutHungThreads } from './hung-threads.ts';
 import { longestStopMs } from './running-workers.ts';
+import { createWorkerBudget } from './worker-budget.ts';
 
 export type TurnWorkerParts = Dependencies & { heldCallLimit: HeldCallLimit; offeredTools?: OfferedTools };
 
 interface Options {
   workflowBundle: WorkflowBundleOption;
   /** Absent: it runs turns that have no version, for tests, whose workflow code is always the same. */
-  versioned?: { version: Version; tuner: WorkerTuner; maxCachedWorkflows: number };
+  versioned?: { version: Version; maxCachedWorkflows: number };
+  /** Slots for its tasks; absent: as many as one worker has. */
+  tuner?: WorkerTuner;
 }
 
 export async function createTurnWorker(
   parts: TurnWorkerParts,
   connection: NativeConnection,
-  { workflowBundle, versioned }: Options,
+  { workflowBundle, versioned, tuner }: Options,
 ): Promise<Worker> {
   const { config, storage, remote, logger } = parts;
   const { namespace, taskQueue } = config.temporal;
@@ -58,8 +61,8 @@ export async function createTurnWorker(
       maxHeartbeatThrottleInterval: heartbeatMs,
       shutdownGraceTime: config.shutdownGraceMs,
       shutdownForceTime: longestStopMs(config),
+      tuner: tuner ?? createWorkerBudget(config).tuner(),
       ...(versioned && {
-        tuner: versioned.tuner,
         maxCachedWorkflows: versioned.maxCachedWorkflows,
         workerDeploymentOptions: pinned(versioned.version),
       }),

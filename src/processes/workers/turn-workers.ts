@@ -35,9 +35,9 @@ export async function startTurnWorkers(
       const cache = budget.takeCache(id === own.buildId);
       const worker = await createTurnWorker(parts, connection, {
         workflowBundle,
+        tuner: budget.tuner(),
         versioned: {
           version: { deploymentName: deployment.name, buildId: id },
-          tuner: budget.tuner(),
           maxCachedWorkflows: cache.size,
         },
       });

@@ -1,8 +1,9 @@
 /**
  * What all versions of the workflow code in one process share: slots for tasks, and room for cached workflows.
  *
- * Slots are counted when a task takes one, and not when a poll reserves it: a version without work polls all the time, and
- * would keep its slots from the others. The number can therefore be exceeded by the polls that are open at that moment.
+ * A worker counts the tasks of all versions and its own open polls, and not the polls of others: a version without work polls
+ * all the time, and would keep its slots from the others. With several versions, the number can therefore be exceeded by
+ * the polls that are open at that moment.
  */
 import v8 from 'node:v8';
 import type { CustomSlotSupplier, SlotInfo, SlotPermit, WorkerTuner } from '@temporalio/worker';
@@ -61,29 +62,42 @@ interface Permit extends SlotPermit {
 /** Makes suppliers that share `total` slots. */
 export function createSharedSlots(total: number): <Info extends SlotInfo>() => CustomSlotSupplier<Info> {
   let used = 0;
-  const waiting: (() => void)[] = [];
-  const permit = (): Permit => ({ isUsed: false });
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  };
 
-  return () => ({
-    type: 'custom',
-    async reserveSlot(_context, signal) {
-      while (used >= total && !signal.aborted) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        waiting.push(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        await promise;
-      }
-      return permit();
-    },
-    tryReserveSlot: () => (used < total ? permit() : null),
-    markSlotUsed(context) {
-      (context.permit as Permit).isUsed = true;
-      used += 1;
-    },
-    releaseSlot(context) {
-      if (!(context.permit as Permit).isUsed) return;
-      used -= 1;
-      waiting.shift()?.();
-    },
-  });
+  return () => {
+    /** By this worker's open polls. */
+    let reserved = 0;
+    const isFree = () => used + reserved < total;
+    const reserve = (): Permit => {
+      reserved += 1;
+      return { isUsed: false };
+    };
+    return {
+      type: 'custom',
+      async reserveSlot(_context, signal) {
+        while (!isFree() && !signal.aborted) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          waiting.add(resolve);
+          signal.addEventListener('abort', () => resolve(), { once: true });
+          await promise;
+        }
+        return reserve();
+      },
+      tryReserveSlot: () => (isFree() ? reserve() : null),
+      markSlotUsed(context) {
+        (context.permit as Permit).isUsed = true;
+        reserved -= 1;
+        used += 1;
+      },
+      releaseSlot(context) {
+        if ((context.permit as Permit).isUsed) used -= 1;
+        else reserved -= 1;
+        wake();
+      },
+    };
+  };
 }
