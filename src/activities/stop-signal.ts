@@ -16,18 +16,29 @@ interface StopSignals {
   leaving: AbortController;
 }
 
+/** A longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 const current = new AsyncLocalStorage<StopSignals>();
 
-/** Runs the work of an activity, in which the other functions of this file can be used. */
+/**
+ * Runs the work of an activity, in which the other functions of this file can be used. `outlivesHeartbeats`: it goes on when
+ * Temporal has received no heartbeats for too long, and has given the activity to another attempt.
+ */
 export async function withStopSignal<T>(
   turns: Pick<Storage['turns'], 'whenEnding'>,
   turn: TurnRef,
   work: () => Promise<T>,
+  { outlivesHeartbeats = false }: { outlivesHeartbeats?: boolean } = {},
 ): Promise<T> {
   const ending = new AbortController();
   const leaving = new AbortController();
   const done = new AbortController();
-  const stop = AbortSignal.any([cancellationSignal(), ending.signal, leaving.signal]);
+  const stop = AbortSignal.any([
+    outlivesHeartbeats ? cancelledOrTooLong() : cancellationSignal(),
+    ending.signal,
+    leaving.signal,
+  ]);
   void turns.whenEnding(turn, done.signal).then((isEnding) => {
     if (isEnding) ending.abort(new Error('The turn is ending.'));
   });
@@ -36,6 +47,40 @@ export async function withStopSignal<T>(
   } finally {
     done.abort();
   }
+}
+
+/**
+ * Ends this attempt when Temporal has started another one in its place, so that it keeps no slot. `work`, which has to be
+ * started with `outlivesHeartbeats`, goes on.
+ */
+export function whileNotReplaced<T>(work: Promise<T>): Promise<T> {
+  const context = Context.current();
+  const replaced = context.cancelled.catch((error: unknown) => {
+    if (isReplaced(context)) throw error;
+    return work;
+  });
+  return Promise.race([work, replaced]);
+}
+
+/** Temporal no longer knows this attempt, which does not mean that the work should stop. */
+function isReplaced({ cancellationDetails }: Context): boolean {
+  const { notFound = false, timedOut = false } = cancellationDetails ?? {};
+  return notFound || timedOut;
+}
+
+/** Enforces the activity's time limit itself: Temporal reports its end in the same way as lost heartbeats. */
+function cancelledOrTooLong(): AbortSignal {
+  // Taken here: the signal aborts outside the activity's own async context.
+  const context = Context.current();
+  const { cancellationSignal: signal, info } = context;
+  const limitMs = Math.min(info.startToCloseTimeoutMs, longestTimerMs);
+  const cancelled = new AbortController();
+  const onAbort = () => {
+    if (!isReplaced(context)) cancelled.abort(signal.reason);
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return AbortSignal.any([cancelled.signal, AbortSignal.timeout(limitMs)]);
 }
 
 /** Inside `withStopSignal`: aborts when the turn is ending, the activity was cancelled, or the worker shuts down. */

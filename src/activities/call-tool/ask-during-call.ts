@@ -2,14 +2,16 @@
  * Asks the user while a server keeps the connection of its call open. The activity signals the workflow what is asked,
  * and reads the outcome from the database, where the workflow writes it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
 import type { AskUser } from '../../remote/ask-user.ts';
 import type { QuestionAnswer } from '../../remote/input-required.ts';
 import type { QuestionOutcome } from '../../turn/ask.ts';
 import { serverAsks, questionUpdate } from '../../workflows/messages.ts';
 import type { ServerAsks, QuestionUpdate } from '../../workflows/messages.ts';
-import { shutdownAborter } from '../stop-signal.ts';
+import { shutdownAborter, stopSignal } from '../stop-signal.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
 import { callHasEnded, createHeldRounds } from './held-rounds.ts';
 import type { HeldRounds } from './held-rounds.ts';
@@ -22,6 +24,8 @@ export interface QuestionsDuringCall extends AskUser {
   updatesSent(): Promise<unknown>;
   hasAsked(): boolean;
 }
+
+const deliverAgainMs = 1_000;
 
 type Parts = Pick<CallServerParts, 'storage' | 'rounds' | 'storeOf' | 'heldCallLimit'>;
 type AskArguments = Parameters<AskUser['ask']>;
@@ -73,7 +77,7 @@ async function askUser(call: AskingCall, ...[question, signal, running]: AskArgu
   if (kept.kind === 'refused') return kept;
   const { elicitationId, number, round } = kept;
   const { questions } = toCallPaused(round, number);
-  await workflow.asks({ toolCallId, round: number, questions });
+  await workflow.asks({ toolCallId, round: number, questions }, signal);
   const outcome = await outcomeOf(call, elicitationId, signal);
   if (outcome === null) return callHasEnded;
   const [answer] = await parts.rounds.answersTo(round, [outcome]);
@@ -98,16 +102,31 @@ async function outcomeOf(
   }
 }
 
-/** Sends the signals about a call's questions to the workflow of the running activity. */
+/** Sends the signals about a call's questions to the activity's workflow, and retries while Temporal is away. */
 function workflowOfActivity() {
   const { client, info } = Context.current();
+  const stop = stopSignal();
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const workflow = client.workflow.getHandle(workflowId, runId);
   const pending = new Set<Promise<unknown>>();
+
+  async function deliver(send: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        // Without the signal of the activity, which aborts when another attempt replaces this one: the call may continue.
+        return await client.withAbortSignal(new AbortController().signal, send);
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError || signal.aborted) throw error;
+        await sleep(deliverAgainMs, undefined, { signal });
+      }
+    }
+  }
+
   return {
-    asks: (asked: ServerAsks) => workflow.signal(serverAsks, asked),
+    asks: (asked: ServerAsks, signal: AbortSignal) =>
+      deliver(() => workflow.signal(serverAsks, asked), signal),
     update(update: QuestionUpdate): void {
-      const sent = workflow.signal(questionUpdate, update).catch(() => undefined);
+      const sent = deliver(() => workflow.signal(questionUpdate, update), stop).catch(() => undefined);
       pending.add(sent);
       void sent.then(() => pending.delete(sent));
     },

@@ -18,7 +18,7 @@ import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { mayCall } from '../call-model/agent-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { withStopSignal } from '../stop-signal.ts';
+import { whileNotReplaced, withStopSignal } from '../stop-signal.ts';
 import { requestedToolCall } from '../tool-results.ts';
 import { attemptAt, finishCall } from './attempt.ts';
 import type { Attempt, CallServerParts } from './attempt.ts';
@@ -26,6 +26,7 @@ import { endUnlessApproved } from './approval.ts';
 import { callServer } from './call-server.ts';
 import { askToConnect } from './connection-required.ts';
 import { endOfEarlierAttempt } from './earlier-attempt.ts';
+import { whenLetGo, whileHolding } from './hold-call.ts';
 import { listServerTools } from './list-server-tools.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import type { ResolvedCredential } from './resolve-credential.ts';
@@ -42,8 +43,18 @@ interface Dependencies extends CallServerParts {
 
 export function createToolActivities(parts: Dependencies) {
   return {
-    callTool: (input: ToolCallInput) =>
-      whileHeartbeating(() => withStopSignal(parts.storage.turns, input.turn, () => callTool(parts, input))),
+    async callTool(input: ToolCallInput): Promise<AttemptResult> {
+      const { storage } = parts;
+      const { turn, toolCallId } = input;
+      const own = { turn, toolCallId, by: attemptAt(input) };
+      const make = async () => {
+        await whenLetGo(storage, own);
+        return whileHolding(storage, own, () => callTool(parts, input));
+      };
+      return whileHeartbeating(() =>
+        whileNotReplaced(withStopSignal(storage.turns, turn, make, { outlivesHeartbeats: true })),
+      );
+    },
   };
 }
 

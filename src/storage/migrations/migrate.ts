@@ -45,6 +45,7 @@ import { createImages } from './039-images.ts';
 import { addWorkflowCode } from './040-workflow-code.ts';
 import { createInstallation } from './041-installation.ts';
 import { indexTurnDeadlines } from './042-turn-deadlines.ts';
+import { addHolds } from './043-held-calls.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -116,4 +117,5 @@ const migrations: Record<string, Migration> = {
   '040-workflow-code': { up: addWorkflowCode },
   '041-installation': { up: createInstallation },
   '042-turn-deadlines': { up: indexTurnDeadlines },
+  '043-held-calls': { up: addHolds },
 };

@@ -40,8 +40,10 @@ export interface CallAttempt {
 /** Keyed by (turn, toolCallId), delegations included. Calls come into being with the step that asks for them. */
 export interface ToolCalls {
   get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
-  /** As `get`, for the attempt that goes on with it from here. */
-  take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<ToolCallRow | null>;
+  /** As `get`, for the attempt that continues it from here. `isHeld`: not taken, because an earlier attempt holds it. */
+  take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<(ToolCallRow & { isHeld?: true }) | null>;
+  /** Keeps later attempts from taking the call for this long, by the database's clock. Zero lets go of it. */
+  hold(turn: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void>;
   /** Compare-and-set `requested` or `paused` → `started`. False: somebody already started it. */
   start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
   /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */

@@ -88,6 +88,8 @@ export interface TurnTables {
     delegation: string | null;
     /** How far it said it had come. */
     progress: number | null;
+    /** The attempt is alive until then at least, and no later one takes the call over. */
+    held_until: number | null;
     created_at: number;
   };
   tool_call_rounds: {

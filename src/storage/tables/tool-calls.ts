@@ -1,5 +1,5 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
-import type { Transaction } from 'kysely';
+import type { Expression, ExpressionBuilder, SqlBool, Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
 import { compileOnce } from '../compile-once.ts';
@@ -13,7 +13,7 @@ import { WriteRefused } from '../write-refused.ts';
 
 type State = ToolCallRow['state'];
 
-const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt'] as const;
+const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt', 'held_until'] as const;
 
 interface CallId {
   turnId: string;
@@ -80,12 +80,25 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
           : await query
               .updateTable('tool_calls')
               .set({ attempt: numberOf(by) })
-              .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+              .where(openTo({ ...turn, toolCallId }, numberOf(by)))
+              .where(isFreeFor(numberOf(by), now()))
               .returning(columns)
               .executeTakeFirst();
       if (row && row.attempt <= numberOf(by)) return toToolCall(row);
       await stateUnlessRefused(query, turn, toolCallId, by);
-      return this.get(turn, toolCallId);
+      const call = await find(turn, toolCallId);
+      if (!call) return null;
+      const isHeld =
+        call.state !== 'finished' && call.attempt < numberOf(by) && (call.held_until ?? 0) > now();
+      return { ...toToolCall(call), ...(isHeld && { isHeld }) };
+    },
+    async hold({ turnId }, toolCallId, ms, by) {
+      await query
+        .updateTable('tool_calls')
+        .set({ attempt: numberOf(by), held_until: ms === 0 ? null : now() + ms })
+        .where(openTo({ turnId, toolCallId }, numberOf(by)))
+        .where('state', '!=', 'finished')
+        .execute();
     },
     async get(turn, toolCallId) {
       const row = await find(turn, toolCallId);
@@ -153,6 +166,20 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
       return rows.map((row) => ({ ...toToolCall(row), ...fromColumn(row.delegation) }));
     },
   };
+}
+
+/** For `where`: no earlier attempt holds the call. */
+function isFreeFor(
+  number: number,
+  now: number,
+): (row: ExpressionBuilder<Tables, 'tool_calls'>) => Expression<SqlBool> {
+  return (row) =>
+    row.or([
+      row('held_until', 'is', null),
+      row('held_until', '<=', now),
+      row('attempt', '=', number),
+      row('state', '=', 'finished'),
+    ]);
 }
 
 async function keepRound(

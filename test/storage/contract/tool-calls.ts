@@ -262,6 +262,32 @@ export function toolCallsContract(subject: () => Subject): void {
       }
     });
 
+    test('that an attempt holds are not taken by a later one until it lets go or its time is over', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      await keptStep(storage, turn, { calls });
+      const hold = (toolCallId: string, ms: number) => storage.toolCalls.hold(turn, toolCallId, ms, by(0, 1));
+      const take = (toolCallId: string) => other.toolCalls.take(turn, toolCallId, by(0, 2));
+      await storage.toolCalls.start(turn, 'c1', by(0, 1));
+      await hold('c1', 60_000);
+      expect(await take('c1')).toEqual({ ...calls[0], state: 'started', isHeld: true });
+      expect(await storage.toolCalls.finish(turn, 'c1', result('c1'), by(0, 1))).toBe(true);
+      expect(await take('c1')).toEqual({ ...calls[0], state: 'finished' });
+
+      await storage.toolCalls.start(turn, 'c2', by(0, 1));
+      await hold('c2', 60_000);
+      expect(await storage.toolCalls.take(turn, 'c2', by(0, 1))).toEqual({ ...calls[1], state: 'started' });
+      await hold('c2', 0);
+      expect(await take('c2')).toEqual({ ...calls[1], state: 'started' });
+      // Too late: the call is another attempt's.
+      await hold('c2', 60_000);
+      expect(await other.toolCalls.take(turn, 'c2', by(0, 3))).toEqual({ ...calls[1], state: 'started' });
+      await storage.toolCalls.hold(turn, 'c2', 50, by(0, 3));
+      await expect
+        .poll(() => other.toolCalls.take(turn, 'c2', by(0, 4)))
+        .toEqual({ ...calls[1], state: 'started' });
+    });
+
     test('a notice stands right before the result, and only with the one that counts', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);

@@ -67,6 +67,7 @@ async function backTo009(
   await sql`drop index elicitations_of_look`.execute(query);
   await sql`alter table elicitations drop column look`.execute(query);
   await sql`alter table tool_calls drop column attempt`.execute(query);
+  await sql`alter table tool_calls drop column held_until`.execute(query);
   await sql`drop table turn_steps`.execute(query);
   await sql`create table turn_usage (
     turn_id text not null,

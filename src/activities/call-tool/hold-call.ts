@@ -1,0 +1,60 @@
+/**
+ * Keeps a tool call with the attempt that makes it, for as long as that attempt's process is alive.
+ *
+ * Temporal starts another attempt when it has received no heartbeat for 12 s, and it does so after an outage of its own. The
+ * first attempt still has the connection to the server, so it continues, and the other one waits until it is done. That the
+ * first is alive is recorded in the database, which works without Temporal and across processes.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cancellationDetails, cancellationSignal } from '@temporalio/activity';
+import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { heartbeatMs } from '../heartbeat.ts';
+import { stopped } from '../stop-signal.ts';
+
+/** The heartbeat timeout of `callTool`, so that a dead worker is noticed no later than without holds. */
+const heldMs = 12_000;
+const lookEveryMs = 500;
+
+interface OwnAttempt {
+  turn: TurnRef;
+  toolCallId: string;
+  by: CallAttempt;
+}
+
+/** Waits while an earlier attempt is alive, then takes the call over. */
+export async function whenLetGo(
+  { toolCalls }: Pick<Storage, 'toolCalls'>,
+  { turn, toolCallId, by }: OwnAttempt,
+): Promise<void> {
+  // There is no earlier attempt.
+  if (by.attempt === 1) return;
+  while ((await toolCalls.take(turn, toolCallId, by))?.isHeld) {
+    // The attempt that holds a cancelled call ends it. Otherwise this worker shuts down, or this attempt was replaced too.
+    if (cancellationSignal().aborted && cancellationDetails()?.cancelRequested !== true) await stopped();
+    await sleep(lookEveryMs);
+  }
+}
+
+/** Holds the call until `work` is done. Short calls end before the first write, and before a heartbeat could time out. */
+export async function whileHolding<T>(
+  { toolCalls }: Pick<Storage, 'toolCalls'>,
+  { turn, toolCallId, by }: OwnAttempt,
+  work: () => Promise<T>,
+): Promise<T> {
+  let holding: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // While the database is away no other attempt can take the call.
+    holding = toolCalls.hold(turn, toolCallId, heldMs, by).catch(() => undefined);
+  }, heartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (holding) {
+      await holding;
+      await toolCalls.hold(turn, toolCallId, 0, by).catch(() => undefined);
+    }
+  }
+}
