@@ -18,7 +18,7 @@ export async function runApiProcess(): Promise<void> {
       attempt.defer(() => opened.storage.close());
       const installation = await watchOwnInstallation(opened, attempt);
       const parts = { ...opened, installation };
-      // A key that somebody enters is tried at its server.
+      // A key that a person enters is tried at its server.
       attempt.defer(() => parts.remote.close());
       const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
       attempt.defer(close);

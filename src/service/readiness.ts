@@ -1,4 +1,4 @@
-/** Whether a process can do its work, and if not, what it lacks, in words for operators. */
+/** Whether a process can do its work, and what it lacks, for operators. */
 import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
