@@ -9,7 +9,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as messages from '../../src/workflows/messages.ts';
-import { baseline } from './baseline.ts';
+import { baseline, isBaselineHere } from './baseline.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const histories = 'test/workflows/histories';
@@ -38,6 +38,7 @@ const checks: Check[] = [];
 const kinds = { input: 0, result: 0, signal: 0 };
 
 beforeAll(() => {
+  if (!isBaselineHere) return;
   const git = (...words: string[]) =>
     execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
   const files = git('ls-tree', '--name-only', baseline, `${histories}/`).split('\n');
@@ -104,13 +105,10 @@ function complaints(lines: Check[]): string {
   const source = `
 import type { SignalDefinition } from '@temporalio/workflow';
 import type { Activities } from '../../src/activities/index.ts';
-import type { readToolCall } from '../../src/turn/tool-call.ts';
 import type * as messages from '../../src/workflows/messages.ts';
 
 type Recorded<T> = T extends object ? { readonly [K in keyof T]: Recorded<T[K]> } : T;
-/** Calls of tools are read by a function that knows how they were recorded earlier. */
-type Read<T> = T extends { toolCalls: unknown } ? Omit<T, 'toolCalls'> & { toolCalls: Parameters<typeof readToolCall>[0][] } : T;
-type Result<N extends keyof Activities> = Read<Awaited<ReturnType<Activities[N]>>>;
+type Result<N extends keyof Activities> = Awaited<ReturnType<Activities[N]>>;
 type Argument<S> = S extends SignalDefinition<infer A, string> ? (A extends [infer One] ? One : undefined) : never;
 declare function input<N extends keyof Activities>(name: N, value: Recorded<Parameters<Activities[N]>[0]>): void;
 declare function result<N extends keyof Activities>(name: N, value: Result<N> extends void ? undefined : Recorded<Result<N>>): void;
@@ -129,12 +127,15 @@ ${lines.map(toStatements).join('\n')}
   }
 }
 
-test('activities and workflows of this release take what the release before recorded', () => {
-  expect(Math.min(kinds.input, kinds.result, kinds.signal)).toBeGreaterThan(10);
-  expect(complaints(checks)).toBe('');
-});
+test.skipIf(!isBaselineHere)(
+  'activities and workflows of this release take what the release before recorded',
+  () => {
+    expect(Math.min(kinds.input, kinds.result, kinds.signal)).toBeGreaterThan(10);
+    expect(complaints(checks)).toBe('');
+  },
+);
 
-test('a value that they do not take is named', () => {
+test.skipIf(!isBaselineHere)('a value that they do not take is named', () => {
   const call = checks.find(({ kind, name }) => kind === 'input' && name === 'callTool');
   const value = call?.value.replace('"toolCallId"', '"toolCall"') ?? '';
   expect(complaints([{ kind: 'input', name: 'callTool', value }])).toContain("'toolCallId' is missing");
