@@ -4,7 +4,17 @@ import { clientCommands } from './client-commands.ts';
 import { runProgram } from './run-program.ts';
 
 /** What the commands begin with that are not here. */
-const ofService = ['start', 'server', 'worker', 'versions', 'api-keys', 'keys', 'accounts', 'tools build'];
+const ofService = [
+  'start',
+  'server',
+  'worker',
+  'versions',
+  'installation',
+  'api-keys',
+  'keys',
+  'accounts',
+  'tools build',
+];
 
 const words = process.argv.slice(2);
 const given = ofService.find((command) => command === words.slice(0, command.split(' ').length).join(' '));
