@@ -1,6 +1,15 @@
 /** Other releases of this checkout: copies of it whose workflow code cannot replay the histories of any other. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -32,11 +41,7 @@ const workflows = {
 
 /** The copy with this number begins its workflows with as many commands that no other has in that place. */
 export function createCheckout(number: number): Checkout & Disposable {
-  const copy = mkdtempSync(path.join(tmpdir(), `interlude-checkout-${number}-`));
-  for (const part of parts) {
-    mkdirSync(path.dirname(path.join(copy, part)), { recursive: true });
-    cpSync(path.join(root, part), path.join(copy, part), { recursive: true });
-  }
+  const copy = copySources(`interlude-checkout-${number}-`);
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   for (const [file, name] of Object.entries(workflows))
     addCommands(path.join(copy, 'src/workflows', file), name, number);
@@ -44,6 +49,37 @@ export function createCheckout(number: number): Checkout & Disposable {
   execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
   return {
     name: `copy ${number}`,
+    root: copy,
+    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
+  };
+}
+
+function copySources(prefix: string): string {
+  const copy = mkdtempSync(path.join(tmpdir(), prefix));
+  for (const part of parts) {
+    mkdirSync(path.dirname(path.join(copy, part)), { recursive: true });
+    cpSync(path.join(root, part), path.join(copy, part), { recursive: true });
+  }
+  return copy;
+}
+
+/** The same sources with another version of Temporal's SDK, which is installed for it. */
+export function createCheckoutWithSdk(version: string): Checkout & Disposable {
+  const copy = copySources(`interlude-sdk-${version}-`);
+  const packages = path.join(copy, 'node_modules');
+  const sdk = path.join(copy, 'sdk');
+  mkdirSync(sdk);
+  writeFileSync(path.join(sdk, 'package.json'), '{ "private": true }');
+  const names = ['activity', 'client', 'common', 'worker', 'workflow'];
+  const wanted = [...names.map((name) => `@temporalio/${name}@${version}`), 'protobufjs@8.8.1'];
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', ...wanted], { cwd: sdk, stdio: 'pipe' });
+  mkdirSync(packages);
+  for (const name of readdirSync(path.join(root, 'node_modules')))
+    if (name !== '@temporalio') symlinkSync(path.join(root, 'node_modules', name), path.join(packages, name));
+  symlinkSync(path.join(sdk, 'node_modules/@temporalio'), path.join(packages, '@temporalio'));
+  execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
+  return {
+    name: `SDK ${version}`,
     root: copy,
     [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
   };
