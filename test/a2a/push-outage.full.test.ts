@@ -1,4 +1,5 @@
 /** The database is away in the middle of a delivery: the target is not told again what it was told before. */
+import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { done } from '../servers/playing-server.ts';
@@ -16,7 +17,10 @@ const setup = useAskingService({
     pushConfigs: {
       ...storage.pushConfigs,
       async ofDelivery(id) {
-        if (failing-- > 0) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        if (failing-- > 0)
+          throw new DatabaseUnavailable(
+            Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+          );
         return storage.pushConfigs.ofDelivery(id);
       },
     },

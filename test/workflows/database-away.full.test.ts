@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
@@ -25,7 +26,8 @@ afterEach(() => service.stop());
 /** Each call is tried five times at once. */
 const failures = 12;
 
-const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const refused = () =>
+  new DatabaseUnavailable(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
 
 /** Fails so many times, as a database does that is away, and then as it always did. */
 function away<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
+import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startService } from '../service/service.ts';
@@ -77,7 +78,8 @@ test('an end that cannot be written closes the workflow all the same, and the ne
 
 test('a database that is away for longer than a mistake is forgiven is waited for', async () => {
   let left = 8;
-  const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const away = () =>
+    new DatabaseUnavailable(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   await startWith(({ turns }) => ({
     turns: { end: (...ending) => (left-- > 0 ? Promise.reject(away()) : turns.end(...ending)) },
   }));
