@@ -67,8 +67,8 @@ export interface CommandEntry {
   /** One word, or a group and a word: `chat`, `api-keys list`. */
   name: string;
   summary: string;
-  /** In a group: what is meant when none of its commands is named. */
-  isDefault?: true;
+  /** In a group: what is meant when none of its commands is named, where options are given or also without any. */
+  isDefault?: true | 'also alone';
   load(): Promise<Command>;
 }
 

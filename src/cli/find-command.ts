@@ -32,6 +32,7 @@ export function findCommand(commands: readonly CommandEntry[], words: string[]):
     );
   if (second === '--help' || second === '-h') return { kind: 'group', group: first };
   const usual = group.find(({ isDefault }) => isDefault);
-  if (usual && second !== undefined) return { kind: 'command', entry: usual, rest: words.slice(1) };
+  if (usual && (second !== undefined || usual.isDefault === 'also alone'))
+    return { kind: 'command', entry: usual, rest: words.slice(1) };
   throw new UsageError(`Say what to do: interlude ${first} ${names.join(` · interlude ${first} `)}`);
 }

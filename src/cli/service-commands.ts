@@ -24,7 +24,7 @@ export const serviceCommands: CommandEntry[] = [
   {
     name: 'versions list',
     summary: 'show the versions of the workflow code, and the turns that wait with each',
-    isDefault: true,
+    isDefault: 'also alone',
     load: async () => (await versions()).list,
   },
   {
@@ -40,6 +40,7 @@ export const serviceCommands: CommandEntry[] = [
   {
     name: 'installation status',
     summary: 'whether the database and Temporal belong together',
+    isDefault: 'also alone',
     load: async () => (await import('./commands/installation.ts')).status,
   },
   {

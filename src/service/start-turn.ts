@@ -68,7 +68,7 @@ export async function startTurn(
     case 'no-version':
       throw new ServiceError(
         'unavailable',
-        'No worker of this deployment has started yet, so no turn can start. Start one (interlude worker), and send the message again.',
+        'No worker of this deployment has started yet, so no turn can start. Send the message again in a few seconds. The operator reads at /readyz what is missing.',
         { retryAfterMs: 5_000 },
       );
     case 'foreign-conversation':

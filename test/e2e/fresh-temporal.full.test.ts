@@ -51,18 +51,21 @@ test('without its namespace the worker ends and the API warns of it, both with t
   expect((await lacks())['temporal']).toMatch(words);
   expect(await saysHello()).toMatchObject({
     status: 503,
-    body: { code: 'unavailable', detail: expect.stringContaining('The workflow engine is not set up yet.') },
+    body: { code: 'unavailable', detail: expect.stringContaining('The operator reads at /readyz') },
   });
   await api.kill('SIGTERM');
 });
 
-test('an API that is the first to come lacks nothing but a worker, and the turn it takes is made by the first worker', async () => {
+test('an API that is the first to come lacks nothing but a worker, and takes turns once the first has started', async () => {
   const api = deployment.spawn('server');
   await vi.waitFor(() => expect(api.output()).toMatch(/is ready, but: no worker polls task queue/), 20_000);
   expect(Object.keys(await lacks())).toEqual(['workers']);
-  const answering = saysHello();
+  expect(await saysHello()).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable', detail: expect.stringContaining('No worker of this deployment') },
+  });
   const worker = await deployment.start('worker');
-  expect(await answering).toMatchObject({ status: 200 });
+  await expect.poll(saysHello, { timeout: 20_000 }).toMatchObject({ status: 200 });
   await vi.waitFor(() => expect(api.output()).toMatch(/API on \S+ is ready"/), 10_000);
   await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
 });

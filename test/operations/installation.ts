@@ -239,7 +239,7 @@ export async function startInstallation({
       return url;
     },
     async rollBackTo(code) {
-      const versions = await runCommand(code, ['versions']);
+      const versions = await runCommand(code, ['versions', 'list']);
       // Two releases may have the same workflow code.
       if (versions.trim().split('\n').length > 1) await runCommand(code, ['versions', 'rollback']);
     },
