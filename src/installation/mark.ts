@@ -29,7 +29,7 @@ export class NoSchedules extends Error {
   override name = 'NoSchedules';
 }
 
-const deadlineMs = 5_000;
+const deadlineMs = 8_000;
 const identity = 'interlude';
 const about =
   'Written by Interlude. Without it, Interlude cannot tell whether its database belongs to this Temporal.';
