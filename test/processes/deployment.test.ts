@@ -70,7 +70,9 @@ test('the image is replaced while turns wait: they go on with the code that they
 });
 
 test('a rollback is a command, which a restart of the newer release does not undo', async () => {
-  await startVersion('old', 'today');
+  const old = await startVersion('old', 'today');
+  // Two workers of one process cannot run the same version, as those of two processes can.
+  await old.disposeAsync();
   const newer = await startVersion('new', 'changed');
   const ofNewer = await waitingTurn();
   await parts.storage.versions.use(deploymentName, 'old');
