@@ -84,3 +84,12 @@ test('a rollback is a command, which a restart of the newer release does not und
   expect(await Promise.all(turns.map((turn) => turn.isChanged()))).toEqual([true, false, false]);
   for (const turn of turns) await finish(turn);
 });
+
+test('a worker that replaces one of the same version in its process waits until that has stopped', async () => {
+  const before = await startVersion('one', 'today');
+  const turn = await waitingTurn();
+  const replacing = startVersion('one', 'today');
+  await before.disposeAsync();
+  await replacing;
+  await finish(turn);
+});

@@ -2,6 +2,7 @@
  * The workers that run in this process, one for each code. The code that this process brings is started again when its worker
  * fails; other code is started again by the next look (see code-workers.ts).
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
 import type { Config } from '../../config/config.ts';
 import type { KeptCode } from '../../storage/ports/workflow-code.ts';
@@ -101,7 +102,19 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
     return starting;
 
     async function start(): Promise<void> {
-      for (const code of own) if (!isStopped && !running.has(code.id)) await run(code);
+      for (const code of own) if (!isStopped && !running.has(code.id)) await runOnceFree(code);
+    }
+  }
+
+  /** The SDK runs a version once in a process: a worker that is replaced, as with new certificates, has to stop first. */
+  async function runOnceFree(code: Code): Promise<void> {
+    for (const start = performance.now(); ; await sleep(lookAtStateMs)) {
+      try {
+        return await run(code);
+      } catch (error) {
+        const isTaken = error instanceof Error && error.message.includes('Registration of multiple workers');
+        if (!isTaken || isStopped || performance.now() - start > longestStopMs(config) + lateMs) throw error;
+      }
     }
   }
 
