@@ -40,7 +40,7 @@ export async function runProcess(
     const starting = start(config, logger, stack, stopping.signal);
     await starting;
   } catch (error) {
-    // It was told to stop while it waited, and is being closed.
+    // A signal stopped it while it waited, and closes it.
     if (stopping.signal.aborted) return;
     process.stderr.write(`\n${explain(error)}\n`);
     await stack.disposeAsync();

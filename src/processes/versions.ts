@@ -3,6 +3,7 @@
  * it current, once; an operator can go back (`interlude versions use`), and a restart of the newer release does not undo that.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { routedByTemporal } from '../storage/ports/versions.ts';
 import type { LivingProcess } from '../storage/ports/versions.ts';
@@ -118,7 +119,7 @@ export async function becomeCurrent(
     } catch (err) {
       logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');
     }
-    await pause(tryAgainMs, signal);
+    await sleep(tryAgainMs, undefined, { signal }).catch(() => undefined);
   }
 
   async function whatIsMissing(): Promise<string | null> {
@@ -145,11 +146,4 @@ export async function becomeCurrent(
       `new turns start with version ${current}, not with this worker's (${wanted}), which was current before; to change that: interlude versions use ${wanted}`,
     );
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
 }

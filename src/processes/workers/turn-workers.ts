@@ -33,15 +33,21 @@ export async function startTurnWorkers(
     async create({ id, content }) {
       const workflowBundle = await joinWithSdk({ code: content });
       const cache = budget.takeCache(id === own.buildId);
-      const worker = await createTurnWorker(parts, connection, {
-        workflowBundle,
-        tuner: budget.tuner(),
-        versioned: {
-          version: { deploymentName: deployment.name, buildId: id },
-          maxCachedWorkflows: cache.size,
-        },
-      });
-      return { worker, onStopped: cache.giveBack };
+      try {
+        const worker = await createTurnWorker(parts, connection, {
+          workflowBundle,
+          tuner: budget.tuner(),
+          versioned: {
+            version: { deploymentName: deployment.name, buildId: id },
+            maxCachedWorkflows: cache.size,
+          },
+        });
+        return { worker, onStopped: cache.giveBack };
+      } catch (error) {
+        // It is tried again by the next look.
+        cache.giveBack();
+        throw error;
+      }
     },
     openWorkflows: (buildId) =>
       `TemporalWorkerDeploymentVersion = '${deployment.name}:${buildId}' AND ExecutionStatus = 'Running'`,

@@ -1,4 +1,4 @@
-/** Tables that turns would not need: sessions of protocols, who is told of a turn, the installation. See ../schema.ts. */
+/** Tables that turns would not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
 import type { McpReply } from '../ports/mcp-sessions.ts';
 import type { PushConfig } from '../ports/push-configs.ts';
 
