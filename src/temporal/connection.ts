@@ -1,11 +1,14 @@
 /** How both processes reach Temporal. */
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions, TLSConfig, WorkflowClientInterceptor } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { openingCodec } from './sealed-payloads.ts';
 import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
+import { grpcStatus } from './grpc-status.ts';
 import { TemporalUnreachable } from './outage.ts';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 type Reached = Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls' | 'currentLogin'>;
 
@@ -50,6 +53,7 @@ export function connectLazily(
     if (tls !== certificates)
       connections.push(
         Connection.lazy({
+          interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failOnceClosed],
           ...options,
           ...connectionOptions(config.address, now),
           // Asked for each request.
@@ -69,6 +73,26 @@ export function connectLazily(
   });
   return { connection, close: async () => void (await Promise.all(connections.map((one) => one.close()))) };
 }
+
+/**
+ * The SDK repeats a failed call in a timer. When the connection was closed meanwhile, the next attempt throws there, which
+ * ends the process; the call fails instead.
+ */
+const failOnceClosed: Interceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as ReturnType<Interceptor>;
+  } catch (error) {
+    const details = error instanceof Error ? error.message : String(error);
+    const call: Partial<ReturnType<Interceptor>> = {
+      start(metadata, listener) {
+        listener?.onReceiveStatus?.({ code: grpcStatus.cancelled, details, metadata });
+      },
+      sendMessage: () => undefined,
+      halfClose: () => undefined,
+    };
+    return call as ReturnType<Interceptor>;
+  }
+};
 
 export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
   const login = loginOf(config);

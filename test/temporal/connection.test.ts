@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createServer, rootCertificates } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -26,6 +27,13 @@ function configFor(env: Record<string, string>) {
   const own = { INTERLUDE_CONFIG: agents, INTERLUDE_KEYS: keys, TRACKER_URL: 'http://127.0.0.1:9/mcp' };
   return loadConfig({ ...own, ...env }, folder).temporal;
 }
+
+test('a call that would be repeated after the connection was closed fails', async () => {
+  const { client, close } = connectClient(configFor({ TEMPORAL_ADDRESS: '127.0.0.1:9' }));
+  const call = client.workflowService.describeNamespace({ namespace: 'default' });
+  void setTimeout(150).then(close);
+  await expect(call).rejects.toThrow(/CANCELLED.*shut down/);
+});
 
 test('a certificate that is trusted from now on is trusted by a client that has failed before', async () => {
   const [, port] = (await temporalAddress()).split(':');

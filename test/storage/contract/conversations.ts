@@ -7,6 +7,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnOwner } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, keptStep, newTurn, step, text } from './fixtures.ts';
+import { nextMillisecond } from './next-millisecond.ts';
 
 export function conversationsContract(subject: () => Subject): void {
   const owner = (user: string | null = 'alice') => ({ tenant: `tenant-${randomUUID()}`, user });
@@ -31,7 +32,8 @@ export function conversationsContract(subject: () => Subject): void {
       const second = await begunTurn(storage, { ...alice, conversation: 'second' });
       await storage.turns.end(second, 'completed');
       await storage.turns.prepare(newTurn({ ...alice, conversation: 'second' }));
-      await soon(() => storage.turnLog.append(first, [text('a')]));
+      await nextMillisecond(storage);
+      await storage.turnLog.append(first, [text('a')]);
 
       const list = await storage.conversations.list(alice, { after: null, limit: 10 });
       expect(list).toEqual([
@@ -163,7 +165,9 @@ export function conversationsContract(subject: () => Subject): void {
       const first = newTurn();
       const { tenant, conversation } = first;
       const second = newTurn({ tenant, conversation });
-      for (const turn of [first, second]) await soon(async () => void (await storage.turns.prepare(turn)));
+      await storage.turns.prepare(first);
+      await nextMillisecond(storage);
+      await storage.turns.prepare(second);
       const given = ({ turnId, messages }: NewTurn) => ({
         turnId,
         given: messages.map((message) => ({ ...message, turnId })),
@@ -186,11 +190,4 @@ export function conversationsContract(subject: () => Subject): void {
       expect(await storage.conversations.turns(newTurn(), newest)).toEqual([]);
     });
   });
-}
-
-/** In a later millisecond than anything before. */
-async function soon(work: () => Promise<void>): Promise<void> {
-  const before = Date.now();
-  while (Date.now() === before) await new Promise(setImmediate);
-  await work();
 }

@@ -3,6 +3,7 @@ import type { ElicitationRow } from '../../../src/storage/ports/elicitations.ts'
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';
+import { nextMillisecond } from './next-millisecond.ts';
 import { question } from './question.ts';
 
 export function openQuestionsContract(subject: () => Subject): void {
@@ -23,7 +24,7 @@ export function openQuestionsContract(subject: () => Subject): void {
         question(turn, { deadline: Date.now() - 60_000 }),
       ])
         await storage.elicitations.open(row, { perUser: 20 });
-      await nextMillisecond();
+      await nextMillisecond(storage);
       await storage.elicitations.open(second, { perUser: 20 });
       await storage.elicitations.settle(settled.id, 'decline', null);
       const open = await storage.elicitations.openOf({ tenant, user: 'alice' });
@@ -115,8 +116,4 @@ function follow({ elicitations }: Storage, tenant: string) {
     },
     stop: () => abort.abort(),
   };
-}
-
-async function nextMillisecond(): Promise<void> {
-  for (const now = Date.now(); Date.now() === now;) await Promise.resolve();
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { CatalogueTool, ToolList } from '../../../src/storage/ports/tool-catalogue.ts';
 import type { DatabaseConfig, Subject } from '../contract.ts';
+import { nextMillisecond } from './next-millisecond.ts';
 
 const tool = (name: string): CatalogueTool => ({ name, inputSchema: { type: 'object' } });
 const list = (name: string, more: Partial<ToolList> = {}): ToolList => ({
@@ -16,11 +16,6 @@ const list = (name: string, more: Partial<ToolList> = {}): ToolList => ({
   freshMs: null,
   ...more,
 });
-
-/** Of two lists of the same millisecond none is newer. */
-async function nextMillisecond(): Promise<void> {
-  for (const start = Date.now(); Date.now() === start;) await setImmediate();
-}
 
 /** The database as it was before the step, with a list in it. */
 async function backTo009(
@@ -123,9 +118,9 @@ export function toolCatalogueContract(subject: () => Subject): void {
     test('are for a user without a list the newest ones that everybody may see', async () => {
       const { put, get } = newTenant();
       await put('alice', list('of-alice'));
-      await nextMillisecond();
+      await nextMillisecond(subject().storage);
       await put('bob', list('of-bob'));
-      await nextMillisecond();
+      await nextMillisecond(subject().storage);
       await put('carol', list('of-carol', { audience: 'user' }));
       expect(await get('dave')).toMatchObject({ ...list('of-bob'), isOwn: false });
       expect(await get(null)).toMatchObject({ ...list('of-bob'), isOwn: false });
