@@ -62,8 +62,12 @@ export function useVersionedWorkers({
   });
 }
 
-/** Starts what a worker process runs. Resolves once the version was current. */
-export async function startVersion(buildId: string, isOf: Code): Promise<AsyncDisposableStack> {
+/** Starts what a worker process runs. Resolves once the version was current; `current`: what becomes current instead. */
+export async function startVersion(
+  buildId: string,
+  isOf: Code,
+  current = buildId,
+): Promise<AsyncDisposableStack> {
   const stack = new AsyncDisposableStack();
   workers.push(stack);
   await startWorker(
@@ -79,7 +83,7 @@ export async function startVersion(buildId: string, isOf: Code): Promise<AsyncDi
   const { versions } = parts.storage;
   await expect
     .poll(async () => (await versions.list(deploymentName)).map((version) => version.buildId))
-    .toContain(buildId);
+    .toContain(current);
   return stack;
 }
 
