@@ -135,10 +135,13 @@ export async function adopt(
   if (found) await marks.replace(found, mark);
   else await marks.create(mark);
   const written = await marks.read();
-  if (written?.mark.token !== mark.token)
+  if (written?.mark.token !== mark.token) {
+    // A process that waited has found that no turn is missing any more, and has written the mark.
+    if ((await installation.examine()).belonging.kind === 'together') return adopted;
     throw new NotTogether(
       'The mark at Temporal was written by another process meanwhile. Look again: interlude installation status',
     );
+  }
   await table.replace({ id: mark.installation, generation, token: mark.token });
   return adopted;
 }

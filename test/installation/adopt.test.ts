@@ -191,6 +191,28 @@ test('where the database is older, a turn that has gone on since ends, because i
   expect((await runOf(turn)).status.name).toBe('TERMINATED');
 });
 
+test('a process that waits may write the mark first, once a turn has begun again', async () => {
+  const turn = await leftTurn();
+  const { installation } = parts;
+  const waiting = openInstallation(parts);
+  stack.defer(() => waiting.close());
+  const marks = {
+    ...installation.marks,
+    async create(mark: Parameters<typeof installation.marks.create>[0]) {
+      expect(await waiting.lookSafely()).toEqual({ kind: 'together' });
+      await installation.marks.create(mark);
+    },
+  };
+  const examined = await installation.examine();
+  expect(await adopt({ ...parts, installation: { ...installation, marks } }, examined, keepsMark)).toEqual({
+    ended: 0,
+    begunAgain: 1,
+    terminated: 0,
+  });
+  expect(await installation.lookSafely()).toEqual({ kind: 'together' });
+  await temporal.client.workflow.getHandle(turnWorkflowId(turn)).terminate();
+});
+
 /** When the next generation is to be written, and so when the last one was. */
 async function setDue(at: number): Promise<void> {
   const { database } = parts.config;
