@@ -76,6 +76,8 @@ describe('a page of the server’s own', () => {
     const visitor = await askedFor(page);
     const { context, card, leave } = visitor;
     const link = card.getByRole('link');
+    // A name that is looked up in vain may keep the browser from showing the page for half a minute.
+    await context.route('https://office.example/**', (route) => route.fulfill({ body: 'The desk' }));
     const [opened] = await Promise.all([context.waitForEvent('page'), link.click({ button: 'middle' })]);
     await say(visitor, 'shown: accept');
     expect(visitor.answers()).toBe(1);
