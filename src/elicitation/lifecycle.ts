@@ -1,6 +1,6 @@
 /**
- * How a question comes to its end. A pure reducer, run by the workflow that owns the question and by
- * nobody else: the first event that settles it wins, everything later leaves it as it is.
+ * How a question comes to its end. A pure reducer, run in the transaction that has locked the question's row, and only
+ * there: the first event that settles it wins, everything later leaves it as it is.
  *
  * `accept` of a url is consent where a fact can be known: it is remembered, but only the fact settles the question, which
  * is that the account is connected, or that the tool's page is done. The fact counts whether or not consent came first.
@@ -12,7 +12,7 @@ export interface Elicitation {
   mode: Mode;
   /** The only person who may answer. */
   user: string;
-  /** Until when it can be answered, in epoch milliseconds. The clock that decides is the workflow's. */
+  /** Until when it can be answered, in epoch milliseconds by the database's clock. */
   deadline: number;
   /** Whose question it is, or whose account is missing; empty for a question that has no server. */
   server: string;

@@ -4,15 +4,7 @@
  *
  * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
-import type { Settlement } from '../elicitation/elicitation.ts';
-import type {
-  ApprovalAsk,
-  AskResult,
-  ConnectionAsk,
-  QuestionOutcome,
-  ServerAsk,
-  ToolApprovalAsk,
-} from './ask.ts';
+import type { AskedQuestion, AskingTurn } from './ask.ts';
 import type { Repetition } from './repetition.ts';
 import type { Turn } from './turn.ts';
 
@@ -60,75 +52,48 @@ export interface DurableCall {
   approval?: true;
 }
 
-/** As recorded in histories from before calls had a `kind`. */
-type CallWithoutKind = Omit<ServerCall, 'kind'> | Omit<DelegatedCall, 'kind'>;
-
-export function readToolCall(call: ToolCall | CallWithoutKind): ToolCall {
-  if ('kind' in call) return call;
-  return 'agent' in call ? { kind: 'delegated', ...call } : { kind: 'server', ...call };
-}
-
 /** Input of the activity `callTool`: one attempt at a server's tool. */
 export interface ToolCallInput extends Repetition {
-  turn: Turn;
+  turn: AskingTurn;
   toolCallId: string;
   server: string;
   /** As in `ServerCall`. */
   tool: string | null;
-  /** How often the user was asked to connect an account for this call so far. */
-  connects: number;
-  /** How many rounds of the server's questions have ended so far. */
-  round: number;
-  /** How the questions of all rounds ended. */
-  answers: QuestionOutcome[];
-  /** The question in which the user approved the call, once they have. */
+  /** How often the activity was executed for this call before. */
+  execution: number;
+  /** Of the question in which the user may have approved the call, once it was asked. */
   approval?: GivenApproval;
-  /** Outcomes of questions that may not be in the database yet: to be written before anything else. */
-  outcomes?: Settlement[];
 }
 
-/** What the user approved, and by which answer. */
-export interface GivenApproval extends Pick<ApprovalAsk, 'digest'> {
+/** What a user was asked to approve. Whether they did is in the question's row. */
+export interface GivenApproval {
   elicitationId: string;
-  responseId: string | null;
+  /** Of the arguments, sealed: it can neither be guessed from history nor made up in the database. */
+  digest: string;
 }
-
-/** Nobody approved the call: why, and the answer, if there is one, that may say more. */
-export interface ApprovalRefused extends Omit<GivenApproval, 'digest'> {
-  kind: 'approval';
-  refusal: Exclude<AskResult, 'accept'>;
-}
-
-/** Whether a tool in TypeScript may be begun. */
-export type DurableCallPermit =
-  | { kind: 'permitted' }
-  | { kind: 'approval-required'; user: string; ask: ToolApprovalAsk }
-  /** The model has its result already. */
-  | { kind: 'finished' };
 
 /** The result of an attempt. */
 export type AttemptResult =
   /** The tool's result, or an error in its place, is stored for the model. */
   | { kind: 'finished' }
-  | { kind: 'connection-required'; user: string; ask: ConnectionAsk }
-  /** Nothing was sent. */
-  | { kind: 'approval-required'; user: string; ask: ApprovalAsk }
-  | CallPaused;
+  | CallAsks
+  /** The server asks nothing, and wants to be called again later. */
+  | { kind: 'later' };
 
-/** The server has asked something: one round of the call. The next attempt sends the answers. */
-export interface CallPaused {
+/** People have been asked. The next attempt reads what they answered, and may find that some have not. */
+export interface CallAsks {
   kind: 'asks';
-  round: number;
-  /** Empty: nobody is to be asked; the server wants to be called again later. */
+  /** Those that are open; at least one. */
   questions: AskedQuestion[];
-  /** The server keeps the call open on its side, and has to be told when the call is abandoned. */
-  isLeftOpen?: true;
+  approval?: GivenApproval;
 }
 
-/** One question of a round. */
-export interface AskedQuestion extends Pick<ServerAsk, 'mode' | 'isReported' | 'expiresAt'> {
-  elicitationId: string;
-}
+/** Whether a tool in TypeScript may be begun. */
+export type DurableCallPermit =
+  | { kind: 'permitted' }
+  | CallAsks
+  /** The model has its result already. */
+  | { kind: 'finished' };
 
 /** Names one round of a call; `round` counts from 1. */
 export interface RoundRef {

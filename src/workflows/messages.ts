@@ -1,14 +1,12 @@
 /**
- * The signals and queries of a turn's workflow, its input and result, its id and its search attributes. Imported by the
- * workflow and by everybody who signals or queries it. The string names and fields are in recorded histories: they stay.
+ * The signals of workflows, their inputs and results, their ids and search attributes. Imported by the workflows and by
+ * the code that starts or signals them. The string names and fields are in recorded histories: they stay.
  */
-import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Action, ClosedBecause } from '../elicitation/elicitation.ts';
-import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { AskResult } from '../turn/ask.ts';
-import type { CallPaused, GivenApproval } from '../turn/tool-call.ts';
-import type { ConversationRef, Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
+import type { AskedQuestion } from '../turn/ask.ts';
+import type { GivenApproval } from '../turn/tool-call.ts';
+import type { Turn, TurnEnd, TurnEndStatus, TurnRef } from '../turn/turn.ts';
 
 export interface TurnInput extends Turn {
   limits: {
@@ -17,25 +15,15 @@ export interface TurnInput extends Turn {
     /** How long one attempt at a tool call may take, with everything its server may ask meanwhile. */
     toolCallMs: number;
   };
-  /** A delegated agent's: which servers the user has refused before, and how. */
-  refused?: [server: string, answer: AskResult][];
-  /** A delegated agent's: its parent says who asks for an account. Absent in turns of earlier releases. */
-  asksThroughParent?: true;
-  /**
-   * A child's: its parent says whether a new message ends it, by cancelling it after it has agreed. Absent in turns of
-   * earlier releases, whose children end by themselves.
-   */
-  supersededByParent?: true;
 }
 
+/** `status`: as the turn's row has it, which something else may have ended. */
 export interface TurnResult {
   status: TurnEndStatus;
 }
 
 /** What a delegated agent returns to the one that asked it. Its answer's text is in the database. */
-export interface DelegationResult extends TurnEnd {
-  refused: [server: string, answer: AskResult][];
-}
+export type DelegationResult = TurnEnd;
 
 /** How a tool in TypeScript is started. Its input and its result are in the database. */
 export interface DurableToolInput {
@@ -49,95 +37,24 @@ export interface DurableToolInput {
 
 /** What it leaves to the agent that called it: its result is written. */
 export interface DurableToolEnd {
-  status: 'finished' | 'cancelled' | 'superseded';
+  status: 'finished' | 'cancelled';
 }
-
-/** The answer's content stays in the database; `responseId` names it there. */
-export interface AnswerElicitation {
-  elicitationId: string;
-  responseId: string;
-  action: Action;
-  user: string;
-  /** With consent to connect an account that is connected by now: its version, which settles the question at once. */
-  connected?: number;
-}
-
-/** `version` counts how often this account was connected, so that a late signal cannot settle a newer question. */
-export interface ConnectionEstablished {
-  server: string;
-  version: number;
-}
-
-export const answerElicitation = defineSignal<[AnswerElicitation]>('answerElicitation');
-export const connectionEstablished = defineSignal<[ConnectionEstablished]>('connectionEstablished');
 
 /**
- * A new message has arrived in the conversation: the turn ends if it only waits for a person, and goes on otherwise.
- * After `until` (epoch milliseconds) the signal is ignored, because the new message has been refused by then.
+ * A hint: these questions may be settled. The workflow reads their rows, by its next activity, and waits again for those
+ * that are still pending.
  */
-export interface Supersede {
-  until: number;
-  /**
-   * To children that were asked: the turn goes on, after all. The `until` of that request; its own is then 0, so that tools of
-   * earlier releases ignore it.
-   */
-  withdrawn?: number;
-}
-export const supersede = defineSignal<[Supersede]>('supersede');
-
-/** From a delegated agent to the one that asked it. Delivered before anybody can see the delegate's question. */
-export interface DelegatePhase {
-  toolCallId: string;
-  phase: 'working' | 'waiting';
-  /** The `until` of a new message for which it may be ended: nothing had been answered when it was asked. */
-  agreesTo?: number;
-  /** The `until` of one for which it may not, or may not any more: somebody has answered. */
-  refuses?: number;
-}
-export const delegatePhase = defineSignal<[DelegatePhase]>('delegatePhase');
-
-/** From a delegated agent to the one that asked it: it needs the user's account at this server. */
-export interface AccountWanted {
-  toolCallId: string;
-  server: string;
-}
-export const accountWanted = defineSignal<[AccountWanted]>('accountWanted');
-
-/** To a delegated agent that needs an account: it is to ask the user, or what another agent's question came to. */
-export interface AccountVerdict {
-  server: string;
-  verdict: AskResult | 'ask';
-}
-export const accountVerdict = defineSignal<[AccountVerdict]>('accountVerdict');
-
-/** From a delegated agent that was to ask the user. `result`: null when it ends without one. */
-export interface AccountConcluded extends AccountWanted {
-  result: AskResult | null;
-}
-export const accountConcluded = defineSignal<[AccountConcluded]>('accountConcluded');
-
-/** From the activity of a tool call: the server has asked something and keeps the request open meanwhile. */
-export interface ServerAsks extends Pick<CallPaused, 'round' | 'questions'> {
-  toolCallId: string;
-}
-export const serverAsks = defineSignal<[ServerAsks]>('serverAsks');
-
-/** From whoever observes a server: it has withdrawn its questions, is gone, or says that its page is done. */
-export interface QuestionUpdate {
+export interface QuestionsSettled {
   elicitationIds: string[];
-  news: ClosedBecause | 'page_done';
 }
-export const questionUpdate = defineSignal<[QuestionUpdate]>('serverNews');
+export const questionsSettled = defineSignal<[QuestionsSettled]>('questionsSettled');
 
-/** `null` when this workflow never asked that question. Works on closed turns while Temporal keeps them. */
-export const elicitationQuery = defineQuery<Elicitation | null, [elicitationId: string]>('elicitation');
-
-export interface TurnReport {
-  turnId: string;
-  /** `waiting`: nothing is going on but open questions. `ending`: it is making room for a new message. */
-  phase: 'working' | 'waiting' | 'ending' | 'ended';
+/** From the activity of a tool call whose server keeps the connection open while people answer. For operators only. */
+export interface CallWaits {
+  toolCallId: string;
+  questions: AskedQuestion[];
 }
-export const turnQuery = defineQuery<TurnReport>('turn');
+export const callWaits = defineSignal<[CallWaits]>('callWaits');
 
 /** How the delivery of notifications is started, and goes on after its history has become long. */
 export interface PushInput {
@@ -189,9 +106,9 @@ export const taskTimeouts = {
   stickyQueue: '5s',
 } as const;
 
-/** One live turn per conversation: the server refuses a second workflow with the same id. */
-export function turnWorkflowId({ tenant, conversation }: ConversationRef): string {
-  return `turn/${encodeURIComponent(tenant)}/${conversation}`;
+/** One workflow for each turn; the database holds that a conversation has one live turn. */
+export function turnWorkflowId({ tenant, conversation, turnId }: TurnRef): string {
+  return `turn/${encodeURIComponent(tenant)}/${conversation}/${turnId}`;
 }
 
 export function pushWorkflowId(deliveryId: string): string {

@@ -29,11 +29,17 @@ export interface ConnectionRow extends ConnectionKey {
 export interface Connections {
   get(key: ConnectionKey): Promise<ConnectionRow | null>;
   list(owner: TurnOwner): Promise<ConnectionRow[]>;
-  /** Creates or replaces the connection as `active` with the next version, and returns that version. */
+  /**
+   * Creates or replaces the connection as `active` with the next version, and returns that version. For a user's own account
+   * the questions that wait for it are settled in the same transaction; for a shared one the version is committed first, and
+   * the questions follow in batches, which a repeated call of `settleConnected` completes.
+   */
   establish(
     key: ConnectionKey,
     connection: Pick<ConnectionRow, 'store' | 'account' | 'scopes' | 'sealed' | 'freshUntil'>,
   ): Promise<number>;
+  /** Settles the questions that wait for an older version of this account than the current one. Idempotent. */
+  settleConnected(key: ConnectionKey): Promise<void>;
   /** Refreshed secrets of the same version. Compare-and-set on `version` and the previous `sealed`. */
   refresh(
     row: ConnectionRow,

@@ -15,8 +15,6 @@ export interface NewPoll {
 }
 
 export interface Poll extends Pick<NewPoll, 'id' | 'subject'> {
-  /** The workflow to signal. */
-  workflowId: string;
   /** How often it has been run, this time included. */
   count: number;
   /** The ids of its pending questions; at least one. */

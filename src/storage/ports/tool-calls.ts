@@ -32,7 +32,7 @@ export interface CallResult {
 
 /** One of the attempts at making a call. What an older one writes is refused once a newer one has written. */
 export interface CallAttempt {
-  /** Counts the activities that made the call so far, from 0: each has attempts of its own, from 1. */
+  /** Counts the activities that were executed for the call before, from 0: each has attempts of its own, from 1. */
   execution: number;
   attempt: number;
 }
@@ -74,7 +74,8 @@ export interface ToolCalls {
   rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
   /**
    * → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish
-   * wins. Without `by` it is the workflow's word, which needs no attempt to be the newest.
+   * wins. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
+   * for are settled as withdrawn, in the same transaction.
    */
   finish(
     turn: TurnRef,

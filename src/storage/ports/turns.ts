@@ -1,4 +1,3 @@
-import type { Settlement } from '../../elicitation/elicitation.ts';
 import type {
   ConversationRef,
   Turn,
@@ -35,14 +34,32 @@ export interface NewTurn extends Turn {
   images?: NewImage[];
 }
 
-/** What is said at the end of a turn, in this order. */
+/** What is written at the end of a turn, in this order. */
 export interface Ending {
-  /** What was decided about questions and may not be written yet. */
-  outcomes?: Settlement[];
-  /** What the model is told of a call that has no result, those of delegated agents included. */
+  /** The result of a call that has none, those of delegated agents included. */
   resultOf?(call: ToolCallRow): CallResult;
   events?: NewEvent[];
+  /** The turn's own workflow ends it, so its cancellation is not queued. */
+  isOwn?: boolean;
 }
+
+/** How a new message treats the live turn of its conversation. */
+export interface Replacing {
+  /** `refuse`: a turn that is at work is left alone. `cancel`: it is ended. One that only waits for people makes room. */
+  onBusy: 'refuse' | 'cancel';
+  /** As in `Ending`, for the turn that makes room. */
+  resultOf(live: TurnRow, status: TurnEndStatus): (call: ToolCallRow) => CallResult;
+}
+
+export type Prepared =
+  /** `replaced`: the turn that has made room, and how it ended. */
+  | { kind: 'prepared'; buildId: string; replaced?: TurnRow }
+  /** Another turn was prepared for the same client message. */
+  | { kind: 'known' }
+  /** The live turn is at work, or its end has begun. */
+  | { kind: 'busy'; turnId: string; isEnding: boolean }
+  | { kind: 'foreign-conversation' }
+  | { kind: 'no-version' };
 
 export interface Ended {
   startedAt: number;
@@ -75,32 +92,37 @@ export interface TurnPosition {
 export interface Turns {
   conversation(ref: ConversationRef): Promise<ConversationRow | null>;
   /**
-   * Writes the turn as `starting`, with its messages set aside, and their images. The conversation row is made if it is new.
-   * A conversation of another owner in the same tenant is refused. `known`: another turn was prepared for the same
-   * client message, and nothing is written. Nothing is visible to readers yet.
+   * Writes the turn as `starting`, with its messages set aside, and their images, in one transaction. The conversation row is
+   * made if it is new. Nothing but `prepared` writes anything. Nothing is visible to readers yet.
    *
-   * The turn starts with the version that is current in this deployment, and `no-version` means that none is yet, and
-   * nothing is written. Without a deployment the turn has no version.
+   * A conversation has one live turn. The one that is there makes room, ended as `superseded`, when it only waits for
+   * people: at least one call is unfinished, every innermost unfinished call has a pending question, no accepted answer is
+   * still to be acted on, and no model step and no effect is under way (storage/tables/superseding.ts).
+   *
+   * The turn starts with the version that is current in `deployment`; without a deployment it has none.
    */
-  prepare(
-    turn: NewTurn,
-    deployment?: string,
-  ): Promise<{ buildId: string } | 'known' | 'foreign-conversation' | 'no-version'>;
+  prepare(turn: NewTurn, replacing: Replacing, deployment?: string): Promise<Prepared>;
   /**
    * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one
-   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn. Another turn that is
-   * still running has lost its workflow, which could not end it: it is `cancelled`.
+   * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn or has ended.
    */
   begin(turn: TurnRef): Promise<boolean>;
   /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
   withdraw(turn: TurnRef): Promise<boolean>;
-  /** Tells those who work for the turn, in whatever process, that it is ending; its end is still to be written. */
+  /**
+   * The turn is to stop: its open questions are settled as `cancel`, and the cancellation of its workflow is queued, in one
+   * transaction; processes that work for it are notified. Its workflow writes the end. False: it was not live.
+   */
+  cancel(turn: TurnRef): Promise<boolean>;
+  /** The same, called by the turn's own workflow: its cancellation is not queued. */
   announceEnd(turn: TurnRef): Promise<void>;
   /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
   whenEnding(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
   /**
-   * Writes what the turn leaves undone, closes open questions as `cancel`, and writes the terminal event and status, in
-   * one transaction; the first end wins. Answers with what has ended, or null when there was nothing to end.
+   * Writes what the turn leaves undone, closes open questions as `cancel`, marks accepted answers that were not acted on as
+   * unused, and writes the terminal event and status, in one transaction; the first end wins. Unless `isOwn`, the
+   * cancellation of its workflow is queued; so is abandoning calls that servers may keep open, whose rounds stay until then.
+   * Null when there was nothing to end.
    */
   end(turn: TurnRef, status: TurnEndStatus, ending?: Ending): Promise<Ended | null>;
   /**
