@@ -1,15 +1,15 @@
-/** How a tool call ends: with a result, or with words for the model; once, in the transcript and in the log. */
+/** How a tool call ends: with a result, or with a text for the model; once, in the transcript and in the log. */
 import type { ServerConfig } from '../config/config.ts';
-import type { CallAttempt, CallResult, ToolCallRow } from '../storage/ports/tool-calls.ts';
+import type { CallAttempt, ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { NewEvent } from '../storage/ports/turn-log.ts';
 import type { Storage } from '../storage/storage.ts';
-import { toEvent, toMessageContent } from '../turn/tool-result.ts';
+import { toCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
 
 type CallStorage = Pick<Storage, 'toolCalls'>;
 
-/** The call as the model asked for it, and how far it is. `by`: the attempt that goes on with it. */
+/** The call as the model asked for it, and how far it is. `by`: the attempt that continues it. */
 export async function requestedToolCall(
   { toolCalls }: CallStorage,
   turn: TurnRef,
@@ -21,27 +21,23 @@ export async function requestedToolCall(
   return call;
 }
 
-/** The first end wins; again is a no-op. `notice` is for the people who read along, `by` as in the storage. */
+/**
+ * The first end wins; again is a no-op. A text is an error for the model. `notice` is for the people who read along, `by` as
+ * in the storage.
+ */
 export async function finishToolCall(
   { toolCalls }: CallStorage,
   turn: TurnRef,
   call: ToolCallRow,
-  result: ToolResult,
+  result: ToolResult | string,
   { notice, by }: { notice?: NewEvent | undefined; by?: CallAttempt } = {},
 ): Promise<void> {
-  const finished = { ...toCallResult(turn, call, result), ...(notice && { notice }) };
+  const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
+  const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }) };
   await toolCalls.finish(turn, call.toolCallId, finished, by);
 }
 
-export function toCallResult(turn: TurnRef, call: ToolCallRow, result: ToolResult): CallResult {
-  const { toolCallId } = call;
-  return {
-    message: { id: toolMessageId(turn, toolCallId), role: 'tool', content: toMessageContent(call, result) },
-    event: { key: toolEventKey(toolCallId), event: toEvent(call, result) },
-  };
-}
-
-/** For the person, once per call: an account is missing that they are not asked for. `url`: where they can connect it, if they can. */
+/** For the person, once per call: an account is missing, and they are not asked for it. `url`: where they can connect it. */
 export function accountNotice(
   { toolCallId, toolName }: Pick<ToolCallRow, 'toolCallId' | 'toolName'>,
   { name: server, title: serverTitle }: Pick<ServerConfig, 'name' | 'title'>,
@@ -60,12 +56,4 @@ export function accountNotice(
       ...(url !== undefined && { url }),
     },
   };
-}
-
-export function toolMessageId(turn: TurnRef, toolCallId: string): string {
-  return `${turn.turnId}/tool/${toolCallId}`;
-}
-
-export function toolEventKey(toolCallId: string): string {
-  return `tool/${toolCallId}/result`;
 }

@@ -1,6 +1,7 @@
 /** Other agents as the model sees them: tools named `agent__<name>` that take a task. */
 import type { AgentConfig, RemoteAgent, ServerConfig } from '../../config/config.ts';
 import type { ModelTool } from '../../remote/model-tools.ts';
+import { delegatePrefix } from '../../turn/call-result.ts';
 
 export interface DelegateTool {
   modelName: string;
@@ -12,16 +13,14 @@ export interface DelegateTool {
   inputSchema: Record<string, unknown>;
 }
 
-const prefix = 'agent__';
-
 export function toDelegateTool({ name, title, description, maxSteps }: AgentConfig): DelegateTool {
-  return { modelName: prefix + name, agent: name, title, maxSteps, ...taskTool(title, description) };
+  return { modelName: delegatePrefix + name, agent: name, title, maxSteps, ...taskTool(title, description) };
 }
 
 /** A remote agent is called like a server that has one tool. */
 export function toRemoteAgentTool({ name, title }: ServerConfig, { description }: RemoteAgent): ModelTool {
   return {
-    modelName: prefix + name,
+    modelName: delegatePrefix + name,
     server: name,
     tool: 'task',
     delegate: title,
@@ -36,7 +35,7 @@ export function remoteAgentOf(
   servers: ReadonlyMap<string, ServerConfig>,
   toolName: string,
 ): ServerConfig | undefined {
-  return [...servers.values()].find(({ name, agent }) => agent && prefix + name === toolName);
+  return [...servers.values()].find(({ name, agent }) => agent && delegatePrefix + name === toolName);
 }
 
 function taskTool(title: string, description: string): Pick<ModelTool, 'description' | 'inputSchema'> {
@@ -55,7 +54,7 @@ function taskTool(title: string, description: string): Pick<ModelTool, 'descript
 }
 
 export function isDelegateTool(toolName: string): boolean {
-  return toolName.startsWith(prefix);
+  return toolName.startsWith(delegatePrefix);
 }
 
 /** Null when the model did not keep to the schema. */

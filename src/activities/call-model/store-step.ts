@@ -9,6 +9,7 @@ import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { StoredMessage } from '../../storage/ports/conversations.ts';
+import { toolEventKey, toolMessageId } from '../../turn/call-result.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
@@ -20,7 +21,6 @@ import { askUserTool, readModelQuestion } from './question-tool.ts';
 import type { AgentTool } from './agent-tools.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
 import type { ToolCallPart } from './unique-call-ids.ts';
-import { toolEventKey, toolMessageId } from '../tool-results.ts';
 
 export interface Step {
   turn: Turn;
