@@ -7,3 +7,5 @@
 export const databaseTrouble = 'DatabaseTrouble';
 /** Anything else. */
 export const activityFailed = 'ActivityFailed';
+/** The turn has ended, or is about to, so the activity has stopped or what it wanted to write was refused. */
+export const turnIsOver: readonly string[] = ['TurnEnding', 'WriteRefused'];

@@ -1,7 +1,7 @@
 /**
- * The loop of a workflow that brings one turn to somebody outside as it happens: in order, until its end was taken, they are
- * gone, or they have failed for too long. Nothing is held while a person thinks: it looks again now and then, and at once
- * when it is told that something happens.
+ * The loop of a workflow that delivers one turn, such as to a thread in Slack, as it happens: in order, until its end is
+ * delivered, the target is gone, or it has failed for too long. Nothing is held while a person thinks: the workflow looks
+ * again now and then, and at once on a signal that something happens.
  */
 import {
   ActivityFailure,
@@ -19,7 +19,7 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 const longestLookMs = 30_000;
 
-/** A look that has failed so often is a failure like one that they report. */
+/** A look that has used up these attempts counts like a failure that the target reports. */
 export const lookRetry = {
   initialInterval: '500ms',
   backoffCoefficient: 2,
@@ -29,7 +29,7 @@ export const lookRetry = {
 
 /** How far it has come; what a run hands to the next one when its history has become long. */
 interface Progress<Position> {
-  /** Up to where in the log it was brought there. */
+  /** Up to where in the log it is delivered. */
   position: Position;
   failingSince: number | null;
 }
@@ -41,7 +41,7 @@ export interface Look<Position> {
 }
 
 interface Options<Position, End extends string, Status> extends Progress<Position> {
-  /** How long they may fail. */
+  /** How long the target may fail. */
   deadlineMs: number;
   busyMs: number;
   look(at: Look<Position>): Promise<DeliveryReport<Position, End>>;

@@ -1,22 +1,63 @@
-/** What a failed activity means for the turn, and for the people who read how it ended. */
-import { ActivityFailure, ApplicationFailure, sleep } from '@temporalio/workflow';
-import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
+/** What a failed activity means for the turn: it is run again, or it ends the turn. */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+} from '@temporalio/workflow';
+import type { Duration, LocalActivityOptions } from '@temporalio/common';
+import { activityFailed, databaseTrouble, turnIsOver } from '../turn/failure-types.ts';
 import type { Repetition } from '../turn/repetition.ts';
-import type { TurnFailure } from '../turn/turn.ts';
-
-/** Named failures of activities carry a message for people; any other failure becomes a general `TurnFailed`. */
-export function failureOf(error: unknown): TurnFailure {
-  const cause = causeOf(error);
-  if (cause?.type && cause.type !== activityFailed && cause.type !== databaseTrouble)
-    return { code: cause.type, message: cause.message };
-  return {
-    code: 'TurnFailed',
-    message: 'Something went wrong on our side, and the answer could not be finished.',
-  };
-}
+import type { TurnEnd } from '../turn/turn.ts';
 
 /** The attempts of each activity that is passed to `retryUntilDatabaseAnswers`. */
 export const maximumAttempts = 5;
+
+/**
+ * Options of local activities, which run inside the workflow task: one marker in history, no round trip, and no activity
+ * slot (calls that wait for a person may hold all of them). They are retried until the database answers; the activity itself
+ * makes other failures non-retryable (see activities/safe-failures.ts).
+ */
+export const shortWrites: LocalActivityOptions = {
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
+};
+
+/** How a turn ends that has failed with this error. Named failures of activities have a message for people. */
+export function endOf(error: unknown): TurnEnd {
+  if (isCancellation(error) || isTurnOver(error)) return { status: 'cancelled' };
+  const { type, message = '' } = causeOf(error) ?? {};
+  if (type && type !== activityFailed && type !== databaseTrouble)
+    return { status: 'failed', failure: { code: type, message } };
+  return {
+    status: 'failed',
+    failure: {
+      code: 'TurnFailed',
+      message: 'Something went wrong on our side, and the answer could not be finished.',
+    },
+  };
+}
+
+/**
+ * An activity refused to go on because the turn has ended in the database, or is about to. The cancellation of its workflow
+ * is on its way.
+ */
+export function isTurnOver(error: unknown): boolean {
+  const type = causeOf(error)?.type;
+  return type !== undefined && type !== null && turnIsOver.includes(type);
+}
+
+/** To be called where code must not go on when the turn is over: then it throws the cancellation, else `error`. */
+export async function untilCancelled(error: unknown): Promise<never> {
+  if (isTurnOver(error)) await CancellationScope.current().cancelRequested;
+  throw error;
+}
+
+/** The activity has used up its attempts, and the turn goes on without its result. */
+export function isGivenUp(error: unknown): error is ActivityFailure {
+  return error instanceof ActivityFailure && !isCancellation(error) && !isTurnOver(error);
+}
 
 /**
  * Runs an activity again every 10 s for as long as it fails, its own attempts used up, because the database is away.
@@ -40,6 +81,15 @@ export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => P
 
 export function isDatabaseAway(error: unknown): boolean {
   return causeOf(error)?.type === databaseTrouble;
+}
+
+/** Waits for `work`; once the current scope is cancelled only for this long, and then throws the cancellation. */
+export function withGracePeriod<T>(work: Promise<T>, gracePeriod: Duration): Promise<T> {
+  const tooLate = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
+    await CancellationScope.nonCancellable(() => sleep(gracePeriod));
+    throw error;
+  });
+  return Promise.race([work, tooLate]);
 }
 
 function causeOf(error: unknown): ApplicationFailure | null {

@@ -1,71 +1,164 @@
-/** What operators see of a running agent in Temporal's UI: ids, names and times, no text of anybody's. */
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Mode } from '../elicitation/elicitation.ts';
-import type { Elicitation } from '../elicitation/lifecycle.ts';
+/** What operators see of a running agent or tool in Temporal's UI: ids, names and times, no text of anybody's. */
+import {
+  CancellationScope,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { AskedQuestion } from '../turn/ask.ts';
 import type { ToolCall } from '../turn/tool-call.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
-import { searchAttributes } from './messages.ts';
+import { callWaits, searchAttributes } from './messages.ts';
+import type { CallWaits } from './messages.ts';
 
-export function showModelStep(step: string): void {
-  setCurrentDetails(`${step}: thinking`);
+interface Shown {
+  askedBy: string;
+  text: string;
 }
 
-export function showCalls(step: string, calls: ToolCall[]): void {
-  setCurrentDetails(`${step}: ${calls.map(nameOf).join(', ')}`);
+export class OperatorView {
+  /** The running calls, and the questions that each waits for, by their ids. */
+  readonly #calls = new Map<string, Map<string, Shown>>();
+  #work = 'working';
+  #isShownWaiting = false;
+
+  /** True when every running call waits for a person. */
+  get isWaiting(): boolean {
+    return this.#calls.size > 0 && [...this.#calls.values()].every((questions) => questions.size > 0);
+  }
+
+  showStep(step: string): void {
+    setCurrentDetails(`${step}: thinking`);
+  }
+
+  showCalls(step: string, calls: ToolCall[]): void {
+    this.#work = `${step}: ${calls.map(nameOf).join(', ')}`;
+    setCurrentDetails(this.#work);
+  }
+
+  /** For a completed turn, Temporal's own status is enough. */
+  showEnd(status: TurnEndStatus): void {
+    setCurrentDetails(status);
+    if (status !== 'completed') showStatus(status, null);
+  }
+
+  /** Runs `work`, which counts as a running call. */
+  async whileRunning<T>(callId: string, work: () => Promise<T>): Promise<T> {
+    this.#calls.set(callId, new Map());
+    this.#update();
+    try {
+      return await work();
+    } finally {
+      this.#calls.delete(callId);
+      this.#update();
+    }
+  }
+
+  /** Runs `wait`; meanwhile the call waits for these questions. */
+  async whileAsking<T>(callId: string, questions: AskedQuestion[], wait: () => Promise<T>): Promise<T> {
+    this.#ask(callId, questions);
+    try {
+      return await wait();
+    } finally {
+      this.settled(
+        questions.map(({ elicitationId }) => elicitationId),
+        callId,
+      );
+    }
+  }
+
+  /** The call does not wait any more for what it asked during the attempt. */
+  attemptEnded(callId: string): void {
+    this.#calls.get(callId)?.clear();
+    this.#update();
+  }
+
+  /** The questions are not waited for any more, by this call or by any. */
+  settled(elicitationIds: string[], callId?: string): void {
+    for (const [id, questions] of this.#calls)
+      if (id === (callId ?? id)) for (const elicitationId of elicitationIds) questions.delete(elicitationId);
+    this.#update();
+  }
+
+  /** Shows what is asked in calls that an activity keeps open meanwhile. Each signal replaces the one before. */
+  listenToHeldCalls(): void {
+    setHandler(callWaits, (message: unknown) => {
+      const waiting = readCallWaits(message);
+      const questions = waiting && this.#calls.get(waiting.toolCallId);
+      if (!questions) return;
+      questions.clear();
+      this.#ask(waiting.toolCallId, waiting.questions);
+    });
+  }
+
+  #ask(callId: string, questions: AskedQuestion[]): void {
+    for (const question of questions) {
+      const { elicitationId: id, askedBy, remainingMs } = question;
+      const until = new Date(Date.now() + remainingMs).toISOString();
+      const action = requestedAction(question, `**${askedBy}**`);
+      const text = `- waiting for the user to ${action}, until ${until} (question \`${id}\`)`;
+      this.#calls.get(callId)?.set(id, { askedBy, text });
+    }
+    this.#update();
+  }
+
+  #update(): void {
+    // It is stopping: the next thing to show is its end.
+    if (CancellationScope.current().consideredCancelled) return;
+    const { isWaiting } = this;
+    const questions = [...this.#calls.values()].flatMap((asked) => [...asked.values()]);
+    setCurrentDetails(isWaiting ? questions.map(({ text }) => text).join('\n') : this.#work);
+    if (isWaiting === this.#isShownWaiting) return;
+    this.#isShownWaiting = isWaiting;
+    if (isWaiting) showStatus('waiting_input', questions[0]?.askedBy ?? null);
+    else showStatus('running', null);
+  }
+}
+
+/** What a question asks its user to do. `by`: how the one who asks is written. */
+export function requestedAction({ mode, askedBy, isConnection }: AskedQuestion, by = askedBy): string {
+  if (isConnection) return `connect ${by}`;
+  return mode === 'url' ? `open a page of ${by}` : `answer ${by}`;
+}
+
+function showStatus(status: string, waitingFor: string | null): void {
+  upsertSearchAttributes([
+    { key: searchAttributes.status, value: status },
+    { key: searchAttributes.waitingFor, value: waitingFor },
+  ]);
 }
 
 function nameOf(call: ToolCall): string {
   switch (call.kind) {
     case 'server':
+    case 'durable':
       return call.toolName;
     case 'question':
       return 'a question to the user';
     case 'delegated':
       return `delegated to ${call.agent}`;
-    case 'durable':
-      return call.toolName;
     default:
       return call satisfies never;
   }
 }
 
-/** `delegates` are the names of the other agents that wait. */
-export function showPhase(phase: 'working' | 'waiting', open: Elicitation[], delegates: string[]): void {
-  const waits = [...open.map(describe), ...delegates.map(describeDelegate)];
-  setCurrentDetails(phase === 'waiting' ? waits.join('\n') : 'working');
-  upsertSearchAttributes([
-    { key: searchAttributes.status, value: phase === 'waiting' ? 'waiting_input' : 'running' },
-    { key: searchAttributes.waitingFor, value: open[0]?.server ?? null },
-  ]);
+const mostQuestions = 100;
+const longestMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Null for a malformed message: anyone who may signal a workflow can send anything. */
+function readCallWaits(message: unknown): CallWaits | null {
+  const { toolCallId, questions } = fieldsOf(message);
+  if (typeof toolCallId !== 'string' || !Array.isArray(questions)) return null;
+  return questions.length <= mostQuestions && questions.every(isQuestion) ? { toolCallId, questions } : null;
 }
 
-/** For a completed turn, Temporal's own status is enough. */
-export function showEnd(status: TurnEndStatus): void {
-  setCurrentDetails(status);
-  if (status === 'completed') return;
-  upsertSearchAttributes([
-    { key: searchAttributes.status, value: status },
-    { key: searchAttributes.waitingFor, value: null },
-  ]);
+function isQuestion(value: unknown): value is AskedQuestion {
+  const { elicitationId, remainingMs, mode, askedBy } = fieldsOf(value);
+  const isText = (field: unknown) => typeof field === 'string' && field.length <= 256;
+  const isTime = typeof remainingMs === 'number' && remainingMs >= 0 && remainingMs <= longestMs;
+  return isText(elicitationId) && isText(askedBy) && isTime && (mode === 'url' || mode === 'form');
 }
 
-/** What a question asks its user to do. */
-export function requestedAction({ mode, server, isConnection }: Requested): string {
-  if (isConnection) return `connect ${server}`;
-  return mode === 'url' ? `open a page of ${server}` : `answer ${server}`;
-}
-
-interface Requested {
-  mode: Mode;
-  server: string;
-  isConnection: boolean;
-}
-
-function describe({ id, mode, server, connection, deadline }: Elicitation): string {
-  const action = requestedAction({ mode, server: `**${server}**`, isConnection: connection !== undefined });
-  return `- waiting for the user to ${action}, until ${new Date(deadline).toISOString()} (question \`${id}\`)`;
-}
-
-function describeDelegate(agent: string): string {
-  return `- **${agent}** has a task and waits for the user`;
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

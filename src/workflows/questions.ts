@@ -1,96 +1,93 @@
 /**
- * The questions this workflow has asked, and the state of each. Signals about them are handled here; the pure lifecycle
- * (elicitation/lifecycle.ts) decides what each one changes.
+ * Waiting for people. An activity opens questions, and a later one reads how they ended; the workflow only waits until it is
+ * time for that. The signal `questionsSettled` says so, or the time of a question is up. Both are hints: the row decides.
  */
-import { setHandler } from '@temporalio/workflow';
-import type { Settlement } from '../elicitation/elicitation.ts';
-import { advance, settlementOf } from '../elicitation/lifecycle.ts';
-import type { Elicitation, LifecycleEvent } from '../elicitation/lifecycle.ts';
-import { createEarlyAnswers } from './early-answers.ts';
-import type { Answer } from './early-answers.ts';
-import { createHeldAnswers } from './held-answers.ts';
-import type { HeldAnswers } from './held-answers.ts';
-import { answerElicitation, connectionEstablished, elicitationQuery } from './messages.ts';
-import { readAnswer, readConnection } from './read-signal.ts';
+import { CancellationScope, condition, setHandler, sleep } from '@temporalio/workflow';
+import type { AskedQuestion } from '../turn/ask.ts';
+import { questionsSettled } from './messages.ts';
+import { requestedAction } from './operator-view.ts';
 
-export interface Questions {
-  /** From now on answers to it count; one that came early is applied at once. */
-  add(question: Elicitation): void;
-  /** For a question that was not opened, so that nobody has seen it. */
-  remove(id: string): void;
-  /** Changes nothing if the question is settled already or unknown. */
-  apply(id: string, event: LifecycleEvent): void;
-  isPending(id: string): boolean;
-  /** How a question ended; `expired` if nothing has settled it. Undefined when it was never opened. */
-  settlement(id: string): Settlement | undefined;
-  /** The open questions. */
-  pending(): Elicitation[];
-  /** Of answers that would settle a question, and what comes after them. */
-  held: HeldAnswers;
-}
+/** A point in the sequence of signals. */
+export type Moment = number;
 
-export function createQuestions(): Questions {
-  const questions = new Map<string, Elicitation>();
-  const early = createEarlyAnswers();
-  const held = createHeldAnswers();
+/** Signals about questions that no call waits for yet. The oldest are dropped. */
+const mostHints = 1_000;
+/** So that a row that is not settled when its time is up is not read in a tight loop. */
+const shortestWaitMs = 50;
 
-  function apply(id: string, event: LifecycleEvent): void {
-    const question = questions.get(id);
-    if (!question) return;
-    if (held.holds(id) && event.type !== 'abandoned') held.keep(id, () => apply(id, event));
-    else questions.set(id, advance(question, event));
+export class Questions {
+  /** By the id of a question: the number of the last signal about it. */
+  readonly #hints = new Map<string, number>();
+  #signals = 0;
+  /** Of each wait, the questions that it is still for, and when their time is up. */
+  readonly #waits = new Set<Map<string, number>>();
+  #timerAt = Infinity;
+  #timersFired = 0;
+
+  /** `onSettled` is called with the ids in each signal. */
+  constructor(onSettled: (elicitationIds: string[]) => void) {
+    setHandler(questionsSettled, (message: unknown) => {
+      const ids = readIds(message);
+      for (const id of ids) this.#hint(id);
+      onSettled(ids);
+    });
   }
 
-  function answer(id: string, given: Answer): void {
-    const question = questions.get(id);
-    if (!question) return;
-    const answered = afterAnswer(question, given);
-    const isSettled = question.state.kind === 'pending' && answered.state.kind === 'settled';
-    if (held.holds(id) || (isSettled && held.isHolding())) held.keep(id, () => answer(id, given));
-    else questions.set(id, answered);
+  /** To be taken before the activity that reads the questions: the signals after it count for `wait`. */
+  now(): Moment {
+    return this.#signals;
   }
 
-  const isPending = (id: string) => questions.get(id)?.state.kind === 'pending';
+  /** Resolves when there has been a signal since then about each of the questions, or its time is up. */
+  async wait(questions: AskedQuestion[], since: Moment): Promise<void> {
+    const left = new Map<string, number>();
+    for (const { elicitationId, remainingMs } of questions) {
+      const isHinted = (this.#hints.get(elicitationId) ?? -1) >= since;
+      if (!isHinted) left.set(elicitationId, Date.now() + Math.max(remainingMs, shortestWaitMs));
+    }
+    const summary = `elicitation: ${questions.map((question) => requestedAction(question)).join(', ')}`;
+    this.#waits.add(left);
+    try {
+      while (left.size > 0) {
+        this.#setTimer(Math.min(...left.values()), summary);
+        const fired = this.#timersFired;
+        await condition(() => left.size === 0 || this.#timersFired > fired);
+        for (const [id, until] of left) if (until <= Date.now()) left.delete(id);
+      }
+    } finally {
+      this.#waits.delete(left);
+    }
+  }
 
-  setHandler(answerElicitation, (message: unknown) => {
-    const read = readAnswer(message);
-    if (!read) return;
-    const { elicitationId, ...given } = read;
-    if (questions.has(elicitationId)) answer(elicitationId, given);
-    else early.keep(elicitationId, given);
-  });
-  setHandler(connectionEstablished, (message: unknown) => {
-    const connected = readConnection(message);
-    if (!connected) return;
-    for (const id of questions.keys()) apply(id, { type: 'connected', ...connected });
-  });
-  setHandler(elicitationQuery, (id) => questions.get(id) ?? null);
+  #hint(id: string): void {
+    for (const left of this.#waits) left.delete(id);
+    this.#hints.delete(id);
+    this.#hints.set(id, this.#signals++);
+    const [oldest] = this.#hints.keys();
+    if (this.#hints.size > mostHints && oldest !== undefined) this.#hints.delete(oldest);
+  }
 
-  return {
-    add(question) {
-      questions.set(question.id, question);
-      const given = early.take(question.id);
-      if (given) answer(question.id, given);
-    },
-    remove: (id) => void questions.delete(id),
-    apply,
-    isPending,
-    settlement(id) {
-      const question = questions.get(id);
-      return (
-        question && (settlementOf(question) ?? { elicitationId: id, outcome: 'expired', responseId: null })
-      );
-    },
-    pending: () => [...questions.values()].filter(({ id }) => isPending(id)),
-    held,
-  };
+  /**
+   * One timer for all questions, so that a question adds none of its own to history. It keeps running when its question is
+   * answered; when it fires too early for those that are left, it is set again.
+   */
+  #setTimer(at: number, summary: string): void {
+    if (this.#timerAt <= at) return;
+    this.#timerAt = at;
+    const timer = CancellationScope.nonCancellable(() => sleep(Math.max(1, at - Date.now()), { summary }));
+    void timer.then(() => {
+      if (this.#timerAt === at) this.#timerAt = Infinity;
+      this.#timersFired++;
+    });
+  }
 }
 
-function afterAnswer(
-  question: Elicitation,
-  { responseId, action, user, connected: version }: Answer,
-): Elicitation {
-  const answered = advance(question, { type: 'answered', responseId, action, user });
-  if (question.user !== user || version === undefined) return answered;
-  return advance(answered, { type: 'connected', server: question.server, version });
+/** Anyone who may signal a workflow can send anything, and a handler that throws makes its task fail again and again. */
+function readIds(message: unknown): string[] {
+  const { elicitationIds } = { ...(message as { elicitationIds?: unknown } | null) };
+  return Array.isArray(elicitationIds) ? elicitationIds.filter(isId) : [];
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 128;
 }

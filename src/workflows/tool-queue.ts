@@ -1,4 +1,4 @@
-/** Holds the code of a call for as long as it goes on: whoever runs other code does not poll here. */
+/** Polled only by workers that run this bundle's code, for as long as a call of it goes on. */
 export function toolQueueName(taskQueue: string, bundle: string): string {
   return `${taskQueue}/tools/${bundle}`;
 }

@@ -1,2 +1,2 @@
-/** Names of activities in history begin with this, so that an author's cannot be taken for one of ours. */
+/** Begins the names of authors' activities in history, so that none can be taken for one of ours. */
 export const activityPrefix = 'tool.';

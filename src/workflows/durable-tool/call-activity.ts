@@ -1,13 +1,9 @@
-/** The author's activities, as a tool calls them: each has its effect once, or is said to be unknown. */
-import {
-  ActivityCancellationType,
-  ActivityFailure,
-  isCancellation,
-  proxyActivities,
-} from '@temporalio/workflow';
+/** The author's activities, as a tool calls them: each has its effect once, or its outcome is reported as unknown. */
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
 import { usualEffectMs } from '../../turn/tool-call.ts';
-import { maximumAttempts, retryUntilDatabaseAnswers } from '../failures.ts';
+import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, untilCancelled } from '../failures.ts';
+import type { OperatorView } from '../operator-view.ts';
 import { activityPrefix } from './activity-prefix.ts';
 import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
 import { toJson } from './tool-result.ts';
@@ -20,7 +16,7 @@ type Run = (call: EffectCall) => Promise<EffectResult>;
 export function createToolActivities(
   { turn, toolCallId }: EffectCall['call'],
   { timeoutMs = usualEffectMs, idempotent = [] }: ActivityOptions = {},
-  whileWorking: <T>(work: () => Promise<T>) => Promise<T>,
+  view: OperatorView,
 ): ToolRunContext['activities'] {
   const run = proxyActivities<Record<string, Run>>({
     startToCloseTimeout: timeoutMs + marginMs,
@@ -31,11 +27,13 @@ export function createToolActivities(
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   });
 
+  let calls = 0;
+
   async function call(name: string, args: unknown[]): Promise<unknown> {
     const given = toJson(args);
     if (given.kind === 'problem') throw new Error(`What ${name} is called with ${given.problem}.`);
     const isIdempotent = idempotent.includes(name);
-    const effect = await whileWorking(() =>
+    const effect = await view.whileRunning(`${name}/${calls++}`, () =>
       outcomeOf(name, { call: { turn, toolCallId }, args, timeoutMs, isIdempotent }),
     );
     switch (effect.kind) {
@@ -56,7 +54,7 @@ export function createToolActivities(
     try {
       return await retryUntilDatabaseAnswers((again) => activity({ ...input, ...again }));
     } catch (error) {
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      if (!isGivenUp(error)) return untilCancelled(error);
       return { kind: 'unknown', reason: 'it did not say what became of it, so it may or may not have run.' };
     }
   }
@@ -75,7 +73,7 @@ function named(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
-/** An author may forget to wait: an error that nobody hears of would stop the workflow for good. */
+/** An author may forget to await it: an unhandled rejection would fail the workflow's task again and again. */
 export function floating<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

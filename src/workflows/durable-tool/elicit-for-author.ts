@@ -1,42 +1,47 @@
 /** `elicit()` as authors know it: a message and a schema in, a typed answer or the reason why there is none out. */
 import { uuid4 } from '@temporalio/workflow';
-import { isTooManyOpen } from '../../turn/ask.ts';
-import type { AskResult, ToolRequest, TooManyOpen } from '../../turn/ask.ts';
+import { canPresent } from '../../elicitation/capabilities.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
-import { PageCannotReport } from '../elicit.ts';
-import type { Elicit } from '../elicit.ts';
+import type { AskedQuestion, ToolRequest } from '../../turn/ask.ts';
+import { untilCancelled } from '../failures.ts';
 import type { DurableToolInput } from '../messages.ts';
-import type { Questions } from '../questions.ts';
-import type { UnwrittenOutcomes } from '../unwritten-outcomes.ts';
-import { readToolAnswer } from './activities.ts';
+import type { OperatorView } from '../operator-view.ts';
+import type { Moment, Questions } from '../questions.ts';
+import { openToolQuestion, readToolAnswer } from './activities.ts';
 import { issuesOf } from './tool-code.ts';
 import type { ElicitOptions, ElicitResult, ReadSchema, ToolRunContext, ValueSchema } from './tool-code.ts';
 
 /** Of one call. A loop whose end depends on its answers would otherwise ask until the turn's time is up. */
 const mostQuestions = 100;
-/** So often is asked again what the author's schema refuses and the form let pass. */
+/** How often a form is asked when the author's schema refuses what the form accepts. */
 const mostTries = 3;
 
 interface Parts {
   tool: { name: string; title: string };
   call: DurableToolInput;
-  questions: Pick<Questions, 'settlement'>;
-  unwritten: UnwrittenOutcomes;
-  elicit: Elicit;
-  whileAsking<T>(toolCallId: string, ask: () => Promise<T>): Promise<T>;
+  questions: Questions;
+  view: OperatorView;
   readSchema: ReadSchema;
-  /** Collects what nobody could be asked and no default answered, for the model to put in words. */
+  /** Collects what could not be asked and has no default, for the model to put in words. */
   unasked: ToolRequest[];
   log: Pick<ToolRunContext['log'], 'error'>;
 }
 
-const tooMany: Record<TooManyOpen, string> = {
+const notAsked = {
   'too-many-open':
     'the user has too many open questions already, so nobody was asked. Ask them to answer those first.',
   'too-many-in-turn': `as many questions are open in this turn as may be, so nobody was asked. Once those are answered, it can be called again.`,
-};
+  'page-cannot-report':
+    'nobody was sent to its page, because that page could never report that it is done: the agents file names no secret for it (tools.completionSecretEnv). An operator has to add one.',
+} as const;
 
 type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
+type Status = ElicitResult['status'];
+
+interface Answer {
+  status: Status;
+  content?: unknown;
+}
 
 export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
   const asking = new AuthorQuestions(parts);
@@ -67,20 +72,19 @@ class AuthorQuestions {
     const form = readSchema(schema);
     if (form.kind === 'problem') throw new Error(`elicit() cannot show this form: ${form.problem}`);
     const { requestedSchema } = form;
-    let said = message;
+    let words = message;
     for (let tries = 1; ; tries++) {
-      const request = { mode: 'form', toolTitle: tool.title, message: said, requestedSchema } as const;
+      const request = { mode: 'form', toolTitle: tool.title, message: words, requestedSchema } as const;
       const id = tries === 1 ? this.#idOf(options.elicitationId) : uuid4();
-      const answer = await this.#ask(request, id, options);
-      if (answer === 'unsupported' && options.whenUnsupported === 'defaults') return defaultsOf(schema);
-      if (answer === 'unsupported') unasked.push(request);
-      if (answer !== 'accept') return { status: answer };
-      const content = await this.#contentOf(id);
+      const { status, content = {} } = await this.#ask(request, id, options.ttl);
+      if (status === 'unsupported' && options.whenUnsupported === 'defaults') return defaultsOf(schema);
+      if (status === 'unsupported') unasked.push(request);
+      if (status !== 'accept') return { status };
       const read = schema.safeParse(content);
-      if (read.success) return { status: 'accept', content: read.data };
+      if (read.success) return { status, content: read.data };
       if (tries === mostTries)
         throw new Error(`The answer was refused ${mostTries} times: ${issuesOf(read.error)}`);
-      said = `${message}\n\nThat cannot be taken as it is: ${issuesOf(read.error)}`;
+      words = `${message}\n\nThat cannot be taken as it is: ${issuesOf(read.error)}`;
     }
   }
 
@@ -93,51 +97,54 @@ class AuthorQuestions {
     const inspected = inspectUrl(address);
     if (inspected.kind === 'refused') throw new Error(`The url of elicit() ${inspected.reason}.`);
     const request = { mode: 'url', toolTitle: tool.title, message, url: address } as const;
-    const answer = await this.#ask(request, id, options);
-    if (answer === 'unsupported') unasked.push(request);
-    return answer === 'accept' ? { status: answer, content: undefined } : { status: answer };
+    const { status } = await this.#ask(request, id, options.ttl);
+    if (status === 'unsupported') unasked.push(request);
+    return status === 'accept' ? { status, content: undefined } : { status };
   }
 
-  async #ask(
-    request: ToolRequest,
-    id: string,
-    { ttl }: Pick<ElicitOptions, 'ttl'>,
-  ): Promise<Exclude<AskResult, TooManyOpen>> {
-    const { tool, call, elicit, whileAsking, unwritten, log } = this.#parts;
-    this.#countQuestion();
-    const { user } = call.turn;
-    if (user === null) return 'unsupported';
-    const { toolCallId } = call;
-    const about = { kind: 'tool', tool: tool.name, toolCallId, mode: request.mode } as const;
-    const answer = await whileAsking(toolCallId, () =>
-      elicit(about, user, id, { request, timeoutMs: ttl }).catch((error: unknown) => {
-        if (error instanceof PageCannotReport) log.error(`${tool.title}: ${error.message}`);
-        throw error;
-      }),
-    );
-    // Whatever the tool does next may take long, and nobody should be shown an answered question as open.
-    if (answer !== 'accept' || request.mode === 'url') void unwritten.write();
-    if (isTooManyOpen(answer)) throw new Error(tooMany[answer]);
-    return answer;
+  async #ask(request: ToolRequest, elicitationId: string, timeoutMs: number | undefined): Promise<Answer> {
+    const { tool, call, questions, view, log } = this.#parts;
+    const { turn, toolCallId } = call;
+    const index = this.#countQuestion();
+    if (turn.user === null || !canPresent(request.mode, turn.capabilities)) return { status: 'unsupported' };
+    const since = questions.now();
+    const question = { turn, toolCallId, elicitationId, index, request };
+    const opened = await openToolQuestion({ ...question, ...(timeoutMs !== undefined && { timeoutMs }) });
+    if (opened.kind === 'asked') {
+      const { question: asked } = opened;
+      return view.whileAsking(toolCallId, [asked], () => this.#answerTo(asked, since));
+    }
+    const { why } = opened;
+    if (why === 'unsupported' || why === 'cancel') return { status: why };
+    if (why === 'page-cannot-report') log.error(`${tool.title}: ${notAsked[why]}`);
+    throw new Error(notAsked[why]);
   }
 
-  #countQuestion(): void {
+  async #answerTo(question: AskedQuestion, opened: Moment): Promise<Answer> {
+    const { call, questions } = this.#parts;
+    const { turn, toolCallId } = call;
+    const { elicitationId } = question;
+    let left = [question];
+    for (let since = opened; ;) {
+      await questions.wait(left, since);
+      since = questions.now();
+      const read = await readToolAnswer({ turn, toolCallId, elicitationId }).catch(untilCancelled);
+      if (read.kind === 'settled') return { status: read.outcome, content: read.content };
+      left = read.questions;
+    }
+  }
+
+  /** Returns how many there were before. */
+  #countQuestion(): number {
     const { tool, log } = this.#parts;
     this.#asked += 1;
-    if (this.#asked <= mostQuestions) return;
+    if (this.#asked <= mostQuestions) return this.#asked - 1;
     const words = `it has asked ${mostQuestions} questions in one call, which is as many as it may.`;
     if (this.#asked === mostQuestions + 1) log.error(`${tool.title}: ${words}`);
     throw new Error(words);
   }
 
-  async #contentOf(elicitationId: string): Promise<unknown> {
-    const { questions, unwritten } = this.#parts;
-    const { responseId } = questions.settlement(elicitationId) ?? {};
-    if (!responseId) return {};
-    return unwritten.writtenBy((outcomes) => readToolAnswer({ elicitationId, responseId, outcomes }));
-  }
-
-  /** Of the author's choosing, to be told elsewhere too; each question has its own. */
+  /** An author may choose the id, to use it elsewhere too; each question has its own. */
   #idOf(given: string | undefined): string {
     if (given === undefined) return uuid4();
     if (!/^[\w-]{16,64}$/.test(given))

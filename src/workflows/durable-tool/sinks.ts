@@ -1,6 +1,6 @@
 /**
- * What a tool says while it runs and nobody waits for: lines of the worker's log, and how far it has come. Neither is
- * part of history; said again by nobody when the history is replayed.
+ * What a tool reports while it runs: lines for the worker's log, and its progress. Neither is part of history, and a replay
+ * reports nothing again.
  */
 import { proxySinks } from '@temporalio/workflow';
 import type { Sink, Sinks } from '@temporalio/workflow';
@@ -11,12 +11,12 @@ export interface ToolSinks extends Sinks {
   durableTool: Sink & {
     log(call: DurableToolInput, level: LogLevel, message: string, details: Record<string, unknown>): void;
     progress(call: DurableToolInput, progress: ToolProgress): void;
-    /** At this time by the clock, in milliseconds. Code that was bundled before does not say it. */
+    /** At this time by the clock, in milliseconds. */
     taskBegan(atMs: number): void;
   };
 }
 
-export function createSayings(call: DurableToolInput): Pick<ToolRunContext, 'log' | 'progress'> {
+export function createReports(call: DurableToolInput): Pick<ToolRunContext, 'log' | 'progress'> {
   const { durableTool } = proxySinks<ToolSinks>();
   const at =
     (level: LogLevel) =>
@@ -25,8 +25,7 @@ export function createSayings(call: DurableToolInput): Pick<ToolRunContext, 'log
   return {
     log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     progress: (given) => {
-      const told = typeof given === 'number' ? { progress: given } : given;
-      durableTool.progress(call, told);
+      durableTool.progress(call, typeof given === 'number' ? { progress: given } : given);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Says when each task of a call begins, by the clock: a module of interceptors in every bundle of tools. What a task has
- * told its sinks arrives also where the task is cut off, so the worker learns which call keeps its thread busy.
+ * Reports when each task of a call begins, by the clock: a module of interceptors in every bundle of tools. Reports arrive
+ * even when the task is cut off, so the worker learns which call keeps its thread busy.
  */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptors } from '@temporalio/workflow';

@@ -26,7 +26,7 @@ interface SchemaError {
 export interface ActivityOptions {
   /** How long one call of an activity may take. */
   timeoutMs?: number | undefined;
-  /** May be called again when nobody knows whether they have run. */
+  /** May be called again when it is unknown whether they have run. */
   idempotent?: readonly string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What becomes of the value that a tool returns, or of the error that it throws: a result, or words for the model. Pure. */
+/** The result of a call, from the value that the tool returns or the error that it throws. Pure. */
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { issuesOf } from './tool-code.ts';
 import type { ToolCode } from './tool-code.ts';
