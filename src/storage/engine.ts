@@ -21,7 +21,7 @@ export interface Backend {
   /** Changes whenever somebody else has written, and then only. */
   version?(): Promise<number>;
   /** Epoch milliseconds; absent where the database has no clock but this machine's. */
-  readClock?(): Promise<number>;
+  readClock?(query?: Kysely<Tables>): Promise<number>;
   /** Rejects when what is written now would be lost although every statement succeeds. */
   checkFile?(): Promise<void>;
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { countReplies, createMcpSessions } from './tables/mcp-sessions.ts';
+import { createOutbox } from './tables/outbox.ts';
 import { createPushConfigs } from './tables/push-configs.ts';
 import { createSlackTables } from './tables/slack.ts';
 import { createApprovals } from './tables/approvals.ts';
@@ -33,6 +34,7 @@ import { createSealedValues } from './tables/sealed-values.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { createSteps } from './tables/steps.ts';
 import type { ElicitationRow, QuestionObserver } from './ports/elicitations.ts';
+import type { OutboxObserver } from './ports/outbox.ts';
 import type { Storage } from './storage.ts';
 import type { Database } from './database.ts';
 import { machineClock, startDatabaseClock } from './clock.ts';
@@ -56,15 +58,19 @@ export interface StorageOptions {
   /** Overrides the database's own poll interval. */
   pollMs?: number;
   questions?: QuestionObserver;
+  /** Gets the marks of the outbox that this process is to deliver at once. */
+  outbox?: OutboxObserver;
   /** Epoch milliseconds; the database's clock by default. */
   now?: () => number;
+  /** The clock of deadlines; `now` where that is given, the database's clock by default. */
+  time?: () => Promise<number>;
 }
 
 export async function openStorage(
   database: Config['database'],
   options: StorageOptions = {},
 ): Promise<Storage> {
-  const { logger = pino({ level: 'silent' }), questions = nobody } = options;
+  const { logger = pino({ level: 'silent' }), questions = nobody, outbox = () => undefined } = options;
   const { backend, clock } = await openBackend(database, options, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
@@ -92,6 +98,8 @@ export async function openStorage(
     endings,
     questions: notifying(notifications, questions),
     now: clock.now,
+    timeIn: timeOf(backend, options),
+    outbox,
   };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
@@ -105,6 +113,7 @@ export async function openStorage(
     idempotencyKeys: createIdempotencyKeys(parts),
     elicitations: createElicitations(parts, logger),
     polls: createPolls(parts),
+    outbox: createOutbox(parts),
     connections: createConnections(parts, createLocks(backend.lock)),
     oauth: createOAuthRecords(parts),
     connectAttempts: createConnectAttempts(parts),
@@ -159,6 +168,15 @@ function notifying(notifications: Notifications, observer: QuestionObserver): Qu
       observer.settled(question);
     },
   };
+}
+
+function timeOf(
+  { readClock }: Backend,
+  { now, time }: Pick<StorageOptions, 'now' | 'time'>,
+): Database['timeIn'] {
+  if (time) return () => time();
+  if (now || !readClock) return () => Promise.resolve((now ?? Date.now)());
+  return async (query) => Math.floor(await readClock(query));
 }
 
 async function openBackend(

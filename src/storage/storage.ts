@@ -2,8 +2,8 @@
  * Everything Interlude keeps in its own database, as the rest of the program sees it.
  *
  * Contract for every function: idempotent where it takes a key, one transaction each, times are epoch
- * milliseconds, and "compare-and-set" functions return whether they changed anything. Nothing here decides;
- * rows are projections of what workflows decided. What would be written to a turn after its end, or by an attempt
+ * milliseconds, and "compare-and-set" functions return whether they changed anything. How a question ends is decided
+ * here, in the transaction that has locked its row. What would be written to a turn after its end, or by an attempt
  * that a newer one has replaced, is refused: `WriteRefused`.
  */
 import type { TurnLog } from './ports/turn-log.ts';
@@ -15,6 +15,7 @@ import type { Steps } from './ports/steps.ts';
 import type { ToolCalls } from './ports/tool-calls.ts';
 import type { Elicitations } from './ports/elicitations.ts';
 import type { Polls } from './ports/polls.ts';
+import type { Outbox } from './ports/outbox.ts';
 import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
@@ -45,6 +46,7 @@ export interface Storage {
   idempotencyKeys: IdempotencyKeys;
   elicitations: Elicitations;
   polls: Polls;
+  outbox: Outbox;
   connections: Connections;
   oauth: OAuthRecords;
   connectAttempts: ConnectAttempts;

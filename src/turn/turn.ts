@@ -57,3 +57,8 @@ export interface Usage {
   inputTokens: number;
   outputTokens: number;
 }
+
+/** One workflow for each turn; the database holds that a conversation has one live turn. */
+export function turnWorkflowId({ tenant, conversation, turnId }: TurnRef): string {
+  return `turn/${encodeURIComponent(tenant)}/${conversation}/${turnId}`;
+}

@@ -6,7 +6,7 @@ import { defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { AskedQuestion } from '../turn/ask.ts';
 import type { GivenApproval } from '../turn/tool-call.ts';
-import type { Turn, TurnEnd, TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 
 export interface TurnInput extends Turn {
   limits: {
@@ -106,10 +106,7 @@ export const taskTimeouts = {
   stickyQueue: '5s',
 } as const;
 
-/** One workflow for each turn; the database holds that a conversation has one live turn. */
-export function turnWorkflowId({ tenant, conversation, turnId }: TurnRef): string {
-  return `turn/${encodeURIComponent(tenant)}/${conversation}/${turnId}`;
-}
+export { turnWorkflowId } from '../turn/turn.ts';
 
 export function pushWorkflowId(deliveryId: string): string {
   return `push/${deliveryId}`;

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { postgresUrl } from '../postgres.ts';
 import type { DatabaseConfig } from './contract.ts';
-import { firstAttempt, newTurn, text } from './contract/fixtures.ts';
-import { question } from './contract/question.ts';
+import { ending, firstAttempt, newTurn, text } from './contract/fixtures.ts';
+import { answer, formQuestion, open } from './contract/question.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -20,11 +20,11 @@ describe.each([
     stack.defer(() => storage.close());
     const statements = kind === 'sqlite' ? countSqlite() : countPostgres();
     const turn = newTurn();
-    const { id, ...rest } = question(turn);
+    const question = formQuestion(turn);
     const message = (name: string) => ({ id: name, role: 'assistant' as const, content: 'said' });
     const call = { toolCallId: 'call', toolName: 'list', input: {} };
     const work: Record<string, () => Promise<unknown>> = {
-      prepare: () => storage.turns.prepare(turn),
+      prepare: () => storage.turns.prepare(turn, ending),
       begin: () => storage.turns.begin(turn),
       'begin a step': () => storage.steps.begin(turn, { step: 0, attempt: 1 }),
       append: () => storage.steps.append(turn, { step: 0, attempt: 1 }, [text('a'), text('b')]),
@@ -41,12 +41,12 @@ describe.each([
           },
         ),
       'take a call': () => storage.toolCalls.take(turn, 'call', firstAttempt),
-      'open a question': () => storage.elicitations.open({ id, ...rest }, { perUser: 20 }),
-      'settle a question': () => storage.elicitations.settle(id, 'accept', 'r1'),
+      'open a question': () => open(storage, question),
+      'answer a question': () => answer(storage, question),
       'start a call': () => storage.toolCalls.start(turn, 'call', firstAttempt),
       'finish a call': () =>
         storage.toolCalls.finish(turn, 'call', { message: message('m2'), event: text('d') }, firstAttempt),
-      end: () => storage.turns.end(turn, 'completed'),
+      end: () => storage.turns.end(turn, 'completed', { isOwn: true }),
       merge: () => storage.turnLog.merge(turn),
     };
     const counts: Record<string, number> = {};
@@ -58,16 +58,16 @@ describe.each([
     const lock = kind === 'postgres' ? 1 : 0;
     expect(counts).toEqual({
       prepare: 4,
-      begin: 5,
+      begin: 4,
       'begin a step': 1,
       append: 2,
       'keep a step': 5 + lock,
       'take a call': 1,
-      'open a question': 5 + lock,
-      'settle a question': 3,
+      'open a question': 8 + lock,
+      'answer a question': 7 + lock,
       'start a call': 1,
-      'finish a call': 5,
-      end: 5,
+      'finish a call': 6,
+      end: 6,
       merge: 4 + lock,
     });
   });

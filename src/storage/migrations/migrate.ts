@@ -46,6 +46,7 @@ import { addWorkflowCode } from './040-workflow-code.ts';
 import { createInstallation } from './041-installation.ts';
 import { indexTurnDeadlines } from './042-turn-deadlines.ts';
 import { addHolds } from './043-held-calls.ts';
+import { addArbiter } from './044-one-arbiter.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -118,4 +119,5 @@ const migrations: Record<string, Migration> = {
   '041-installation': { up: createInstallation },
   '042-turn-deadlines': { up: indexTurnDeadlines },
   '043-held-calls': { up: addHolds },
+  '044-one-arbiter': { up: addArbiter },
 };

@@ -44,21 +44,20 @@ export interface Waiter {
   workflowId: string | null;
 }
 
-export interface NewQuestion
-  extends Pick<
-    ElicitationRow,
-    | 'id'
-    | 'tenant'
-    | 'conversation'
-    | 'turnId'
-    | 'agent'
-    | 'user'
-    | 'request'
-    | 'server'
-    | 'seenVersion'
-    | 'isReported'
-    | 'salt'
-  > {
+export interface NewQuestion extends Pick<
+  ElicitationRow,
+  | 'id'
+  | 'tenant'
+  | 'conversation'
+  | 'turnId'
+  | 'agent'
+  | 'user'
+  | 'request'
+  | 'server'
+  | 'seenVersion'
+  | 'isReported'
+  | 'salt'
+> {
   /**
    * Names the place in the turn that asks, once: an account of the turn, a call's approval, a question of a round. A question
    * that is opened again at the same place, after a retry or a reset of the workflow, is the one that is there already.

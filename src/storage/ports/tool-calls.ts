@@ -70,7 +70,7 @@ export interface ToolCalls {
     event: NewEvent,
     by: CallAttempt,
   ): Promise<boolean>;
-  /** In their order. Gone once the call is finished. */
+  /** In their order. Gone once the call is finished; those of a turn that ended first, once they are abandoned. */
   rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
   /**
    * → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish
@@ -84,6 +84,8 @@ export interface ToolCalls {
     result: CallResult & { notice?: NewEvent },
     by?: CallAttempt,
   ): Promise<boolean>;
+  /** Of all calls of a turn that has ended, once what servers keep open for them is abandoned. */
+  forgetRounds(turn: TurnRef): Promise<void>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */
   unfinished(turn: TurnRef): Promise<UnfinishedCall[]>;
 }

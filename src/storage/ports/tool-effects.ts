@@ -14,7 +14,10 @@ export type EffectClaim = { kind: 'claimed' | 'started' } | { kind: 'finished'; 
 
 /** What authors' activities have done, so that none has its effect twice. */
 export interface ToolEffects {
-  /** `started`: an earlier attempt has begun and did not say what became of it. */
+  /**
+   * `started`: an earlier attempt has begun and did not say what became of it. A new effect of a turn that is over is refused
+   * (`WriteRefused`).
+   */
   claim(effect: EffectRef, of: { turn: TurnRef; name: string }): Promise<EffectClaim>;
   /** `started` → `finished`. The first result counts. */
   finish(effect: EffectRef, sealed: string): Promise<boolean>;

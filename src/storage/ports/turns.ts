@@ -41,6 +41,8 @@ export interface Ending {
   events?: NewEvent[];
   /** The turn's own workflow ends it, so its cancellation is not queued. */
   isOwn?: boolean;
+  /** Abandoning its calls is not queued: a copy of this installation may still be making them. */
+  keepsCalls?: boolean;
 }
 
 /** How a new message treats the live turn of its conversation. */

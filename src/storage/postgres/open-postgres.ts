@@ -3,6 +3,7 @@ import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Backend } from '../engine.ts';
+import { compileOnce } from '../compile-once.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { reportingDialect } from '../reporting-dialect.ts';
 import { createPostgresCarrier } from './listen-notify.ts';
@@ -19,6 +20,12 @@ const connectTimeoutMs = 5_000;
  */
 const silenceMs = 40_000;
 const lastListenMs = 500;
+/** Unlike `now()`, this is not the time at which the transaction began. */
+const selectTime = compileOnce((query) =>
+  sql<{
+    now: number;
+  }>`select (extract(epoch from clock_timestamp()) * 1000)::double precision as now`.compile(query),
+);
 /** With notifications, a poll only finds what was lost; without, all that other processes write. */
 const pollMs = { notified: 1_000, unnotified: 250 };
 
@@ -90,11 +97,8 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
     get pollMs() {
       return isPooled ? pollMs.unnotified : pollMs.notified;
     },
-    async readClock() {
-      const read = sql<{
-        now: number;
-      }>`select (extract(epoch from clock_timestamp()) * 1000)::double precision as now`;
-      const { rows } = await read.execute(query);
+    async readClock(by = query) {
+      const { rows } = await selectTime(by, {});
       return rows[0]?.now ?? NaN;
     },
     async close() {

@@ -2,6 +2,7 @@
 import type { ClosedBecause, Status } from '../../elicitation/elicitation.ts';
 import type { AuditEntry } from '../ports/audit.ts';
 import type { AnswerSurface } from '../ports/elicitations.ts';
+import type { Mark } from '../ports/outbox.ts';
 import type { PollSubject } from '../ports/polls.ts';
 
 export interface QuestionTables {
@@ -10,25 +11,52 @@ export interface QuestionTables {
     tenant: string;
     conversation: string;
     turn_id: string;
-    workflow_id: string;
+    /** The place in the turn that asks, once. */
+    place: string;
     agent: string;
     user_id: string;
     request: string;
     server: string | null;
     seen_version: number | null;
+    /** 1: a page that reports that it is done settles it. */
+    is_reported: number;
     status: Status;
+    /** The consent to open its page, while it is pending. */
+    consent: string | null;
     response_id: string | null;
     salt: string;
     created_at: number;
     deadline: number;
     settled_at: number | null;
     because: ClosedBecause | null;
-    /** What is looked at while it is open. */
+    /** 1: its turn ended before the accepted answer was acted on. */
+    is_unused: number;
+    /** What is polled while it is open. */
     look: string | null;
+  };
+  /** Calls that wait for a pending question, or have waited for one until it was settled. */
+  question_waiters: {
+    elicitation_id: string;
+    tool_call_id: string;
+    /** Null: the process that opened the question watches the row itself. */
+    workflow_id: string | null;
+  };
+  /** What Temporal and servers still have to be notified of; see ../tables/outbox.ts. */
+  outbox: {
+    id: string;
+    kind: Mark['kind'];
+    workflow_id: string | null;
+    elicitation_id: string | null;
+    tenant: string;
+    conversation: string;
+    turn_id: string;
+    due_at: number;
+    /** 1: a process is delivering it, unless it is due again by now. */
+    is_leased: number;
+    failures: number;
   };
   looks: {
     id: string;
-    workflow_id: string;
     kind: PollSubject['kind'];
     server: string;
     subject: string;

@@ -90,6 +90,8 @@ export interface TurnTables {
     progress: number | null;
     /** The attempt is alive until then at least, and no later one takes the call over. */
     held_until: number | null;
+    /** 1: it has asked a question, or shared one. */
+    has_asked: number;
     created_at: number;
   };
   tool_call_rounds: {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
-import type { Audit } from '../ports/audit.ts';
+import type { Kysely, Selectable } from 'kysely';
+import type { Audit, AuditEntry } from '../ports/audit.ts';
 import { compileOnce } from '../compile-once.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
@@ -11,11 +11,26 @@ const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
   return query.insertInto('audit').values(values).compile();
 });
 
+export async function insertAudit(
+  query: Kysely<Tables>,
+  { elicitationId, at, tenant, actor, action, detail, address }: AuditEntry,
+): Promise<void> {
+  const entry = {
+    id: randomUUID(),
+    elicitation_id: elicitationId,
+    at,
+    tenant,
+    actor,
+    action,
+    detail,
+    address,
+  };
+  await insert(query, entry);
+}
+
 export function createAudit({ query }: Database): Audit {
   return {
-    async record({ elicitationId, ...entry }) {
-      await insert(query, { id: randomUUID(), elicitation_id: elicitationId, ...entry });
-    },
+    record: (entry) => insertAudit(query, entry),
     async ofElicitation(elicitationId) {
       const rows = await query
         .selectFrom('audit')

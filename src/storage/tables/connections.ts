@@ -1,13 +1,18 @@
 import { sql } from 'kysely';
-import type { ExpressionBuilder, Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable, Transaction } from 'kysely';
 import { compileOnce } from '../compile-once.ts';
 import type { ConnectionKey, ConnectionRow, Connections } from '../ports/connections.ts';
 import { fromJson } from '../schema.ts';
+import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import type { Locks } from '../locks.ts';
+import { toElicitation } from './elicitation-rows.ts';
+import { advanced, announceSettled, nothingSettled, writeSettled } from './settling.ts';
+import type { Settled } from './settling.ts';
 
-export function createConnections({ kind, query, now }: Database, locks: Locks): Connections {
+export function createConnections(database: Database, locks: Locks): Connections {
+  const { query, now } = database;
   const change = (key: ConnectionKey) => query.updateTable('connections').where(isConnection(key));
 
   return {
@@ -27,34 +32,23 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
         .execute();
       return rows.map(toConnection);
     },
-    async establish({ tenant, server, user }, { store, account, scopes, sealed, freshUntil }) {
-      const at = now();
-      const values = {
-        store,
-        status: 'active' as const,
-        broken_reason: null,
-        account,
-        scopes: JSON.stringify(scopes),
-        sealed,
-        fresh_until: freshUntil,
-        troubled_at: null,
-        updated_at: at,
-      };
-      const { version } = await query
-        .insertInto('connections')
-        .values({ tenant, server, user_id: user ?? '', version: 1, created_at: at, ...values })
-        .onConflict((conflict) =>
-          conflict.columns(['tenant', 'server', 'user_id']).doUpdateSet({
-            ...values,
-            version: sql`connections.version + 1`,
-            // Connecting again after a removal is a new connection, only the count goes on.
-            created_at: sql`case connections.status when 'removed' then ${at} else connections.created_at end`,
-          }),
-        )
-        .returning('version')
-        .executeTakeFirstOrThrow();
+    async establish(key, connection) {
+      if (key.user === null) {
+        const version = await query
+          .transaction()
+          .execute((write) => establish(write, key, connection, now()));
+        await settleConnected(database, key);
+        return version;
+      }
+      const { version, settled } = await query.transaction().execute(async (write) => {
+        const at = now();
+        const version = await establish(write, key, connection, at);
+        return { version, settled: await settleWaiting(write, key, version, at) };
+      });
+      announceSettled(database, settled);
       return version;
     },
+    settleConnected: (key) => settleConnected(database, key),
     async refresh(row, { sealed, freshUntil, scopes }) {
       const result = await change(row)
         .set({ sealed, fresh_until: freshUntil, scopes: JSON.stringify(scopes), updated_at: now() })
@@ -82,8 +76,7 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
           .selectAll()
           .where(isConnection(key))
           .where('status', '!=', 'removed')
-          // SQLite's transactions never interleave.
-          .$if(kind === 'postgres', (some) => some.forUpdate())
+          .$if(needsLocks(write), (some) => some.forUpdate())
           .executeTakeFirst();
         if (!row) return null;
         await write
@@ -113,6 +106,125 @@ export function createConnections({ kind, query, now }: Database, locks: Locks):
     withLock: ({ tenant, server, user }, waitMs, work) =>
       locks.withLock(JSON.stringify(['connection', tenant, server, user]), waitMs, work),
   };
+}
+
+type Secrets = Parameters<Connections['establish']>[1];
+
+async function establish(
+  write: Transaction<Tables>,
+  { tenant, server, user }: ConnectionKey,
+  { store, account, scopes, sealed, freshUntil }: Secrets,
+  at: number,
+): Promise<number> {
+  const values = {
+    store,
+    status: 'active' as const,
+    broken_reason: null,
+    account,
+    scopes: JSON.stringify(scopes),
+    sealed,
+    fresh_until: freshUntil,
+    troubled_at: null,
+    updated_at: at,
+  };
+  const { version } = await write
+    .insertInto('connections')
+    .values({ tenant, server, user_id: user ?? '', version: 1, created_at: at, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant', 'server', 'user_id']).doUpdateSet({
+        ...values,
+        version: sql`connections.version + 1`,
+        // Connecting again after a removal is a new connection, only the count goes on.
+        created_at: sql`case connections.status when 'removed' then ${at} else connections.created_at end`,
+      }),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow();
+  return version;
+}
+
+/** So many questions of a shared account are settled in one transaction. */
+const batchSize = 50;
+
+async function settleConnected(database: Database, key: ConnectionKey): Promise<void> {
+  const { query, now } = database;
+  for (;;) {
+    const settled = await query.transaction().execute(async (write) => {
+      const row = await write
+        .selectFrom('connections')
+        .select('version')
+        .where(isConnection(key))
+        .where('status', '=', 'active')
+        .executeTakeFirst();
+      return row ? settleWaiting(write, key, row.version, now()) : nothingSettled;
+    });
+    announceSettled(database, settled);
+    if (settled.questions.length < batchSize) return;
+  }
+}
+
+/** Of a user's own account, all that wait for an older version; of a shared one, a batch. */
+async function settleWaiting(
+  write: Transaction<Tables>,
+  { tenant, server, user }: ConnectionKey,
+  version: number,
+  at: number,
+): Promise<Settled> {
+  const rows = await write
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('tenant', '=', tenant)
+    .where('server', '=', server)
+    .where('seen_version', '<', version)
+    .$if(user !== null, (own) => own.where('user_id', '=', user ?? ''))
+    .orderBy('id')
+    .$if(user === null, (some) => some.limit(batchSize))
+    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .execute();
+  const event = { type: 'connected' as const, server, version };
+  const changed = rows.map((row) => advanced(toElicitation(row), event, at));
+  return writeSettled(write, changed, { at });
+}
+
+const lockOne = compileOnce((write, key: ConnectionKey & { user: string; at: number }) => {
+  const { tenant, server, user, at } = key;
+  return write
+    .insertInto('connections')
+    .values({
+      tenant,
+      server,
+      user_id: user,
+      store: '',
+      version: 0,
+      status: 'removed',
+      broken_reason: null,
+      account: null,
+      scopes: '[]',
+      sealed: '',
+      fresh_until: null,
+      troubled_at: null,
+      created_at: at,
+      updated_at: at,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant', 'server', 'user_id'])
+        .doUpdateSet((row) => ({ updated_at: row.ref('connections.updated_at') })),
+    )
+    .returning(['status', 'version'])
+    .compile();
+});
+
+/** Until the transaction ends, this account is not connected. Where there never was one, its row is made, in version 0. */
+export async function lockConnection(
+  write: Transaction<Tables>,
+  key: ConnectionKey & { user: string },
+  at: number,
+): Promise<Pick<Selectable<Tables['connections']>, 'status' | 'version'>> {
+  const { tenant, server, user } = key;
+  const { rows } = await lockOne(write, { tenant, server, user, at });
+  return rows[0] ?? { status: 'removed', version: 0 };
 }
 
 const selectOne = compileOnce((query, key: ConnectionKey & { user: string }) =>

@@ -1,8 +1,8 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
-import type { Settlement, Status } from '../../elicitation/elicitation.ts';
-import { compileOnce } from '../compile-once.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
+import type { Status } from '../../elicitation/elicitation.ts';
+import type { Elicitation } from '../../elicitation/lifecycle.ts';
+import type { ElicitationRow, NewQuestion } from '../ports/elicitations.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
@@ -24,26 +24,32 @@ export function settledEvent(elicitation: ElicitationRow): NewEvent {
   return eventOf(elicitation, elicitation.status);
 }
 
-export function toRow(elicitation: ElicitationRow, poll: string | null): Selectable<Tables['elicitations']> {
+export function toRow(
+  elicitation: ElicitationRow,
+  { place, poll }: Pick<NewQuestion, 'place' | 'poll'>,
+): Selectable<Tables['elicitations']> {
   return {
     id: elicitation.id,
     tenant: elicitation.tenant,
     conversation: elicitation.conversation,
     turn_id: elicitation.turnId,
-    workflow_id: elicitation.workflowId,
+    place,
     agent: elicitation.agent,
     user_id: elicitation.user,
     request: JSON.stringify(elicitation.request),
     server: elicitation.server,
     seen_version: elicitation.seenVersion,
+    is_reported: elicitation.isReported ? 1 : 0,
     status: elicitation.status,
     response_id: elicitation.responseId,
+    consent: elicitation.consent,
     salt: elicitation.salt,
     created_at: elicitation.createdAt,
     deadline: elicitation.deadline,
     settled_at: elicitation.settledAt,
     because: elicitation.because,
-    look: poll,
+    is_unused: elicitation.isUnused ? 1 : 0,
+    look: poll?.id ?? null,
   };
 }
 
@@ -53,55 +59,35 @@ export function toElicitation(row: Selectable<Tables['elicitations']>): Elicitat
     tenant: row.tenant,
     conversation: row.conversation,
     turnId: row.turn_id,
-    workflowId: row.workflow_id,
     agent: row.agent,
     user: row.user_id,
     request: fromJson(row.request),
     server: row.server,
     seenVersion: row.seen_version,
+    isReported: row.is_reported === 1,
     status: row.status,
     responseId: row.response_id,
+    consent: row.consent,
     salt: row.salt,
     createdAt: row.created_at,
     deadline: row.deadline,
     settledAt: row.settled_at,
     because: row.because,
+    isUnused: row.is_unused === 1,
   };
 }
 
-interface Settling extends Pick<ElicitationRow, 'id' | 'responseId' | 'because'> {
-  outcome: Settlement['outcome'];
-  now: number;
-}
-
-const updateSettled = compileOnce((write, { id, outcome, responseId, now, because }: Settling) =>
-  write
-    .updateTable('elicitations')
-    .set({ status: outcome, response_id: responseId, settled_at: now, because })
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .returningAll()
-    .compile(),
-);
-
-/** Those that were still pending, settled; in the order of `settlements`. Their events are for the caller to write. */
-export async function settleRows(
-  write: Transaction<Tables>,
-  settlements: Settlement[],
-  now: number,
-): Promise<ElicitationRow[]> {
-  const settled = new Map<string, ElicitationRow>();
-  // Whoever settles several locks them in the same order.
-  for (const settlement of settlements.toSorted(byId)) {
-    const { elicitationId: id, outcome, responseId, because = null } = settlement;
-    const {
-      rows: [row],
-    } = await updateSettled(write, { id, outcome, responseId, now, because });
-    if (row) settled.set(id, toElicitation(row));
-  }
-  return settlements.flatMap(({ elicitationId }) => settled.get(elicitationId) ?? []);
-}
-
-function byId(one: Settlement, other: Settlement): number {
-  return one.elicitationId < other.elicitationId ? -1 : 1;
+/** A pending question, for the reducer. */
+export function toPending(row: ElicitationRow): Elicitation {
+  const { id, request, user, deadline, server, seenVersion, consent } = row;
+  return {
+    id,
+    mode: request.mode,
+    user,
+    deadline,
+    server: server ?? '',
+    ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
+    ...(row.isReported && { page: 'reports' as const }),
+    state: { kind: 'pending', ...(consent !== null && { consent }) },
+  };
 }

@@ -1,80 +1,104 @@
 import { sql } from 'kysely';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import type { Outcome } from '../../elicitation/elicitation.ts';
 import { compileOnce } from '../compile-once.ts';
-import { writeToConversation } from '../log/append.ts';
-import { consentOf, eventOf, settledEvent, toElicitation, toRow, settleRows } from './elicitation-rows.ts';
-import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
-import { addPoll } from './polls.ts';
-import type { Settlement } from '../../elicitation/elicitation.ts';
-import type { TooManyOpen } from '../../turn/ask.ts';
-import type { ElicitationRow, Elicitations, OpenLimits } from '../ports/elicitations.ts';
-import type { NewPoll } from '../ports/polls.ts';
 import type { Database } from '../database.ts';
+import { chunks } from '../log/append.ts';
+import type { ElicitationRow, Elicitations, SettlingEvent, TimedQuestion } from '../ports/elicitations.ts';
 import type { Tables } from '../schema.ts';
+import { createAnswer, recordedAnswer } from './answering.ts';
+import { toElicitation } from './elicitation-rows.ts';
+import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
+import { NotOpened, openQuestions } from './opening.ts';
+import {
+  advanced,
+  announceSettled,
+  lockQuestions,
+  startingOver,
+  stopWaiting,
+  waitedForBy,
+  writeSettled,
+} from './settling.ts';
 
 const selectOne = compileOnce((query, { id }: { id: string }) =>
   query.selectFrom('elicitations').selectAll().where('id', '=', id).compile(),
 );
-const selectPending = compileOnce((query, of: { tenant: string; server: string }) =>
-  pendingOf(query, of).compile(),
-);
-const selectPendingOf = compileOnce((query, of: { tenant: string; server: string; user: string }) =>
-  pendingOf(query, of).where('user_id', '=', of.user).compile(),
-);
-const insertAnswer = compileOnce((query, answer: Selectable<Tables['elicitation_answers']>) => {
-  const { elicitation_id, response_id, action, sealed_content, received_at, surface } = answer;
-  return query
-    .insertInto('elicitation_answers')
-    .values({ elicitation_id, response_id, action, sealed_content, received_at, surface })
-    .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
-    .compile();
-});
-
-function pendingOf(query: Kysely<Tables>, { tenant, server }: { tenant: string; server: string }) {
-  return query
+const selectOfCall = compileOnce((query, { turnId, toolCallId }: { turnId: string; toolCallId: string }) =>
+  query
     .selectFrom('elicitations')
-    .selectAll()
-    .where('status', '=', 'pending')
-    .where('tenant', '=', tenant)
-    .where('server', '=', server)
+    .innerJoin('question_waiters', 'question_waiters.elicitation_id', 'elicitations.id')
+    .selectAll('elicitations')
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
     .orderBy('created_at')
-    .orderBy('id');
-}
+    .orderBy('id')
+    .compile(),
+);
 
 export function createElicitations(database: Database, logger: Logger): Elicitations {
-  const { query, notifications, questions, now } = database;
-  const get = (id: string) => find(query, id);
+  const { query, notifications, questions, now, timeIn } = database;
 
-  async function settleAll(settlements: Settlement[]): Promise<ElicitationRow[]> {
-    if (settlements.length === 0) return [];
-    const at = now();
-    const settled = await query.transaction().execute(async (write) => {
-      const rows = await settleRows(write, settlements, at);
-      const [first] = rows;
-      if (first) await writeToConversation(write, first, { events: rows.map(settledEvent) }, at);
-      return rows;
-    });
-    const [first] = settled;
-    if (first) notifications.announce(first);
-    for (const question of settled) questions.settled(question);
-    return settled;
+  /** Where none is pending, the time need not be read. */
+  async function timed(rows: ElicitationRow[]): Promise<TimedQuestion[]> {
+    const isAnyOpen = rows.some(({ status }) => status === 'pending');
+    const time = isAnyOpen ? await timeIn(query) : 0;
+    return rows.map((question) => withRemaining(question, time));
   }
 
   return {
-    async open(row, limits, poll) {
-      const opened = await query.transaction().execute((write) => open(database, write, row, limits, poll));
-      if (opened === 'too-many-open' || opened === 'too-many-in-turn') return opened;
-      notifications.announce(row);
-      if (opened !== 'known') questions.opened(opened);
-      return 'opened';
+    async open(given, limits) {
+      const opening = await query
+        .transaction()
+        .execute((write) => openQuestions(database, write, given, limits))
+        .catch((error: unknown) => {
+          if (error instanceof NotOpened) return error.why;
+          throw error;
+        });
+      if (opening.kind !== 'opened') return opening;
+      const { rows, opened, time } = opening;
+      const [first] = opened;
+      if (first) notifications.announce(first);
+      for (const question of opened) questions.opened(question);
+      return { kind: 'opened', questions: rows.map((row) => withRemaining(row, time)) };
     },
-    async settle(id, outcome, responseId, because) {
-      const settlement = { elicitationId: id, outcome, responseId, ...(because && { because }) };
-      return (await settleAll([settlement])).length > 0;
+    answer: createAnswer(database),
+    settle: (ids, event, options) => settle(database, ids, event, options),
+    async read(ids) {
+      const rows: ElicitationRow[] = [];
+      for (const chunk of chunks(ids)) {
+        const found = await query.selectFrom('elicitations').selectAll().where('id', 'in', chunk).execute();
+        rows.push(...found.map(toElicitation));
+      }
+      return timed(inOrder(ids, rows));
     },
-    settleAll,
-    get,
+    get: (id) => find(query, id),
+    async ofCall({ turnId }, toolCallId) {
+      const { rows } = await selectOfCall(query, { turnId, toolCallId });
+      return timed(rows.map(toElicitation));
+    },
+    async refusalOf({ turnId }, server) {
+      const row = await query
+        .selectFrom('elicitations')
+        .select('status')
+        .where('turn_id', '=', turnId)
+        .where('server', '=', server)
+        .where('status', 'not in', ['pending', 'accept'])
+        .where('place', '!=', sql.ref<string>('id'))
+        .orderBy('settled_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row ? (row.status as Exclude<Outcome, 'accept'>) : null;
+    },
+    async leave({ turnId }, waiter) {
+      const settled = await startingOver(query, async (write, toLock, needs) => {
+        const locked = await lockQuestions(write, toLock);
+        needs(await waitedForBy(write, turnId, waiter));
+        const at = now();
+        return writeSettled(write, await stopWaiting(write, locked, waiter, at), { at });
+      });
+      announceSettled(database, settled);
+    },
     untilSettled: (asked, signal) => untilSettled(database, asked, signal),
     async ofConversation({ tenant, conversation }, status) {
       const rows = await query
@@ -90,42 +114,39 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
     },
     openOf: (asked) => openQuestionsOf(database, asked),
     followOf: (asked, signal) => followQuestionsOf(database, asked, signal, logger),
-    async pendingFor({ tenant, server, user }) {
-      const { rows } =
-        user === null
-          ? await selectPending(query, { tenant, server })
-          : await selectPendingOf(query, { tenant, server, user });
-      return rows.map(toElicitation);
-    },
-    connectedButPending: () => connectedButPending(database),
-    async noteConsent(question) {
-      const at = now();
-      await query.transaction().execute((write) => noteConsent(write, question, at));
-      notifications.announce(question);
-    },
-    async storeAnswer(elicitationId, { responseId, action, sealedContent, receivedAt, surface }) {
-      const { numAffectedRows } = await insertAnswer(query, {
-        elicitation_id: elicitationId,
-        response_id: responseId,
-        action,
-        sealed_content: sealedContent,
-        received_at: receivedAt,
-        surface: surface ?? null,
-      });
-      return Number(numAffectedRows) > 0;
-    },
-    async answer(elicitationId, responseId) {
-      const row = await query
-        .selectFrom('elicitation_answers')
-        .selectAll()
-        .where('elicitation_id', '=', elicitationId)
-        .where('response_id', '=', responseId)
-        .executeTakeFirst();
-      if (!row) return null;
-      const { action, sealed_content: sealedContent, received_at: receivedAt, surface } = row;
-      return { responseId, action, sealedContent, receivedAt, ...(surface !== null && { surface }) };
-    },
+    recorded: (elicitationId, responseId) => recordedAnswer(query, elicitationId, responseId),
   };
+}
+
+async function settle(
+  database: Database,
+  ids: string[],
+  event: SettlingEvent,
+  { except, audit }: Parameters<Elicitations['settle']>[2] = {},
+): Promise<TimedQuestion[]> {
+  const { query, now, timeIn } = database;
+  if (ids.length === 0) return [];
+  const { rows, time, settled } = await query.transaction().execute(async (write) => {
+    const locked = await lockQuestions(write, ids);
+    const time = locked.some(({ status }) => status === 'pending') ? await timeIn(write) : 0;
+    const at = now();
+    const isFor = ({ deadline }: ElicitationRow) => event.type !== 'deadline-passed' || deadline <= time;
+    const rows = locked.map((row) => (isFor(row) ? advanced(row, event, at) : row));
+    const changed = rows.filter((row, index) => row !== locked[index]);
+    return { rows, time, settled: await writeSettled(write, changed, { at, except, audit }) };
+  });
+  announceSettled(database, settled);
+  return inOrder(ids, rows).map((row) => withRemaining(row, time));
+}
+
+function withRemaining(question: ElicitationRow, time: number): TimedQuestion {
+  const remainingMs = question.status === 'pending' ? Math.max(0, question.deadline - time) : 0;
+  return { question, remainingMs };
+}
+
+function inOrder(ids: string[], rows: ElicitationRow[]): ElicitationRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 async function find(query: Kysely<Tables>, id: string): Promise<ElicitationRow | null> {
@@ -152,99 +173,4 @@ async function untilSettled(
   } finally {
     subscription.close();
   }
-}
-
-async function connectedButPending({ query, now }: Database) {
-  const rows = await query
-    .selectFrom('elicitations')
-    .selectAll('elicitations')
-    .innerJoin('connections', (join) =>
-      join
-        .onRef('connections.tenant', '=', 'elicitations.tenant')
-        .onRef('connections.server', '=', 'elicitations.server')
-        .on((row) =>
-          row.or([
-            row('connections.user_id', '=', row.ref('elicitations.user_id')),
-            row('connections.user_id', '=', ''),
-          ]),
-        ),
-    )
-    .select('connections.version')
-    .where('elicitations.status', '=', 'pending')
-    .where('elicitations.deadline', '>', now())
-    .where('connections.status', '=', 'active')
-    .whereRef('connections.version', '>', 'elicitations.seen_version')
-    .execute();
-  return rows.map((row) => ({ ...toElicitation(row), version: row.version }));
-}
-
-async function noteConsent(
-  write: Transaction<Tables>,
-  { id, request, ...turn }: Parameters<Elicitations['noteConsent']>[0],
-  at: number,
-): Promise<void> {
-  // Also locks it: nobody settles it in between.
-  const { numUpdatedRows } = await write
-    .updateTable('elicitations')
-    .set({ status: 'pending' })
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows > 0)
-    await writeToConversation(write, turn, { events: [consentOf({ id, request })] }, at);
-}
-
-async function open(
-  { kind, now }: Database,
-  write: Transaction<Tables>,
-  row: Parameters<Elicitations['open']>[0],
-  { perUser, perTurn = perUser }: OpenLimits,
-  poll: NewPoll | undefined,
-): Promise<ElicitationRow | 'known' | TooManyOpen> {
-  const { tenant, user } = row;
-  if (kind === 'postgres') {
-    // Counting and inserting must not interleave for one user, nor with the end of the turn, which closes the questions
-    // that it sees; SQLite's transactions never do.
-    const name = JSON.stringify(['open-elicitations', tenant, user]);
-    await sql`
-      select pg_advisory_xact_lock(hashtextextended(${name}, 0)) from turns where turn_id = ${row.turnId} for share
-    `.execute(write);
-  }
-  const existing = await write
-    .selectFrom('elicitations')
-    .select('id')
-    .where('id', '=', row.id)
-    .executeTakeFirst();
-  if (existing) return 'known';
-
-  const at = now();
-  const { open, inTurn } = await write
-    .selectFrom('elicitations')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('open'),
-      fn.countAll<number>().filterWhere('turn_id', '=', row.turnId).as('inTurn'),
-    ])
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', user)
-    .where('status', '=', 'pending')
-    .where('deadline', '>', at)
-    .executeTakeFirstOrThrow();
-  if (open >= perUser) return 'too-many-open';
-  if (inTurn >= perTurn) return 'too-many-in-turn';
-
-  const elicitation: ElicitationRow = {
-    ...row,
-    status: 'pending',
-    responseId: null,
-    createdAt: at,
-    settledAt: null,
-    because: null,
-  };
-  if (poll) await addPoll(write, row, poll, at);
-  await write
-    .insertInto('elicitations')
-    .values(toRow(elicitation, poll?.id ?? null))
-    .execute();
-  await writeToConversation(write, row, { events: [eventOf(elicitation, 'pending')] }, at);
-  return elicitation;
 }

@@ -1,16 +1,18 @@
 /** The row that says which installation the database belongs to, and what is asked of turns when it does not fit Temporal. */
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
-import { writeToConversation } from '../log/append.ts';
+import type { Selectable, Transaction } from 'kysely';
+import { chunks } from '../log/append.ts';
 import type { Installation, InstallationRow } from '../ports/installation.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
-import { settledEvent, toElicitation } from './elicitation-rows.ts';
+import { advanced, announceSettled, lockPendingOf, writeSettled } from './settling.ts';
 import { toTurn } from './turn-rows.ts';
 
 const key = 'this';
 
-export function createInstallation({ query, notifications, questions, now }: Database): Installation {
+export function createInstallation(database: Database): Installation {
+  const { query, now } = database;
+
   async function read(): Promise<InstallationRow | null> {
     const row = await query.selectFrom('installation').selectAll().executeTakeFirst();
     return row ? toRow(row) : null;
@@ -84,24 +86,22 @@ export function createInstallation({ query, notifications, questions, now }: Dat
       return rows.map((row) => toTurn({ ...row, input_tokens: null, output_tokens: null }));
     },
     async rewind({ turnId }, buildId) {
-      const at = now();
-      const closed = await query.transaction().execute(async (write) => {
+      const settled = await query.transaction().execute(async (write) => {
         // Locks the turn's row; the due time keeps others from looking at it while its workflow is started.
         const turn = await write
           .updateTable('turns')
-          .set({ due_at: at + startMs, build_id: buildId })
+          .set({ due_at: now() + startMs, build_id: buildId })
           .where('turn_id', '=', turnId)
           .where('status', '=', 'running')
-          .returning(['tenant', 'conversation'])
+          .returning('turn_id')
           .executeTakeFirst();
         if (!turn) return null;
-        const rows = await write
-          .updateTable('elicitations')
-          .set({ status: 'cancel', settled_at: at })
-          .where('turn_id', '=', turnId)
-          .where('status', '=', 'pending')
-          .returningAll()
-          .execute();
+        const at = now();
+        const closed = (await lockPendingOf(write, turnId)).map((row) =>
+          advanced(row, { type: 'abandoned' }, at),
+        );
+        const settled = await writeSettled(write, closed, { at, isEnd: true });
+        await forgetQuestions(write, turnId);
         await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
         await write
           .updateTable('tool_calls')
@@ -109,16 +109,35 @@ export function createInstallation({ query, notifications, questions, now }: Dat
           .where('turn_id', '=', turnId)
           .where('state', '!=', 'finished')
           .execute();
-        const settled = rows.map(toElicitation);
-        await writeToConversation(write, { ...turn, turnId }, { events: settled.map(settledEvent) }, at);
-        return { turn: { ...turn, turnId }, settled };
+        return settled;
       });
-      if (!closed) return false;
-      notifications.announce(closed.turn);
-      for (const question of closed.settled) questions.settled(question);
+      if (!settled) return false;
+      announceSettled(database, settled);
       return true;
     },
   };
+}
+
+/**
+ * Its unfinished calls are made anew and ask anew: what they asked before is no question of theirs, and the places of those
+ * questions are free.
+ */
+async function forgetQuestions(write: Transaction<Tables>, turnId: string): Promise<void> {
+  const asked = write
+    .selectFrom('question_waiters')
+    .innerJoin('tool_calls', 'tool_calls.tool_call_id', 'question_waiters.tool_call_id')
+    .select('elicitation_id')
+    .where('tool_calls.turn_id', '=', turnId)
+    .where('tool_calls.state', '!=', 'finished');
+  const questions = await write
+    .updateTable('elicitations')
+    .set((row) => ({ place: row.ref('id') }))
+    .where('turn_id', '=', turnId)
+    .where('id', 'in', asked)
+    .returning('id')
+    .execute();
+  for (const chunk of chunks(questions.map(({ id }) => id)))
+    await write.deleteFrom('question_waiters').where('elicitation_id', 'in', chunk).execute();
 }
 
 /** As long as the start of a turn is tried for. */

@@ -6,7 +6,6 @@
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { chunks } from '../log/append.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
 import type { Poll, Polls, NewPoll } from '../ports/polls.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
@@ -42,14 +41,14 @@ export function createPolls({ kind, query, now }: Database): Polls {
             // SQLite has one writer at a time.
             .$if(kind === 'postgres', (mine) => mine.forNoKeyUpdate().skipLocked()),
         )
-        .returning(['id', 'workflow_id', 'subject', 'looks'])
+        .returning(['id', 'subject', 'looks'])
         .execute();
       const pending = await pendingOf(rows.map(({ id }) => id));
       await drop(rows.map(({ id }) => id).filter((id) => !pending.has(id)));
       return rows.flatMap((row): Poll[] => {
         const questions = pending.get(row.id);
-        const { id, workflow_id: workflowId, looks: count } = row;
-        return questions ? [{ id, workflowId, count, questions, subject: fromJson(row.subject) }] : [];
+        const { id, looks: count } = row;
+        return questions ? [{ id, count, questions, subject: fromJson(row.subject) }] : [];
       });
     },
     async hold(ids, ms) {
@@ -100,7 +99,6 @@ export function createPolls({ kind, query, now }: Database): Polls {
 /** In the transaction that opens the question. Questions of one round share a poll. */
 export async function addPoll(
   write: Transaction<Tables>,
-  { workflowId }: Pick<ElicitationRow, 'workflowId'>,
   { id, subject, firstMs }: NewPoll,
   now: number,
 ): Promise<void> {
@@ -108,7 +106,6 @@ export async function addPoll(
     .insertInto('looks')
     .values({
       id,
-      workflow_id: workflowId,
       kind: subject.kind,
       server: subject.server,
       subject: JSON.stringify(subject),

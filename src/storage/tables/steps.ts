@@ -69,6 +69,7 @@ export function createSteps({ kind, query, notifications, now }: Database): Step
           input: JSON.stringify(input ?? null),
           state: 'requested' as const,
           attempt: 0,
+          has_asked: 0,
           delegation: columnOf(turn),
           created_at: at,
         }));

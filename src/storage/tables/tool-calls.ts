@@ -10,6 +10,15 @@ import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import type { Database } from '../database.ts';
 import { WriteRefused } from '../write-refused.ts';
+import {
+  announceSettled,
+  lockQuestions,
+  startingOver,
+  stopWaiting,
+  waitedForBy,
+  writeSettled,
+} from './settling.ts';
+import type { Settled } from './settling.ts';
 
 type State = ToolCallRow['state'];
 
@@ -45,7 +54,7 @@ const updateFinishedBy = compileOnce((write, call: CallOfAttempt) =>
     .set({ state: 'finished', attempt: call.number })
     .where(openTo(call, call.number))
     .where('state', '!=', 'finished')
-    .returning('delegation')
+    .returning(['delegation', 'has_asked'])
     .compile(),
 );
 const updateFinished = compileOnce((write, call: CallId) =>
@@ -54,7 +63,7 @@ const updateFinished = compileOnce((write, call: CallId) =>
     .set({ state: 'finished' })
     .where(openTo(call, undefined))
     .where('state', '!=', 'finished')
-    .returning('delegation')
+    .returning(['delegation', 'has_asked'])
     .compile(),
 );
 const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
@@ -65,7 +74,8 @@ const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
     .compile(),
 );
 
-export function createToolCalls({ query, notifications, now }: Database): ToolCalls {
+export function createToolCalls(database: Database): ToolCalls {
+  const { query, notifications, now } = database;
   const find = async ({ turnId }: TurnRef, toolCallId: string) => {
     const { rows } = await selectOne(query, { turnId, toolCallId });
     return rows[0];
@@ -149,10 +159,14 @@ export function createToolCalls({ query, notifications, now }: Database): ToolCa
         .execute(),
     async finish(...given) {
       const [turn] = given;
-      const at = now();
-      const finished = await query.transaction().execute((write) => finish(write, given, at));
-      if (finished) notifications.announce(turn);
-      return finished;
+      const finished = await startingOver(query, (...transaction) => finish(...transaction, given, now()));
+      if (!finished) return false;
+      notifications.announce(turn);
+      announceSettled(database, finished);
+      return true;
+    },
+    async forgetRounds({ turnId }) {
+      await query.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
     },
     async unfinished(turn) {
       const rows = await query
@@ -222,12 +236,16 @@ async function noteProgress(
   return true;
 }
 
+/** Null where the call was finished already, or there is none. */
 async function finish(
   write: Transaction<Tables>,
+  toLock: string[],
+  needs: (ids: string[]) => void,
   [turn, toolCallId, { message, event, notice }, by]: Parameters<ToolCalls['finish']>,
   at: number,
-): Promise<boolean> {
+): Promise<Settled | null> {
   const { tenant, conversation, turnId } = turn;
+  const questions = await lockQuestions(write, toLock);
   const {
     rows: [row],
   } = by
@@ -235,14 +253,17 @@ async function finish(
     : await updateFinished(write, { turnId, toolCallId });
   if (!row) {
     await stateUnlessRefused(write, turn, toolCallId, by);
-    return false;
+    return null;
   }
+  if (row.has_asked === 1) needs(await waitedForBy(write, turnId, { toolCallId }));
   await deleteRounds(write, { turnId, toolCallId });
-  // Whoever ends the call, its result goes to the agent that made it.
+  const left = await stopWaiting(write, questions, { toolCallId }, at);
+  const settled = await writeSettled(write, left, { at });
+  // Whatever ends the call, its result goes to the agent that made it.
   const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
   const events = [...(notice ? [notice] : []), event];
   await writeToConversation(write, caller, { messages: [message], events }, at);
-  return true;
+  return settled;
 }
 
 export function toToolCall(row: {

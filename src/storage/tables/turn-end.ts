@@ -1,19 +1,22 @@
 /**
  * How turns end: nothing that belongs to one stays open behind it. Turns, then questions, then tool calls, then the
- * conversation are locked, in this order, so that writers never wait for each other in a circle.
+ * conversation are locked, in this order (see settling.ts).
  */
 import type { Transaction } from 'kysely';
-import type { TurnEndStatus, TurnRef } from '../../turn/turn.ts';
+import type { TurnEndStatus, TurnRef, Usage } from '../../turn/turn.ts';
 import { compileOnce } from '../compile-once.ts';
-import { isConversation, writeToConversation } from '../log/append.ts';
+import { writeToConversation } from '../log/append.ts';
 import type { Additions } from '../log/append.ts';
 import { dueAfter } from './due-turns.ts';
 import { fromColumn } from './delegation.ts';
-import { settledEvent, toElicitation, settleRows } from './elicitation-rows.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
+import type { Mark } from '../ports/outbox.ts';
 import type { Ended, Ending } from '../ports/turns.ts';
-import type { ToolCallRow } from '../ports/tool-calls.ts';
 import type { Tables } from '../schema.ts';
+import { addTurnMark } from './outbox.ts';
+import { advanced, lockPendingOf, nothingSettled, writeSettled } from './settling.ts';
+import type { Settled } from './settling.ts';
+import { readOpenWork, unusedAnswers } from './superseding.ts';
+import type { LockedCall } from './superseding.ts';
 import { toToolCall } from './tool-calls.ts';
 import { usageOf } from './turn-rows.ts';
 
@@ -29,23 +32,23 @@ const updateEnded = compileOnce(
       .returning('created_at')
       .compile(),
 );
-const closeQuestions = compileOnce((write, { turnId, now }: { turnId: string; now: number }) =>
+const updateEnding = compileOnce((write, { turnId, now }: { turnId: string; now: number }) =>
   write
-    .updateTable('elicitations')
-    .set({ status: 'cancel', settled_at: now })
+    .updateTable('turns')
+    .set(({ fn, val }) => ({ ending_at: fn.coalesce('ending_at', val(now)) }))
     .where('turn_id', '=', turnId)
-    .where('status', '=', 'pending')
-    .returningAll()
+    .where('status', 'in', ['starting', 'running'])
+    .returning('turn_id')
     .compile(),
 );
 /** Changes nothing; it locks the rows, so that no call moves on after its state was read. */
-const lockOpenCalls = compileOnce((write, { turnId }: { turnId: string }) =>
+const updateOpenCalls = compileOnce((write, { turnId }: { turnId: string }) =>
   write
     .updateTable('tool_calls')
     .set((row) => ({ created_at: row.ref('created_at') }))
     .where('turn_id', '=', turnId)
     .where('state', '!=', 'finished')
-    .returning(['tool_call_id', 'tool_name', 'input', 'state', 'delegation', 'created_at'])
+    .returning(['tool_call_id', 'tool_name', 'input', 'state', 'delegation', 'created_at', 'has_asked'])
     .compile(),
 );
 const selectUsage = compileOnce((write, { turnId }: { turnId: string }) =>
@@ -59,94 +62,115 @@ const selectUsage = compileOnce((write, { turnId }: { turnId: string }) =>
     .compile(),
 );
 
+/** `ended`: null where the turn had not begun, so that its log has no end. */
+export interface EndedTurn {
+  ended: Ended | null;
+  usage: Usage | null;
+  marks: Mark[];
+}
+
+/** Null where there was nothing to end. */
 export async function endTurn(
   write: Write,
   turn: TurnRef,
   status: TurnEndStatus,
   ending: Ending,
   now: number,
-): Promise<Ended | null> {
+): Promise<EndedTurn | null> {
+  const { turnId } = turn;
+  const cancelled = async () => (ending.isOwn === true ? [] : addTurnMark(write, 'cancel', turn, now));
   const {
-    rows: [ended],
-  } = await updateEnded(write, { turnId: turn.turnId, status, now, ...dueAfter.end(now) });
-  if (ended)
-    return { startedAt: ended.created_at, questions: await writeEnd(write, turn, status, ending, now) };
-  // It never began, so that there is nothing in the log to end.
-  await write
+    rows: [running],
+  } = await updateEnded(write, { turnId, status, now, ...dueAfter.end(now) });
+  if (running) {
+    const { questions, usage, marks } = await writeEnd(write, turn, status, ending, now);
+    const ended = { startedAt: running.created_at, questions };
+    return { ended, usage, marks: [...marks, ...(await cancelled())] };
+  }
+  const { numUpdatedRows } = await write
     .updateTable('turns')
     .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
-    .where('turn_id', '=', turn.turnId)
+    .where('turn_id', '=', turnId)
     .where('status', '=', 'starting')
-    .execute();
-  return null;
-}
-
-/**
- * To be called when a turn begins. Temporal runs one turn per conversation, and a workflow writes its turn's end
- * before it closes: whatever else is still running here was terminated there, or Temporal has lost it. Answers with the
- * questions that this has closed.
- */
-export async function endLostTurns(write: Write, begun: TurnRef, now: number): Promise<ElicitationRow[]> {
-  const { tenant, conversation, turnId } = begun;
-  const lost = await write
-    .updateTable('turns')
-    .set({ status: 'cancelled', ended_at: now, staged: null, ...dueAfter.end(now) })
-    .where(isConversation(begun))
-    .where('status', '=', 'running')
-    .where('turn_id', '!=', turnId)
-    .returning('turn_id')
-    .execute();
-  const closed: ElicitationRow[] = [];
-  for (const row of lost)
-    closed.push(
-      ...(await writeEnd(write, { tenant, conversation, turnId: row.turn_id }, 'cancelled', {}, now)),
-    );
-  return closed;
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n ? { ended: null, usage: null, marks: await cancelled() } : null;
 }
 
 async function writeEnd(
   write: Write,
   turn: TurnRef,
   status: TurnEndStatus,
-  { outcomes = [], resultOf, events = [] }: Ending,
+  { resultOf, events = [] }: Ending,
   now: number,
-): Promise<ElicitationRow[]> {
-  const decided = await settleRows(write, outcomes, now);
-  // A workflow knows what became of its questions; these are of one that could not say so.
-  const rest = await closeQuestions(write, { turnId: turn.turnId, now });
-  const questions = [...decided, ...rest.rows.map(toElicitation)];
-  const calls = resultOf ? await finishCalls(write, turn) : [];
+): Promise<Settled & Pick<EndedTurn, 'usage'>> {
+  const { turnId } = turn;
+  const { questions } = await abandonQuestions(write, turnId, now);
+  const calls = await lockOpenCalls(write, turnId);
+  if (calls.some((call) => call.has_asked === 1)) await markUnused(write, turnId, calls);
+  const marks = calls.length > 0 ? await abandonRounds(write, turn, now) : [];
   const last = (lane: TurnRef, additions: Additions) =>
     writeToConversation(write, lane, { ...additions, isEnd: true }, now);
-  await last(turn, { events: questions.map(settledEvent) });
-  for (const { caller, call } of calls) {
-    const result = resultOf?.(call);
-    if (result) await last(caller, { messages: [result.message], events: [result.event] });
+  if (resultOf && calls.length > 0) {
+    await write
+      .updateTable('tool_calls')
+      .set({ state: 'finished' })
+      .where('turn_id', '=', turnId)
+      .where('state', '!=', 'finished')
+      .execute();
+    const { tenant, conversation } = turn;
+    for (const row of calls) {
+      const { message, event } = resultOf(toToolCall(row));
+      const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
+      await last(caller, { messages: [message], events: [event] });
+    }
   }
-  const { rows: used } = await selectUsage(write, { turnId: turn.turnId });
-  const usage = used[0] && usageOf(used[0]);
+  const { rows: used } = await selectUsage(write, { turnId });
+  const usage = (used[0] && usageOf(used[0])) ?? null;
   const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
   await last(turn, { events: [...events, { key: 'turn-ended', event }] });
-  return questions;
+  return { questions, usage, marks };
 }
 
-/** Those that had no result yet, as they were, and the agent that made each. */
-async function finishCalls(write: Write, turn: TurnRef): Promise<{ caller: TurnRef; call: ToolCallRow }[]> {
-  const { tenant, conversation, turnId } = turn;
-  const { rows } = await lockOpenCalls(write, { turnId });
-  if (rows.length === 0) return [];
-  await write
-    .updateTable('tool_calls')
-    .set({ state: 'finished' })
-    .where('turn_id', '=', turnId)
-    .where('state', '!=', 'finished')
-    .execute();
-  await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
-  const inOrder = rows.toSorted(
+/** The turn is to stop, and its workflow will write the end. Null: it was not live. */
+export async function beginEnd(
+  write: Write,
+  turn: TurnRef,
+  { isOwn, now }: { isOwn: boolean; now: number },
+): Promise<Settled | null> {
+  const { rows } = await updateEnding(write, { turnId: turn.turnId, now });
+  if (rows.length === 0) return null;
+  const { questions } = await abandonQuestions(write, turn.turnId, now);
+  return { questions, marks: isOwn ? [] : await addTurnMark(write, 'cancel', turn, now) };
+}
+
+async function abandonQuestions(write: Write, turnId: string, at: number): Promise<Settled> {
+  const pending = await lockPendingOf(write, turnId);
+  if (pending.length === 0) return nothingSettled;
+  const closed = pending.map((row) => advanced(row, { type: 'abandoned' }, at));
+  return writeSettled(write, closed, { at, isEnd: true });
+}
+
+/** In the order in which they were made. */
+export async function lockOpenCalls(write: Write, turnId: string): Promise<LockedCall[]> {
+  const { rows } = await updateOpenCalls(write, { turnId });
+  return rows.toSorted(
     (one, other) => one.created_at - other.created_at || (one.tool_call_id < other.tool_call_id ? -1 : 1),
   );
-  return inOrder.map((row) => ({
-    caller: { tenant, conversation, turnId, ...fromColumn(row.delegation) },
-    call: toToolCall(row),
-  }));
+}
+
+async function markUnused(write: Write, turnId: string, calls: LockedCall[]): Promise<void> {
+  const ids = unusedAnswers(await readOpenWork(write, turnId, calls));
+  if (ids.length > 0)
+    await write.updateTable('elicitations').set({ is_unused: 1 }).where('id', 'in', ids).execute();
+}
+
+/** Servers may keep calls with rounds open. The rounds stay until they are abandoned. */
+async function abandonRounds(write: Write, turn: TurnRef, at: number): Promise<Mark[]> {
+  const round = await write
+    .selectFrom('tool_call_rounds')
+    .select('round')
+    .where('turn_id', '=', turn.turnId)
+    .limit(1)
+    .executeTakeFirst();
+  return round ? addTurnMark(write, 'abandon', turn, at) : [];
 }

@@ -1,41 +1,72 @@
 /**
- * How a turn comes into a conversation, or is withdrawn before it does. Each function is one transaction, and the
- * row of the turn is locked before the row of its conversation.
+ * How a turn comes into a conversation, or is withdrawn before it does. Each function is one transaction, and locks the
+ * rows of turns before the row of their conversation.
  */
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
+import { needsLocks } from '../database.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
 import { dueAfter } from './due-turns.ts';
 import { insertImages } from './images.ts';
-import type { NewTurn } from '../ports/turns.ts';
+import type { NewTurn, Prepared, Replacing, TurnRow } from '../ports/turns.ts';
 import { routedByTemporal } from '../ports/versions.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
-import { endLostTurns } from './turn-end.ts';
+import { isOver } from '../write-refused.ts';
+import { lockPendingOf, StartOver } from './settling.ts';
+import type { Settled } from './settling.ts';
+import { onlyWaits, readOpenWork } from './superseding.ts';
+import { endTurn, lockOpenCalls } from './turn-end.ts';
+import { toTurn } from './turn-rows.ts';
 import { currentBuildId } from './versions.ts';
 
-/** A turn that nobody took up within this time never will be: Temporal was told to start it, or it was not. */
+/** A turn that no workflow has begun within this time never will be. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 type Write = Transaction<Tables>;
 
+/** Nothing is prepared, and the transaction is rolled back. */
+export class NotPrepared extends Error {
+  override name = 'NotPrepared';
+  readonly why: Exclude<Prepared, { kind: 'prepared' }>;
+
+  constructor(why: Exclude<Prepared, { kind: 'prepared' }>) {
+    super(`The turn was not prepared: ${why.kind}.`);
+    this.why = why;
+  }
+}
+
+/** `replaced`: the turn that has made room, and what its end has left to announce. */
+interface Preparation {
+  buildId: string;
+  replaced?: Settled & { turn: TurnRow };
+}
+
+interface Preparing {
+  turn: NewTurn;
+  replacing: Replacing;
+  deployment: string | undefined;
+}
+
 export async function prepareTurn(
   write: Write,
-  { turn, deployment }: { turn: NewTurn; deployment: string | undefined },
+  { turn, replacing, deployment }: Preparing,
   now: number,
-) {
-  const { tenant, conversation, turnId, user, agent } = turn;
-  await write
-    .deleteFrom('turns')
-    .where('tenant', '=', tenant)
-    .where('conversation', '=', conversation)
-    .where('status', '=', 'starting')
-    .where('created_at', '<', now - abandonedAfterMs)
-    .execute();
-  // The update changes nothing; it locks the row, so that nobody withdraws the conversation meanwhile.
+): Promise<Preparation> {
+  const { tenant, conversation, turnId, user, agent, clientMessageId } = turn;
+  const before = await turnsBeside(write, turn);
+  if (before.some((row) => row.user_id !== user)) throw new NotPrepared({ kind: 'foreign-conversation' });
+  const own = before.find((row) => row.turn_id === turnId);
+  if (own) return { buildId: own.build_id ?? routedByTemporal };
+  const known = before.find((row) => row.client_message_id === clientMessageId);
+  if (known && !(await removeUnbegun(write, known.turn_id))) throw new NotPrepared({ kind: 'known' });
+  const live = before.find(({ status }) => !isOver(status));
+  const replaced = live && (await makeRoom(write, live, replacing, now));
+
+  // The update changes nothing; it locks the row, so that no other turn is prepared or withdrawn meanwhile.
   const { user_id: owner } = await write
     .insertInto('conversations')
     .values({
@@ -55,19 +86,10 @@ export async function prepareTurn(
     )
     .returning('user_id')
     .executeTakeFirstOrThrow();
-  if (owner !== user) return 'foreign-conversation' as const;
-
-  // Asked only now: whoever was quicker with the same message has let go of the conversation's row.
-  const known = await write
-    .selectFrom('turns')
-    .select('turn_id')
-    .where('tenant', '=', tenant)
-    .where('conversation', '=', conversation)
-    .where('client_message_id', '=', turn.clientMessageId)
-    .where('turn_id', '!=', turnId)
-    .limit(1)
-    .executeTakeFirst();
-  if (known && !(await removeUnbegun(write, known.turn_id))) return 'known' as const;
+  if (owner !== user) throw new NotPrepared({ kind: 'foreign-conversation' });
+  const beside = await turnsBeside(write, turn);
+  if (beside.some((row) => !isOver(row.status) || row.client_message_id === clientMessageId))
+    throw new StartOver();
 
   const prepared = await write
     .insertInto('turns')
@@ -79,7 +101,7 @@ export async function prepareTurn(
       agent,
       capabilities: JSON.stringify(turn.capabilities),
       status: 'starting',
-      client_message_id: turn.clientMessageId,
+      client_message_id: clientMessageId,
       staged: JSON.stringify(turn.messages),
       created_at: now,
       ended_at: null,
@@ -87,20 +109,71 @@ export async function prepareTurn(
       build_id: deployment === undefined ? routedByTemporal : currentBuildId(deployment),
       ...dueAfter.prepare(now),
     })
-    // Prepared again: the update changes nothing, and lets the row be read.
-    .onConflict((conflict) =>
-      conflict.column('turn_id').doUpdateSet((row) => ({ turn_id: row.ref('turns.turn_id') })),
-    )
     .returning('build_id')
     .executeTakeFirstOrThrow();
-  if (prepared.build_id === null) throw new NoVersion();
+  if (prepared.build_id === null) throw new NotPrepared({ kind: 'no-version' });
   await insertImages(write, turnId, turn.images ?? []);
-  return { buildId: prepared.build_id };
+  return { buildId: prepared.build_id, ...(replaced && { replaced }) };
 }
 
-/** Rolls the transaction back. */
-export class NoVersion extends Error {
-  override name = 'NoVersion';
+type TurnRecord = Selectable<Tables['turns']>;
+
+const selectBeside = compileOnce((query, of: Record<'tenant' | 'conversation' | 'clientMessageId', string>) =>
+  query
+    .selectFrom('turns')
+    .selectAll()
+    .where('tenant', '=', of.tenant)
+    .where('conversation', '=', of.conversation)
+    .where((row) =>
+      row.or([
+        row('status', 'in', ['starting', 'running']),
+        row('client_message_id', '=', of.clientMessageId),
+      ]),
+    )
+    .compile(),
+);
+
+/** The live turn of the conversation, and those of the same message. */
+async function turnsBeside(
+  write: Write,
+  { tenant, conversation, clientMessageId }: NewTurn,
+): Promise<TurnRecord[]> {
+  const { rows } = await selectBeside(write, { tenant, conversation, clientMessageId });
+  return rows;
+}
+
+/** Ends the live turn if it may be ended. Undefined where it is removed without a trace. */
+async function makeRoom(
+  write: Write,
+  { turn_id: turnId }: TurnRecord,
+  { onBusy, resultOf }: Replacing,
+  now: number,
+): Promise<Preparation['replaced']> {
+  const row = await write
+    .selectFrom('turns')
+    .selectAll()
+    .where('turn_id', '=', turnId)
+    .$if(needsLocks(write), (turn) => turn.forNoKeyUpdate())
+    .executeTakeFirst();
+  if (!row || isOver(row.status)) throw new StartOver();
+  if (row.status === 'starting' && row.created_at < now - abandonedAfterMs) {
+    await write.deleteFrom('turns').where('turn_id', '=', turnId).execute();
+    return undefined;
+  }
+  await lockPendingOf(write, turnId);
+  const calls = await lockOpenCalls(write, turnId);
+  const isEnding = row.ending_at !== null;
+  const isWaiting = !isEnding && onlyWaits(await readOpenWork(write, turnId, calls));
+  if (!isWaiting && onBusy === 'refuse') throw new NotPrepared({ kind: 'busy', turnId, isEnding });
+
+  const status = isWaiting ? 'superseded' : 'cancelled';
+  const live = toTurn({ ...row, input_tokens: null, output_tokens: null });
+  const ended = await endTurn(write, live, status, { resultOf: resultOf(live, status) }, now);
+  return {
+    turn: { ...live, status, endedAt: now, usage: ended?.usage ?? null },
+    questions: ended?.ended?.questions ?? [],
+    marks: ended?.marks ?? [],
+  };
 }
 
 /** A turn that failed before it began has answered nothing: the same message starts anew. False for any other. */
@@ -124,12 +197,8 @@ async function removeUnbegun(write: Write, turnId: string): Promise<boolean> {
   return removed.numDeletedRows > 0n;
 }
 
-/** Null when the turn was withdrawn. `closed`: questions of lost turns, which end with it. */
-export async function beginTurn(
-  write: Write,
-  turn: TurnRef,
-  now: number,
-): Promise<{ closed: ElicitationRow[] } | null> {
+/** False when the turn was withdrawn or has ended. */
+export async function beginTurn(write: Write, turn: TurnRef, now: number): Promise<boolean> {
   // Its messages stay set aside until it ends: to clear them here would take a statement that reads them first.
   const row = await write
     .updateTable('turns')
@@ -138,14 +207,13 @@ export async function beginTurn(
     .where('status', '=', 'starting')
     .returning(['agent', 'staged'])
     .executeTakeFirst();
-  // Somebody was quicker: withdrawn, or begun by an earlier attempt of the same activity.
-  if (!row) return (await thisTurn(write, turn))?.status === 'running' ? { closed: [] } : null;
+  // An earlier attempt of the same activity may have begun it.
+  if (!row) return (await thisTurn(write, turn))?.status === 'running';
 
-  const closed = await endLostTurns(write, turn, now);
   const messages = fromJson<Omit<StoredMessage, 'turnId'>[]>(row.staged ?? '[]');
   const event = { type: 'turn-started', agent: row.agent, messageId: turn.turnId } as const;
   await writeToConversation(write, turn, { messages, events: [{ key: 'turn-started', event }] }, now);
-  return { closed };
+  return true;
 }
 
 export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean> {

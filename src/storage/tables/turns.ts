@@ -1,3 +1,4 @@
+import type { TurnRef } from '../../turn/turn.ts';
 import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from '../log/append.ts';
 import { claimDueTurns } from './due-turns.ts';
@@ -6,12 +7,23 @@ import type { Turns } from '../ports/turns.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import { listTurns } from './turn-list.ts';
-import { endTurn } from './turn-end.ts';
-import { NoVersion, beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
+import { announceSettled, startingOver } from './settling.ts';
+import { beginEnd, endTurn } from './turn-end.ts';
+import { NotPrepared, beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
 
 export function createTurns(database: Database): Turns {
-  const { query, notifications, endings, questions, now } = database;
+  const { query, notifications, endings, now } = database;
+
+  async function stop(turn: TurnRef, isOwn: boolean): Promise<boolean> {
+    const settled = await query
+      .transaction()
+      .execute((write) => beginEnd(write, turn, { isOwn, now: now() }));
+    endings.announce(turn);
+    if (settled) announceSettled(database, settled);
+    return settled !== null;
+  }
+
   return {
     async conversation(ref) {
       const row = await query
@@ -21,37 +33,40 @@ export function createTurns(database: Database): Turns {
         .executeTakeFirst();
       return row ? toConversationRow(row) : null;
     },
-    prepare: (turn, deployment) =>
-      query
-        .transaction()
-        .execute((write) => prepareTurn(write, { turn, deployment }, now()))
-        .catch((error: unknown) => {
-          if (error instanceof NoVersion) return 'no-version' as const;
-          throw error;
-        }),
+    async prepare(turn, replacing, deployment) {
+      const preparing = { turn, replacing, deployment };
+      try {
+        const { buildId, replaced } = await startingOver(query, (write) =>
+          prepareTurn(write, preparing, now()),
+        );
+        if (!replaced) return { kind: 'prepared', buildId };
+        notifications.announce(turn);
+        endings.announce(replaced.turn);
+        announceSettled(database, replaced);
+        return { kind: 'prepared', buildId, replaced: replaced.turn };
+      } catch (error) {
+        if (error instanceof NotPrepared) return error.why;
+        throw error;
+      }
+    },
     async begin(turn) {
-      const begun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
-      if (!begun) return false;
-      notifications.announce(turn);
-      for (const question of begun.closed) questions.settled(question);
-      return true;
+      const isBegun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
+      if (isBegun) notifications.announce(turn);
+      return isBegun;
     },
     withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
+    cancel: (turn) => stop(turn, false),
     async announceEnd(turn) {
-      await query
-        .updateTable('turns')
-        .set({ ending_at: now() })
-        .where('turn_id', '=', turn.turnId)
-        .where('ending_at', 'is', null)
-        .execute();
-      endings.announce(turn);
+      await stop(turn, true);
     },
     whenEnding: (turn, signal) => endings.when(turn, signal),
     async end(turn, status, ending = {}) {
-      const ended = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
-      if (!ended) return null;
+      const done = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
+      if (!done) return null;
+      const { ended, marks } = done;
       notifications.announce(turn);
-      for (const question of ended.questions) questions.settled(question);
+      if (ending.isOwn !== true) endings.announce(turn);
+      announceSettled(database, { questions: ended?.questions ?? [], marks });
       return ended;
     },
     claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),

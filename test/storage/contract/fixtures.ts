@@ -3,7 +3,7 @@ import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../../src/turn/turn.ts';
 import type { CallAttempt } from '../../../src/storage/ports/tool-calls.ts';
 import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
-import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { NewTurn, Replacing } from '../../../src/storage/ports/turns.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 
 /** A turn of a conversation of its own, in a tenant of its own, unless said otherwise. */
@@ -24,10 +24,25 @@ export function newTurn(given: Partial<NewTurn> = {}): NewTurn {
 
 export async function begunTurn(storage: Storage, given: Partial<NewTurn> = {}): Promise<NewTurn> {
   const turn = newTurn(given);
-  await storage.turns.prepare(turn);
+  await storage.turns.prepare(turn, ending);
   await storage.turns.begin(turn);
   return turn;
 }
+
+const resultOf: Replacing['resultOf'] =
+  (_, status) =>
+  ({ toolCallId, toolName }) => ({
+    message: { id: `unfinished/${toolCallId}`, role: 'tool', content: status },
+    event: {
+      key: `result/${toolCallId}`,
+      event: { type: 'tool-output-error', toolCallId, toolName, errorText: status },
+    },
+  });
+
+/** A new message ends the live turn, whatever it does. */
+export const ending: Replacing = { onBusy: 'cancel', resultOf };
+/** A new message takes the place of a turn that waits, and is refused while one is at work. */
+export const patient: Replacing = { onBusy: 'refuse', resultOf };
 
 /** The first attempt at the first execution of a call. */
 export const firstAttempt: CallAttempt = { execution: 0, attempt: 1 };

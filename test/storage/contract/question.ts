@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import type { Elicitations } from '../../../src/storage/ports/elicitations.ts';
+import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
+import type {
+  Answer,
+  NewQuestion,
+  OpenedQuestions,
+  SettlingEvent,
+} from '../../../src/storage/ports/elicitations.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
-
-type NewElicitation = Parameters<Elicitations['open']>[0];
 
 export const request: ElicitationRequest = {
   mode: 'url',
@@ -18,21 +22,76 @@ export const request: ElicitationRequest = {
   },
 };
 
-export function question(turn: TurnRef, given: Partial<NewElicitation> = {}): NewElicitation {
+export const form: ElicitationRequest = {
+  mode: 'form',
+  message: 'Which list?',
+  requestedSchema: { type: 'object', properties: { list: { type: 'string' } } },
+  context: { trigger: 'mcp_elicitation', agent: 'assistant', server: 'tracker', serverTitle: 'Tracker' },
+};
+
+/** About an account, unless said otherwise. */
+export function question(turn: TurnRef, given: Partial<NewQuestion> = {}): NewQuestion {
   const { tenant, conversation, turnId } = turn;
+  const id = randomUUID();
   return {
     tenant,
     conversation,
     turnId,
-    id: randomUUID(),
-    workflowId: 'turn/1',
+    id,
+    place: `place/${id}`,
+    waiter: { toolCallId: 'call', workflowId: 'turn/1' },
     agent: 'assistant',
     user: 'alice',
     request,
     server: 'tracker',
     seenVersion: 0,
+    isReported: false,
     salt: 'salt',
-    deadline: Date.now() + 600_000,
+    timeoutMs: 600_000,
     ...given,
   };
+}
+
+/** One that an answer settles. */
+export function formQuestion(turn: TurnRef, given: Partial<NewQuestion> = {}): NewQuestion {
+  return question(turn, { request: form, server: null, seenVersion: null, ...given });
+}
+
+export function open(
+  { elicitations }: Storage,
+  questions: NewQuestion | NewQuestion[],
+  limits = { perUser: 20 },
+): Promise<OpenedQuestions> {
+  return elicitations.open([questions].flat(), limits);
+}
+
+const answeredAt = 5;
+
+/** By its user. */
+export async function answer(
+  { elicitations }: Storage,
+  { id, tenant, user }: Pick<NewQuestion, 'id' | 'tenant' | 'user'>,
+  action: Action = 'accept',
+  given: Partial<Answer> = {},
+) {
+  const responseId = `response/${action}`;
+  const answered = await elicitations.answer(
+    id,
+    { responseId, action, sealedContent: null, receivedAt: answeredAt, user, ...given },
+    {
+      at: answeredAt,
+      tenant,
+      elicitationId: id,
+      actor: user,
+      action: 'answered',
+      detail: action,
+      address: null,
+    },
+  );
+  if (!answered) throw new Error('there is no such question');
+  return answered;
+}
+
+export function settle({ elicitations }: Storage, id: string, event: SettlingEvent = { type: 'abandoned' }) {
+  return elicitations.settle([id], event);
 }

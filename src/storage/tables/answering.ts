@@ -1,0 +1,142 @@
+/** How an answer is recorded, and what follows from it, in one transaction: what it returns stays true. */
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import { compileOnce } from '../compile-once.ts';
+import type { Database } from '../database.ts';
+import { writeToConversation } from '../log/append.ts';
+import type { AuditEntry } from '../ports/audit.ts';
+import type { Answer, ElicitationRow, Elicitations } from '../ports/elicitations.ts';
+import type { Tables } from '../schema.ts';
+import { insertAudit } from './audit.ts';
+import { consentOf } from './elicitation-rows.ts';
+import { advanced, announceSettled, lockQuestions, nothingSettled, writeSettled } from './settling.ts';
+import type { Settled } from './settling.ts';
+
+type Write = Transaction<Tables>;
+type AnswerRow = Selectable<Tables['elicitation_answers']>;
+type Given = Answer & { user: string };
+type Answered = NonNullable<Awaited<ReturnType<Elicitations['answer']>>>;
+
+const insertAnswer = compileOnce((write, row: AnswerRow) => {
+  const { elicitation_id, response_id, action, sealed_content, received_at, surface } = row;
+  return write
+    .insertInto('elicitation_answers')
+    .values({ elicitation_id, response_id, action, sealed_content, received_at, surface })
+    .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
+    .compile();
+});
+const updateConsent = compileOnce((write, { id, consent }: { id: string; consent: string | null }) =>
+  write.updateTable('elicitations').set({ consent }).where('id', '=', id).compile(),
+);
+const selectConnected = compileOnce(
+  (write, of: { tenant: string; server: string | null; user: string; seenVersion: number }) =>
+    write
+      .selectFrom('connections')
+      .select('version')
+      .where('tenant', '=', of.tenant)
+      .where('server', '=', of.server)
+      .where('user_id', 'in', [of.user, ''])
+      .where('status', '=', 'active')
+      .where('version', '>', of.seenVersion)
+      .orderBy('version', 'desc')
+      .compile(),
+);
+
+export function createAnswer(database: Database): Elicitations['answer'] {
+  return async (id, answer, audit) => {
+    const done = await database.query
+      .transaction()
+      .execute((write) => answerQuestion(database, write, id, answer, audit));
+    if (!done) return null;
+    const { settled, isConsent, ...answered } = done;
+    announceSettled(database, settled);
+    if (isConsent) database.notifications.announce(answered.question);
+    return answered;
+  };
+}
+
+async function answerQuestion(
+  { now, timeIn }: Database,
+  write: Write,
+  id: string,
+  answer: Given,
+  audit: AuditEntry,
+): Promise<(Answered & { settled: Settled; isConsent: boolean }) | null> {
+  const [locked] = await lockQuestions(write, [id]);
+  if (!locked) return null;
+  const nothing = { settled: nothingSettled, isConsent: false, isNew: false };
+  const { responseId, action } = answer;
+  if (locked.status !== 'pending') {
+    const earlier = await recordedAnswer(write, id, responseId);
+    const winner = await winnerOf(write, locked, earlier);
+    return { ...nothing, question: locked, isOverdue: false, earlier, winner };
+  }
+  const isOverdue = locked.deadline <= (await timeIn(write));
+  if (isOverdue || answer.user !== locked.user) {
+    const earlier = await recordedAnswer(write, id, responseId);
+    return { ...nothing, question: locked, isOverdue, earlier, winner: null };
+  }
+
+  const at = now();
+  const isNew = await insertNew(write, id, answer);
+  const earlier = isNew ? null : await recordedAnswer(write, id, responseId);
+  const { user } = answer;
+  let question = isNew ? advanced(locked, { type: 'answered', responseId, action, user }, at) : locked;
+  if (question.status === 'pending' && question.server !== null && (earlier ?? answer).action === 'accept') {
+    const { tenant, server, seenVersion } = question;
+    const { rows } = await selectConnected(write, { tenant, server, user, seenVersion: seenVersion ?? 0 });
+    const [connection] = rows;
+    if (connection) question = advanced(question, { type: 'connected', server, ...connection }, at);
+  }
+  const isConsent = question.consent !== locked.consent && question.status === 'pending';
+  if (isConsent) await updateConsent(write, { id, consent: question.consent });
+  // The page that reports is told apart for people: the question stays open while they are there.
+  const isOnPage = isConsent && locked.isReported;
+  if (isOnPage) await writeToConversation(write, locked, { events: [consentOf(locked)] }, at);
+  if (isNew) await insertAudit(write, audit);
+  const isSettled = question.status !== 'pending';
+  const settled = await writeSettled(write, isSettled ? [question] : [], { at });
+  const winner = isSettled ? await winnerOf(write, question, earlier ?? answer) : null;
+  return { question, isOverdue, isNew, earlier, winner, settled, isConsent: isOnPage };
+}
+
+async function insertNew(write: Write, id: string, answer: Given): Promise<boolean> {
+  const { numAffectedRows } = await insertAnswer(write, {
+    elicitation_id: id,
+    response_id: answer.responseId,
+    action: answer.action,
+    sealed_content: answer.sealedContent,
+    received_at: answer.receivedAt,
+    surface: answer.surface ?? null,
+  });
+  return Number(numAffectedRows) > 0;
+}
+
+/** The answer that settled the question, which often is this one. */
+async function winnerOf(
+  write: Write,
+  { id, responseId }: ElicitationRow,
+  known: Answer | null,
+): Promise<Answer | null> {
+  if (responseId === null) return null;
+  return known?.responseId === responseId ? toAnswer(known) : recordedAnswer(write, id, responseId);
+}
+
+function toAnswer({ responseId, action, sealedContent, receivedAt, surface }: Answer): Answer {
+  return { responseId, action, sealedContent, receivedAt, ...(surface && { surface }) };
+}
+
+export async function recordedAnswer(
+  query: Kysely<Tables>,
+  elicitationId: string,
+  responseId: string,
+): Promise<Answer | null> {
+  const row = await query
+    .selectFrom('elicitation_answers')
+    .selectAll()
+    .where('elicitation_id', '=', elicitationId)
+    .where('response_id', '=', responseId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { action, sealed_content: sealedContent, received_at: receivedAt, surface } = row;
+  return { responseId, action, sealedContent, receivedAt, ...(surface !== null && { surface }) };
+}

@@ -1,0 +1,191 @@
+/**
+ * How questions open. Opening one about an account locks the account's row, which is made where there is none, so that
+ * opening and connecting cannot miss each other; and the questions of one user open one transaction after the other, so that
+ * they are counted, and found at their places.
+ */
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { TooManyOpen } from '../../turn/ask.ts';
+import type { TurnStatus } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
+import { needsLocks } from '../database.ts';
+import type { Database } from '../database.ts';
+import { writeToConversation } from '../log/append.ts';
+import type { ElicitationRow, NewQuestion, OpenLimits } from '../ports/elicitations.ts';
+import type { Tables } from '../schema.ts';
+import { isOver } from '../write-refused.ts';
+import { lockConnection } from './connections.ts';
+import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
+import { addPoll } from './polls.ts';
+
+type Write = Transaction<Tables>;
+
+export type Opening =
+  /** `rows` in the given order, `opened` those that are new. */
+  | { kind: 'opened'; rows: ElicitationRow[]; opened: ElicitationRow[]; time: number }
+  | { kind: 'already-connected'; version: number }
+  | { kind: 'over' }
+  | { kind: TooManyOpen };
+
+/** Rolls the transaction back. */
+export class NotOpened extends Error {
+  override name = 'NotOpened';
+  readonly why: Exclude<Opening, { kind: 'opened' }>;
+
+  constructor(why: Exclude<Opening, { kind: 'opened' }>) {
+    super(`Nothing was opened: ${why.kind}.`);
+    this.why = why;
+  }
+}
+
+/** Of one call. */
+export async function openQuestions(
+  { now, timeIn }: Pick<Database, 'now' | 'timeIn'>,
+  write: Write,
+  questions: NewQuestion[],
+  limits: OpenLimits,
+): Promise<Opening> {
+  const [first] = questions;
+  if (!first) return { kind: 'opened', rows: [], opened: [], time: 0 };
+  await expectUnconnected(write, questions, now());
+  await expectLive(write, first);
+  const places = questions.map(({ place }) => place);
+  const existing = await write
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('place', 'in', places)
+    .orderBy('id')
+    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .execute();
+  await expectUnfinished(write, first);
+
+  const time = await timeIn(write);
+  const at = now();
+  const byPlace = new Map(existing.map((row) => [row.place, toElicitation(row)]));
+  const fresh = questions.filter(({ place }) => !byPlace.has(place));
+  if (fresh.length > 0) await expectRoom(write, first, fresh.length, limits, time);
+  const opened: ElicitationRow[] = [];
+  for (const question of fresh) {
+    const row = newRow(question, at, time);
+    byPlace.set(question.place, row);
+    opened.push(row);
+    if (question.poll) await addPoll(write, question.poll, at);
+  }
+  if (opened.length > 0)
+    await write
+      .insertInto('elicitations')
+      .values(fresh.map((question, index) => toRow(opened[index] ?? newRow(question, at, time), question)))
+      .execute();
+  await addWaiters(write, questions, byPlace);
+  const events = opened.map((row) => eventOf(row, 'pending'));
+  if (events.length > 0) await writeToConversation(write, first, { events }, at);
+  return { kind: 'opened', rows: places.flatMap((place) => byPlace.get(place) ?? []), opened, time };
+}
+
+function newRow({ timeoutMs, expiresAt = Infinity, ...question }: NewQuestion, at: number, time: number) {
+  const { id, tenant, conversation, turnId, agent, user, request, server, seenVersion, isReported, salt } =
+    question;
+  return {
+    ...{ id, tenant, conversation, turnId, agent, user, request, server, seenVersion, isReported, salt },
+    status: 'pending',
+    responseId: null,
+    consent: null,
+    createdAt: at,
+    deadline: Math.min(time + timeoutMs, expiresAt),
+    settledAt: null,
+    because: null,
+    isUnused: false,
+  } satisfies ElicitationRow;
+}
+
+async function expectUnconnected(write: Write, questions: NewQuestion[], at: number): Promise<void> {
+  for (const { tenant, user, server, seenVersion } of questions) {
+    if (server === null) continue;
+    const { status, version } = await lockConnection(write, { tenant, server, user }, at);
+    if (status === 'active' && version > (seenVersion ?? 0))
+      throw new NotOpened({ kind: 'already-connected', version });
+  }
+}
+
+const lockTurn = compileOnce((write, { turnId, name }: { turnId: string; name: string }) =>
+  needsLocks(write)
+    ? sql<{ status: TurnStatus; ending_at: number | null }>`
+        select status, ending_at, pg_advisory_xact_lock(hashtextextended(${name}, 0))
+        from turns where turn_id = ${turnId} for share`.compile(write)
+    : sql<{ status: TurnStatus; ending_at: number | null }>`
+        select status, ending_at from turns where turn_id = ${turnId}`.compile(write),
+);
+
+/** The end of a turn closes the questions that it sees: it comes before all of this, or after. */
+async function expectLive(write: Write, { tenant, user, turnId }: NewQuestion): Promise<void> {
+  const name = JSON.stringify(['open-elicitations', tenant, user]);
+  const {
+    rows: [turn],
+  } = await lockTurn(write, { turnId, name });
+  if (!turn || isOver(turn.status) || turn.ending_at !== null) throw new NotOpened({ kind: 'over' });
+}
+
+const updateAsking = compileOnce((write, { turnId, toolCallId }: { turnId: string; toolCallId: string }) =>
+  write
+    .updateTable('tool_calls')
+    .set({ has_asked: 1 })
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .returning('state')
+    .compile(),
+);
+
+async function expectUnfinished(write: Write, { turnId, waiter }: NewQuestion): Promise<void> {
+  const { rows } = await updateAsking(write, { turnId, toolCallId: waiter.toolCallId });
+  if (rows[0]?.state === 'finished') throw new NotOpened({ kind: 'over' });
+}
+
+const countOpen = compileOnce(
+  (write, { tenant, user, turnId, time }: Record<'tenant' | 'user' | 'turnId', string> & { time: number }) =>
+    write
+      .selectFrom('elicitations')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('open'),
+        fn.countAll<number>().filterWhere('turn_id', '=', turnId).as('inTurn'),
+      ])
+      .where('tenant', '=', tenant)
+      .where('user_id', '=', user)
+      .where('status', '=', 'pending')
+      .where('deadline', '>', time)
+      .compile(),
+);
+
+async function expectRoom(
+  write: Write,
+  { tenant, user, turnId }: NewQuestion,
+  count: number,
+  { perUser, perTurn = perUser }: OpenLimits,
+  time: number,
+): Promise<void> {
+  const { rows } = await countOpen(write, { tenant, user, turnId, time });
+  const { open = 0, inTurn = 0 } = rows[0] ?? {};
+  if (open + count > perUser) throw new NotOpened({ kind: 'too-many-open' });
+  if (inTurn + count > perTurn) throw new NotOpened({ kind: 'too-many-in-turn' });
+}
+
+/** Of settled questions, too: their calls have asked them. */
+async function addWaiters(
+  write: Write,
+  questions: NewQuestion[],
+  byPlace: ReadonlyMap<string, ElicitationRow>,
+): Promise<void> {
+  const rows = questions.flatMap(({ place, waiter }) => {
+    const row = byPlace.get(place);
+    const { toolCallId, workflowId } = waiter;
+    return row ? [{ elicitation_id: row.id, tool_call_id: toolCallId, workflow_id: workflowId }] : [];
+  });
+  await write
+    .insertInto('question_waiters')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['elicitation_id', 'tool_call_id'])
+        .doUpdateSet((row) => ({ workflow_id: row.ref('excluded.workflow_id') })),
+    )
+    .execute();
+}

@@ -1,0 +1,160 @@
+/**
+ * What Temporal and servers still have to be notified of. A mark is written in the transaction that decides it, under an
+ * id that says what it is about, so that there is one. `due_at` is the lease of the process that delivers it.
+ */
+import { sql } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
+import { turnWorkflowId } from '../../turn/turn.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { compileOnce } from '../compile-once.ts';
+import { needsLocks } from '../database.ts';
+import type { Database } from '../database.ts';
+import { chunks } from '../log/append.ts';
+import type { Mark, Outbox } from '../ports/outbox.ts';
+import type { Tables } from '../schema.ts';
+
+type Write = Transaction<Tables>;
+type Row = Selectable<Tables['outbox']>;
+
+/**
+ * As many are delivered at once by the processes that have committed them, in all processes; the loop delivers the rest. A
+ * few more where transactions commit at the same moment.
+ */
+const mostAtOnce = 32;
+/** After this time other processes deliver what the one that has committed did not. */
+const firstLeaseMs = 5_000;
+
+export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): Outbox {
+  return {
+    async claim(limit, leaseMs) {
+      const at = now();
+      const due = query.selectFrom('outbox').select('id').where('due_at', '<=', at);
+      // Mostly nothing is due: a read is cheaper than an update that finds nothing.
+      if (!(await due.limit(1).executeTakeFirst())) return [];
+      const next = due
+        .orderBy('due_at')
+        .limit(limit)
+        .$if(needsLocks(query), (mine) => mine.forUpdate().skipLocked());
+      const rows = await query
+        .updateTable('outbox')
+        .set({ due_at: at + leaseMs, is_leased: 1 })
+        .where('id', 'in', next)
+        .returningAll()
+        .execute();
+      return rows.map(toMark);
+    },
+    async done(ids) {
+      for (const chunk of chunks(ids)) await query.deleteFrom('outbox').where('id', 'in', chunk).execute();
+    },
+    async failed(ids) {
+      const at = now();
+      const delayMs = sql`case when failures < 10 then 1000 * (1 << failures) else 600000 end`;
+      for (const chunk of chunks(ids))
+        await query
+          .updateTable('outbox')
+          .set((row) => ({
+            due_at: sql<number>`cast(${at} as bigint) + ${delayMs}`,
+            is_leased: 0,
+            failures: row('failures', '+', 1),
+          }))
+          .where('id', 'in', chunk)
+          .execute();
+    },
+  };
+}
+
+/** Of settled questions, for each workflow that waits. Returns the marks that this process is to deliver. */
+export async function addSettledMarks(
+  write: Write,
+  elicitationIds: string[],
+  at: number,
+  except: string | undefined,
+): Promise<Mark[]> {
+  const marks: Mark[] = [];
+  for (const ids of chunks(elicitationIds)) {
+    const { rows } = await sql<Row>`
+      insert into outbox (id, kind, workflow_id, elicitation_id, tenant, conversation, turn_id, due_at, is_leased, failures)
+      select 'settled/' || elicitation_id || '/' || workflow_id, 'settled', workflow_id, elicitation_id,
+        tenant, conversation, turn_id,
+        cast(case when place <= ${sql.lit(mostAtOnce)} then ${at + firstLeaseMs} else ${at} end as bigint),
+        case when place <= ${sql.lit(mostAtOnce)} then 1 else 0 end, 0
+      from (
+        select waiters.*, elicitations.tenant, elicitations.conversation, elicitations.turn_id,
+          ${leased(at)} + row_number() over (order by elicitation_id, workflow_id) as place
+        from (
+          select distinct elicitation_id, workflow_id from question_waiters
+          where elicitation_id in (${sql.join(ids)}) and workflow_id is not null and workflow_id != ${except ?? ''}
+        ) as waiters
+        join elicitations on elicitations.id = waiters.elicitation_id
+      ) as numbered
+      where true
+      on conflict (id) do nothing
+      returning *`.execute(write);
+    marks.push(...rows.filter(isOurs).map(toMark));
+  }
+  return marks;
+}
+
+type TurnMark = Pick<Row, 'id' | 'kind' | 'workflow_id' | 'tenant' | 'conversation' | 'turn_id'> & {
+  at: number;
+  leaseUntil: number;
+};
+
+const insertTurnMark = compileOnce((write, mark: TurnMark) => {
+  const { id, kind, workflow_id, tenant, conversation, turn_id, at, leaseUntil } = mark;
+  return sql<Row>`
+    insert into outbox (id, kind, workflow_id, tenant, conversation, turn_id, due_at, is_leased, failures)
+    select ${id}, ${kind}, ${workflow_id}, ${tenant}, ${conversation}, ${turn_id},
+      cast(case when isFree then ${leaseUntil} else ${at} end as bigint), case when isFree then 1 else 0 end, 0
+    from (select ${leased(at)} < ${sql.lit(mostAtOnce)} as isFree) as places
+    where true
+    on conflict (id) do nothing
+    returning *`.compile(write);
+});
+
+/** The turn's workflow is to be cancelled, or what servers keep open for its calls is to be abandoned. */
+export async function addTurnMark(
+  write: Write,
+  kind: 'cancel' | 'abandon',
+  turn: TurnRef,
+  at: number,
+): Promise<Mark[]> {
+  const { tenant, conversation, turnId } = turn;
+  const { rows } = await insertTurnMark(write, {
+    id: `${kind}/${turnId}`,
+    kind,
+    workflow_id: kind === 'cancel' ? turnWorkflowId(turn) : null,
+    tenant,
+    conversation,
+    turn_id: turnId,
+    at,
+    leaseUntil: at + firstLeaseMs,
+  });
+  return rows.filter(isOurs).map(toMark);
+}
+
+function leased(at: number) {
+  return sql<number>`(select count(*) from (
+    select 1 from outbox where is_leased = 1 and due_at > ${at} limit ${sql.lit(mostAtOnce)}
+  ) as leased)`;
+}
+
+function isOurs({ is_leased: isLeased }: Row): boolean {
+  return isLeased === 1;
+}
+
+function toMark(row: Row): Mark {
+  const { id, kind, tenant, conversation, turn_id: turnId } = row;
+  const turn = { tenant, conversation, turnId };
+  const workflowId = row.workflow_id ?? '';
+  switch (kind) {
+    case 'settled':
+      return { id, kind, workflowId, elicitationId: row.elicitation_id ?? '', turn };
+    case 'cancel':
+      return { id, kind, workflowId, turn };
+    case 'abandon':
+      return { id, kind, turn };
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * How questions are settled. Every path that can settle one locks its row, asks `advance`, and writes what follows here:
+ * row, event on the log, audit entry, and a mark in the outbox for each workflow that waits.
+ *
+ * Transactions lock connections, turns, questions, calls and conversations in this order, several of a kind by their ids. One
+ * that learns by reading which rows it has to lock starts over when it finds more of them under its locks.
+ */
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
+import { advance } from '../../elicitation/lifecycle.ts';
+import type { LifecycleEvent } from '../../elicitation/lifecycle.ts';
+import { compileOnce } from '../compile-once.ts';
+import { needsLocks } from '../database.ts';
+import type { Database } from '../database.ts';
+import { chunks, writeToConversation } from '../log/append.ts';
+import type { AuditEntry } from '../ports/audit.ts';
+import type { ElicitationRow } from '../ports/elicitations.ts';
+import type { Mark } from '../ports/outbox.ts';
+import type { Tables } from '../schema.ts';
+import { insertAudit } from './audit.ts';
+import { settledEvent, toElicitation, toPending } from './elicitation-rows.ts';
+import { addSettledMarks } from './outbox.ts';
+
+type Write = Transaction<Tables>;
+
+/** What a transaction has settled, for `announceSettled` after its commit. */
+export interface Settled {
+  questions: ElicitationRow[];
+  marks: Mark[];
+}
+
+export const nothingSettled: Settled = { questions: [], marks: [] };
+
+const lockOne = compileOnce((write, { id }: { id: string }) =>
+  write
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
+    .compile(),
+);
+const lockPendingOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
+  write
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('turn_id', '=', turnId)
+    .where('status', '=', 'pending')
+    .orderBy('id')
+    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
+    .compile(),
+);
+
+/** Locked in the order of their ids. */
+export async function lockQuestions(write: Write, ids: string[]): Promise<ElicitationRow[]> {
+  const [id = '', ...others] = ids;
+  if (others.length === 0)
+    return ids.length === 0 ? [] : (await lockOne(write, { id })).rows.map(toElicitation);
+  const locked: ElicitationRow[] = [];
+  for (const chunk of chunks(ids.toSorted())) {
+    const rows = await write
+      .selectFrom('elicitations')
+      .selectAll()
+      .where('id', 'in', chunk)
+      .orderBy('id')
+      .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+      .execute();
+    locked.push(...rows.map(toElicitation));
+  }
+  return locked;
+}
+
+export async function lockPendingOf(write: Write, turnId: string): Promise<ElicitationRow[]> {
+  const { rows } = await lockPendingOfTurn(write, { turnId });
+  return rows.map(toElicitation);
+}
+
+/** The question after the event; the same object where the event changes nothing. */
+export function advanced(row: ElicitationRow, event: LifecycleEvent, at: number): ElicitationRow {
+  if (row.status !== 'pending') return row;
+  const before = toPending(row);
+  const { state } = advance(before, event);
+  if (state === before.state) return row;
+  if (state.kind === 'pending') return { ...row, consent: state.consent ?? null };
+  const { outcome, responseId = null, because = null } = state;
+  return { ...row, status: outcome, responseId, because, consent: null, settledAt: at };
+}
+
+interface Settling {
+  at: number;
+  /** A workflow that is not notified. */
+  except?: string | undefined;
+  /** The turn ends or is to end: no workflow is notified, because those that wait are cancelled with it. */
+  isEnd?: boolean;
+  audit?: AuditEntry | undefined;
+}
+
+/** Writes the rows as they are after they were settled; before that they were locked, and pending. */
+export async function writeSettled(
+  write: Write,
+  questions: ElicitationRow[],
+  { at, except, isEnd = false, audit }: Settling,
+): Promise<Settled> {
+  if (questions.length === 0) return nothingSettled;
+  await updateRows(write, questions);
+  const ids = questions.map(({ id }) => id);
+  const marks = isEnd ? [] : await addSettledMarks(write, ids, at, except);
+  if (audit) await insertAudit(write, audit);
+  for (const [first, ...others] of byTurn(questions)) {
+    const events = [first, ...others].flatMap((row) => (row ? settledEvent(row) : []));
+    if (first) await writeToConversation(write, first, { events, isEnd }, at);
+  }
+  return { questions, marks };
+}
+
+/** To be called after the commit. */
+export function announceSettled(
+  { notifications, questions: observer, outbox }: Database,
+  { questions, marks }: Settled,
+): void {
+  for (const [first] of byTurn(questions)) if (first) notifications.announce(first);
+  for (const question of questions) observer.settled(question);
+  if (marks.length > 0) outbox(marks);
+}
+
+type Outcome = Pick<ElicitationRow, 'status' | 'responseId' | 'because' | 'settledAt'>;
+
+const updateOne = compileOnce((write, row: Outcome & { id: string }) => {
+  const { id, status, responseId, because, settledAt } = row;
+  return write
+    .updateTable('elicitations')
+    .set({ status, response_id: responseId, because, settled_at: settledAt, consent: null })
+    .where('id', '=', id)
+    .compile();
+});
+
+/** With one statement for those that were settled alike. */
+async function updateRows(write: Write, questions: ElicitationRow[]): Promise<void> {
+  const alike = Map.groupBy(questions, ({ status, responseId, because }) =>
+    JSON.stringify([status, responseId, because]),
+  );
+  for (const rows of alike.values()) {
+    const [first, second] = rows;
+    if (!first) continue;
+    if (!second) {
+      await updateOne(write, first);
+      continue;
+    }
+    const { status, responseId, because, settledAt } = first;
+    for (const chunk of chunks(rows))
+      await write
+        .updateTable('elicitations')
+        .set({ status, response_id: responseId, because, settled_at: settledAt, consent: null })
+        .where(
+          'id',
+          'in',
+          chunk.map(({ id }) => id),
+        )
+        .execute();
+  }
+}
+
+/** In the order in which conversations are locked. */
+function byTurn(questions: ElicitationRow[]): ElicitationRow[][] {
+  const turns = Map.groupBy(questions, ({ tenant, conversation, turnId }) =>
+    JSON.stringify([tenant, conversation, turnId]),
+  );
+  return [...turns].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, rows]) => rows);
+}
+
+/** Rolls the transaction back: it begins anew, and locks these questions first. */
+export class StartOver extends Error {
+  override name = 'StartOver';
+  readonly ids: string[];
+
+  constructor(ids: string[] = []) {
+    super('The transaction has found more rows to lock and starts over.');
+    this.ids = ids;
+  }
+}
+
+/** More than once only where questions open meanwhile. */
+const mostTimes = 20;
+
+/**
+ * `work` is given the ids of questions that it has to lock first, none at the beginning. It calls `needs` with those that
+ * it finds later, which begins it anew unless they are among them.
+ */
+export async function startingOver<T>(
+  query: Kysely<Tables>,
+  work: (write: Write, toLock: string[], needs: (ids: string[]) => void) => Promise<T>,
+): Promise<T> {
+  let toLock: string[] = [];
+  for (let time = 1; ; time += 1) {
+    const needs = (ids: string[]) => {
+      if (ids.some((id) => !toLock.includes(id))) throw new StartOver(ids);
+    };
+    try {
+      return await query.transaction().execute((write) => work(write, toLock, needs));
+    } catch (error) {
+      if (!(error instanceof StartOver) || time === mostTimes) throw error;
+      toLock = error.ids;
+    }
+  }
+}
+
+type Leaving = { toolCallId: string } | { workflowId: string };
+
+/** For `where` on the table of waiters. */
+function isLeaving(leaving: Leaving) {
+  return (row: ExpressionBuilder<Tables, 'question_waiters'>) =>
+    'toolCallId' in leaving
+      ? row('tool_call_id', '=', leaving.toolCallId)
+      : row('question_waiters.workflow_id', '=', leaving.workflowId);
+}
+
+/** The pending questions that this call or workflow waits for. */
+export async function waitedForBy(write: Write, turnId: string, leaving: Leaving): Promise<string[]> {
+  const rows = await write
+    .selectFrom('question_waiters')
+    .innerJoin('elicitations', 'elicitations.id', 'question_waiters.elicitation_id')
+    .select('elicitations.id')
+    .where('elicitations.turn_id', '=', turnId)
+    .where('elicitations.status', '=', 'pending')
+    .where(isLeaving(leaving))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** It does not wait for these questions any more, whose rows are locked. Returns those that nothing else waits for, settled. */
+export async function stopWaiting(
+  write: Write,
+  questions: ElicitationRow[],
+  leaving: Leaving,
+  at: number,
+): Promise<ElicitationRow[]> {
+  const pending = questions.filter(({ status }) => status === 'pending');
+  if (pending.length === 0) return [];
+  const ids = pending.map(({ id }) => id);
+  await write
+    .deleteFrom('question_waiters')
+    .where('elicitation_id', 'in', ids)
+    .where(isLeaving(leaving))
+    .execute();
+  const left = await write
+    .selectFrom('question_waiters')
+    .select('elicitation_id')
+    .where('elicitation_id', 'in', ids)
+    .execute();
+  const waitedFor = new Set(left.map((row) => row.elicitation_id));
+  return pending.filter(({ id }) => !waitedFor.has(id)).map((row) => advanced(row, withdrawalOf(row), at));
+}
+
+const serverTriggers = new Set(['mcp_elicitation', 'a2a_input_required', 'a2a_auth_required']);
+
+/** A server that asked is not there to hear the answer. */
+function withdrawalOf({ request }: ElicitationRow): LifecycleEvent {
+  return serverTriggers.has(request.context.trigger)
+    ? { type: 'withdrawn', because: 'server_gone' }
+    : { type: 'abandoned' };
+}

@@ -1,0 +1,119 @@
+/**
+ * Whether a live turn only waits for people, so that a new message may take its place, and which accepted answers an end
+ * leaves unused. Both are decided of what was read while the turn, its pending questions and its unfinished calls are locked.
+ */
+import type { Selectable, Transaction } from 'kysely';
+import type { ElicitationRequest, Status } from '../../elicitation/elicitation.ts';
+import type { ToolCallRow } from '../ports/tool-calls.ts';
+import { fromJson } from '../schema.ts';
+import type { Tables } from '../schema.ts';
+import { fromColumn } from './delegation.ts';
+
+/** A call without a result, and the questions that it has asked or shared. */
+export interface OpenCall {
+  toolCallId: string;
+  state: ToolCallRow['state'];
+  /** The call that handed a task to the agent that makes this one; null: the turn's own agent makes it. */
+  delegatedBy: string | null;
+  questions: CallQuestion[];
+  /** When the newest effect of its tool began; 0: none has. */
+  newestEffectAt: number;
+}
+
+export interface CallQuestion {
+  id: string;
+  status: Status;
+  createdAt: number;
+  settledAt: number | null;
+  /** Asked by the code of a tool in TypeScript, which is running while it waits. */
+  isOfTool: boolean;
+}
+
+export interface OpenWork {
+  calls: OpenCall[];
+  /** An effect of a tool has begun and has not finished. */
+  isEffectUnderWay: boolean;
+}
+
+/**
+ * A model step is under way only where its agent has no unfinished call: then the call that handed it the task is an innermost
+ * one, without a question.
+ */
+export function onlyWaits({ calls, isEffectUnderWay }: OpenWork): boolean {
+  if (calls.length === 0 || isEffectUnderWay) return false;
+  const delegating = new Set(calls.map(({ delegatedBy }) => delegatedBy));
+  const innermost = calls.filter(({ toolCallId }) => !delegating.has(toolCallId));
+  return (
+    innermost.every(({ questions }) => questions.some(({ status }) => status === 'pending')) &&
+    calls.every((call) => acceptedLast(call).length === 0)
+  );
+}
+
+/** Accepted, and the call had not gone on with it: its request was not sent, nor has its tool done anything since. */
+export function unusedAnswers({ calls }: OpenWork): string[] {
+  return calls.flatMap((call) =>
+    acceptedLast(call)
+      .filter(({ isOfTool }) => isOfTool || call.state !== 'started')
+      .map(({ id }) => id),
+  );
+}
+
+/** Those accepted since the call last asked something or had an effect. */
+function acceptedLast({ questions, newestEffectAt }: OpenCall): CallQuestion[] {
+  const since = Math.max(newestEffectAt, ...questions.map(({ createdAt }) => createdAt));
+  return questions.filter(({ status, settledAt }) => status === 'accept' && (settledAt ?? 0) >= since);
+}
+
+export type LockedCall = Pick<
+  Selectable<Tables['tool_calls']>,
+  'tool_call_id' | 'tool_name' | 'input' | 'state' | 'delegation' | 'created_at' | 'has_asked'
+>;
+
+function askedBy(write: Transaction<Tables>, turnId: string, calls: LockedCall[]) {
+  const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);
+  // Without any, `in` would have an empty list.
+  if (asking.length === 0) return [];
+  return write
+    .selectFrom('elicitations')
+    .innerJoin('question_waiters', 'question_waiters.elicitation_id', 'elicitations.id')
+    .select(['id', 'status', 'created_at', 'settled_at', 'request', 'tool_call_id', 'workflow_id'])
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', 'in', asking)
+    .execute();
+}
+
+export async function readOpenWork(
+  write: Transaction<Tables>,
+  turnId: string,
+  calls: LockedCall[],
+): Promise<OpenWork> {
+  const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);
+  const asked = await askedBy(write, turnId, calls);
+  const effects = await write
+    .selectFrom('tool_effects')
+    .select(({ fn }) => ['workflow_id', 'state', fn.max('created_at').as('newest')])
+    .where('turn_id', '=', turnId)
+    .groupBy(['workflow_id', 'state'])
+    .execute();
+  return {
+    calls: calls.map((call) => {
+      const own = asked.filter((row) => row.tool_call_id === call.tool_call_id);
+      const workflows = new Set(own.map((row) => row.workflow_id));
+      const ofCall = effects.filter((row) => workflows.has(row.workflow_id));
+      return {
+        toolCallId: call.tool_call_id,
+        state: call.state,
+        delegatedBy: fromColumn(call.delegation).delegation?.toolCallId ?? null,
+        questions: own.map((row) => ({
+          id: row.id,
+          status: row.status,
+          createdAt: row.created_at,
+          settledAt: row.settled_at,
+          isOfTool: fromJson<ElicitationRequest>(row.request).context.trigger === 'tool_elicitation',
+        })),
+        newestEffectAt: Math.max(0, ...ofCall.map(({ newest }) => newest)),
+      };
+    }),
+    isEffectUnderWay: effects.some(({ state }) => state === 'started'),
+  };
+}
