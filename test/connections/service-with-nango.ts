@@ -53,7 +53,7 @@ export interface ServiceWithNango extends AsyncDisposable {
   isConnected(person?: User): Promise<void>;
   /** Ends well: the account was taken, the tool ran once, with the token of this person. */
   expectDone(waiting: Pick<Waiting, 'stream'>, title: string, person?: User): Promise<void>;
-  /** How many events the history of the turn has. */
+  /** How many events the history of the live turn has. */
   historyLength(conversation: string): Promise<number>;
 }
 
@@ -133,8 +133,9 @@ export async function startServiceWithNango(options: NangoServiceOptions): Promi
       ]);
     },
     async historyLength(conversation) {
-      const workflowId = turnWorkflowId({ tenant: 'demo', conversation });
-      const { events } = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+      const turn = await service.storage.turns.live({ tenant: 'demo', conversation });
+      if (!turn) throw new Error('The turn has ended.');
+      const { events } = await temporal.client.workflow.getHandle(turnWorkflowId(turn)).fetchHistory();
       return events?.length ?? 0;
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),

@@ -7,12 +7,12 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { idOf } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -52,7 +52,7 @@ test.each<[string, (storage: Storage) => Storage]>([
     'when a call has had attempts',
     (storage) => ({
       ...storage,
-      elicitations: { ...storage.elicitations, settleAll: away(storage.elicitations.settleAll) },
+      toolCalls: { ...storage.toolCalls, finish: away(storage.toolCalls.finish) },
     }),
   ],
 ])('a database that is away %s is waited for', async (_, around) => {
@@ -61,7 +61,7 @@ test.each<[string, (storage: Storage) => Storage]>([
   const alice = await service.as('alice');
   const conversation = randomUUID();
   const stream = await alice.chat('list my open issues', { conversation, supports: null });
-  const handle = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  const handle = client.workflow.getHandle(idOf({ conversation, stream }));
   expect(await handle.result()).toEqual({ status: 'completed' });
   const chunks = await stream.finished();
   const [error] = chunks.flatMap(({ type, errorText }) => (type === 'tool-output-error' ? [errorText] : []));
@@ -93,7 +93,7 @@ test('what an author’s activity has done is not done again after a database th
   const stream = await alice.chat('call wizard {"steps":1}', { conversation });
   const question = await stream.question('pending');
   await respond(alice, conversation, question, { action: 'accept', content: { word: 'once' } });
-  await client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
+  await client.workflow.getHandle(idOf({ conversation, stream })).result();
   await stream.finished();
   expect(left).toBeLessThan(0);
   expect(readFileSync(notesFile, 'utf8')).toBe('1: once\n');

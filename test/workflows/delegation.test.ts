@@ -1,12 +1,13 @@
-/** Agents that ask other agents: whole turns on a real server, whose clock is everybody's. */
+/** Agents that ask other agents: whole turns on a real server. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { searchAttributes } from '../../src/workflows/messages.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import type { ChatStream, Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 import type { UsedService } from '../service/use-service.ts';
+import { idOf, isWaiting, untilDelegatesWait } from './waiting.ts';
 
 /** The service of the `describe` whose tests run. */
 const used = {} as UsedService;
@@ -17,7 +18,11 @@ beforeEach(() => {
 
 const ask = (text: string, agentId = 'lead') => used.alice.chat(text, { conversation, agentId });
 const conversationRef = () => ({ tenant: 'demo', conversation });
-const handle = () => used.temporal.client.workflow.getHandle(turnWorkflowId(conversationRef()));
+const turnOf = (stream: ChatStream) => ({ conversation, stream });
+const handle = (stream: ChatStream) => used.temporal.client.workflow.getHandle(idOf(turnOf(stream)));
+/** The workflow ids of so many delegates called researcher, once they wait for the user. */
+const researchersWait = (stream: ChatStream, count = 1) =>
+  untilDelegatesWait(used, turnOf(stream), 'researcher', count);
 const statusOf = async (turnId: string) =>
   (await used.service.storage.turns.get({ ...conversationRef(), turnId }))?.status;
 
@@ -64,10 +69,7 @@ describe('a task for another agent', () => {
         path: ['researcher'],
         server: 'tracker',
       });
-      const row = await used.service.storage.elicitations.get(question.elicitationId);
-      expect(row?.workflowId).toMatch(new RegExp(`^${turnWorkflowId(conversationRef())}/agent/.+$`));
-      expect(await handle().query('turn')).toMatchObject({ phase: 'waiting' });
-
+      await researchersWait(stream);
       await connectAccount('alice', question.url);
       const chunks = await stream.finished();
       expect(callsIn(chunks)).toEqual(['agent__researcher']);
@@ -98,8 +100,8 @@ describe('a task for another agent', () => {
     test('that an operator terminates ends as an error in words, and the asking agent goes on', async () => {
       const stream = await ask('ask the researcher to list my open issues');
       const { elicitationId } = await stream.question('pending');
-      const row = await used.service.storage.elicitations.get(elicitationId);
-      await used.temporal.client.workflow.getHandle(row?.workflowId ?? '').terminate('by hand');
+      const [workflowId = ''] = await researchersWait(stream);
+      await used.temporal.client.workflow.getHandle(workflowId).terminate('by hand');
       const chunks = await stream.finished();
       expect(errorsIn(chunks)[0]).toBe(
         'Researcher did not finish the task. It was stopped. Whatever it had done before stays done: check before the task is handed over again.',
@@ -190,7 +192,7 @@ describe('a task for another agent', () => {
       await stream.finished();
       expect(stream.text()).toBe('I was told: Created.');
       const [call] = (await eventsBy()).flatMap((event) => ('toolCallId' in event ? event.toolCallId : []));
-      const ids = [turnWorkflowId(conversationRef()), `${turnWorkflowId(conversationRef())}/agent/${call}`];
+      const ids = [idOf(turnOf(stream)), `${idOf(turnOf(stream))}/agent/${call}`];
       for (const id of ids) {
         const recorded = await used.temporal.client.workflow.getHandle(id).fetchHistory();
         const history = JSON.stringify(recorded, (key, value: unknown) =>
@@ -253,7 +255,7 @@ describe('while another agent waits for the user', () => {
     await stream.question('cancel');
     expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
     expect(errorsIn(chunks)[0]).toContain('while another agent was at work on this task');
-    await handle().result();
+    await handle(stream).result();
     await expect.poll(running).toEqual([]);
     const theirs = await eventsBy('editor', 'researcher');
     expect(theirs.filter(({ type }) => type === 'tool-output-error')).toHaveLength(1);
@@ -261,16 +263,15 @@ describe('while another agent waits for the user', () => {
 
   test('operators read the story of each agent, and who waits for what', async () => {
     const stream = await ask(listing);
-    const { elicitationId } = await stream.question('pending');
-    const workflowId = (await used.service.storage.elicitations.get(elicitationId))?.workflowId ?? '';
+    await stream.question('pending');
+    const [workflowId = ''] = await researchersWait(stream);
     const workflows = used.temporal.client.workflow;
     const detailsOf = async (id: string) => {
       const metadata = await workflows.getHandle(id).query('__temporal_workflow_metadata');
       return (metadata as { currentDetails: string }).currentDetails;
     };
-    expect(await detailsOf(turnWorkflowId(conversationRef()))).toBe(
-      '- **researcher** has a task and waits for the user',
-    );
+    expect(await detailsOf(idOf(turnOf(stream)))).toBe('model step 1: delegated to researcher');
+    expect(await isWaiting(used, idOf(turnOf(stream)))).toBe(false);
     expect(await detailsOf(workflowId)).toContain('waiting for the user to connect **tracker**');
     const { staticSummary, typedSearchAttributes, memo } = await workflows.getHandle(workflowId).describe();
     expect(await staticSummary()).toBe('researcher, asked by lead, for alice');
@@ -285,7 +286,7 @@ describe('while another agent waits for the user', () => {
     async (task) => {
       const waiting = await ask(task);
       await waiting.question('pending');
-      await expect.poll(() => handle().query('turn')).toMatchObject({ phase: 'waiting' });
+      await researchersWait(waiting, task === 'ask two researchers' ? 2 : 1);
       const next = await ask('hello');
       await next.finished();
       expect(next.text()).toBe('You said: hello');
@@ -304,24 +305,6 @@ describe('while another agent waits for the user', () => {
     await next.finished();
     expect(next.text()).toBe('You said: hello');
   });
-
-  test.each([
-    ['nothing', []],
-    ['null', [null]],
-    ['a word', ['waiting']],
-    ['a call that nobody made', [{ toolCallId: 'none', phase: 'waiting' }]],
-  ])('a report that makes no sense is ignored: %s', async (_, args) => {
-    const waiting = await ask(listing);
-    const question = await waiting.question('pending');
-    await handle().signal('delegatePhase', ...args);
-    expect(await handle().query('turn')).toMatchObject({ phase: 'waiting' });
-    await used.alice.answer({
-      conversationId: conversation,
-      elicitationId: question.elicitationId,
-      action: 'decline',
-    });
-    await waiting.finished();
-  });
 });
 
 describe('an answer that came before a new message', () => {
@@ -334,12 +317,6 @@ describe('an answer that came before a new message', () => {
     await connectAccount('alice', question.url);
     await held.arrived;
     await expect(ask('hello')).rejects.toThrow('turn_in_progress');
-    expect(await handle().query('turn')).toMatchObject({ phase: 'working' });
-    // As if the news of the answer were still on its way to the turn's own agent: the one that was asked knows better.
-    const { parentToolCallId: toolCallId } = (await eventsBy('researcher'))[0] ?? {};
-    await handle().signal('delegatePhase', { toolCallId, phase: 'waiting' });
-    expect(await handle().query('turn')).toMatchObject({ phase: 'waiting' });
-    await expect(ask('hello')).rejects.toThrow('turn_in_progress');
     held.release();
     await waiting.finished();
     expect(waiting.text()).toContain('Here they are');
@@ -350,7 +327,7 @@ describe('an answer that came before a new message', () => {
 describe('an answer to one agent, then a new message while another agent still asks', () => {
   useService({ into: used });
 
-  test('counts more: none of them ends, and the news of it may still be on its way', async () => {
+  test('counts more, and the other agent goes on asking', async () => {
     const form = {
       message: 'Where to?',
       schema: { type: 'object', properties: { city: { type: 'string' } } },
@@ -366,16 +343,14 @@ describe('an answer to one agent, then a new message while another agent still a
         type === 'data-elicitation-request' ? [data as ElicitationData] : [],
       );
     await stream.until(() => questions().length === 2);
-    await expect.poll(() => handle().query('turn')).toMatchObject({ phase: 'waiting' });
+    await researchersWait(stream);
     const account = questions().find(({ mode }) => mode === 'url');
     const city = questions().find(({ mode }) => mode === 'form');
     const held = used.service.tracker.faults.hold('before');
     await connectAccount('alice', account?.url ?? '');
     await held.arrived;
-    const { parentToolCallId: toolCallId } = (await eventsBy('researcher'))[0] ?? {};
-    await handle().signal('delegatePhase', { toolCallId, phase: 'waiting' });
     await expect(ask('hello')).rejects.toThrow('turn_in_progress');
-    // The other agent has agreed, and nobody has told it that the turn goes on: it takes that back.
+    // The other agent's question is still open.
     const elicitationId = city?.elicitationId ?? '';
     const answer = { conversationId: conversation, elicitationId, action: 'decline' };
     expect(await used.alice.answer(answer)).toMatchObject({ status: 200, body: { status: 'decline' } });
@@ -392,7 +367,7 @@ describe('while another agent waits for a user of a new service', () => {
   test('nothing survives when an operator terminates the turn', async () => {
     const stream = await ask('ask the editor to ask the researcher to list my open issues');
     const { elicitationId } = await stream.question('pending');
-    await handle().terminate('by hand');
+    await handle(stream).terminate('by hand');
     await expect.poll(running).toEqual([]);
     expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
     expect(await used.alice.cancel(conversation)).toMatchObject({ body: { status: 'idle' } });

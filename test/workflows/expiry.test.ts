@@ -1,11 +1,11 @@
-/** What ten minutes do to a question. A file and a clock of its own: nothing but these tests moves the time. */
+/** A question and its ten minutes. A file and a clock of its own: nothing but these tests moves the time. */
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { supersede, turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { createTimeSkipping } from '../time-skipping.ts';
+import { untilDelegatesWait, untilWaiting } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -21,19 +21,13 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** A query is answered after the task that armed the timer, so the clock may move from here on. */
-async function waiting(conversation: string): Promise<void> {
-  const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
-}
-
-test('nobody answers for ten minutes: the question expires and the model is told', async () => {
+test('a question that is not answered for ten minutes expires, and the model is told', async () => {
   const alice = await service.as('alice');
   const conversation = randomUUID();
   const stream = await alice.chat('list my open issues', { conversation });
   const { expiresAt, elicitationId } = await stream.question('pending');
   expect(Date.parse(expiresAt) - (await environment.currentTimeMs())).toBeGreaterThan(9 * 60_000);
-  await waiting(conversation);
+  await untilWaiting({ temporal: environment }, { conversation, stream });
   await environment.sleep('9 minutes');
   expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
   await environment.sleep('61 seconds');
@@ -52,7 +46,7 @@ test('a delegate’s delegate’s question expires for all agents that wait for 
   ];
   const stream = await alice.chat(calls.join('\n'), { conversation, agentId: 'lead' });
   await stream.question('pending');
-  await vi.waitFor(() => waiting(conversation));
+  await untilDelegatesWait({ temporal: environment, service }, { conversation, stream }, 'researcher', 2);
   await environment.sleep('11 minutes');
   await stream.question('expired');
   const chunks = await stream.finished();
@@ -61,35 +55,12 @@ test('a delegate’s delegate’s question expires for all agents that wait for 
   expect(service.tracker.requests).toBe(0);
 });
 
-test('an answer to a delegate that has agreed to end waits for the turn’s word, and counts when none comes', async () => {
-  const alice = await service.as('alice');
-  const conversation = randomUUID();
-  const stream = await alice.chat('ask the researcher to list my open issues', {
-    conversation,
-    agentId: 'lead',
-  });
-  const { elicitationId } = await stream.question('pending');
-  await vi.waitFor(() => waiting(conversation));
-  const { workflowId = '' } = (await service.storage.elicitations.get(elicitationId)) ?? {};
-  // Of a root whose worker is gone before it has decided.
-  const until = (await environment.currentTimeMs()) + 8_000;
-  await environment.client.workflow.getHandle(workflowId).signal(supersede, { until });
-  const answer = { conversationId: conversation, elicitationId, action: 'decline' };
-  expect(await alice.answer(answer)).toMatchObject({ status: 202 });
-  await environment.sleep(until + 2_000 - (await environment.currentTimeMs()));
-  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
-  await environment.sleep('5 seconds');
-  await stream.question('decline');
-  await stream.finished();
-  expect(service.tracker.requests).toBe(0);
-});
-
-test('an answer after the deadline is told that it came too late', async () => {
+test('an answer after the deadline is refused as too late', async () => {
   const alice = await service.as('alice');
   const conversation = randomUUID();
   const stream = await alice.chat('list my open issues', { conversation });
   const { elicitationId } = await stream.question('pending');
-  await waiting(conversation);
+  await untilWaiting({ temporal: environment }, { conversation, stream });
   await environment.sleep('11 minutes');
   await stream.question('expired');
   const late = await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });

@@ -1,14 +1,15 @@
-/** What becomes of a turn whose writes fail: it outlasts the database's trouble, and ends of anything else. */
+/** A turn whose writes fail: it outlasts trouble of the database, and ends of anything else. */
 import { randomUUID } from 'node:crypto';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
+import { idOf } from './waiting.ts';
 
 const temporal = useDevelopmentServer();
 let service: Service;
@@ -36,31 +37,17 @@ async function startWith(broken: (storage: Storage) => Broken): Promise<void> {
 }
 
 const wrong = (): Promise<never> => Promise.reject(new TypeError('a mistake of ours'));
-const handle = () => temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+const handle = (stream: ChatStream) => temporal.client.workflow.getHandle(idOf({ conversation, stream }));
 const listing = 'list my open issues';
 
-test('a question that cannot be opened ends the turn, with words that name nothing', async () => {
+test('a question that cannot be opened fails its call, with words that name nothing, and the turn goes on', async () => {
   await startWith(() => ({ elicitations: { open: wrong } }));
   const stream = await alice.chat(listing, { conversation });
   const chunks = await stream.finished();
-  const error = chunks.find(({ type }) => type === 'error')?.['errorText'];
-  expect(error).toBe('Something went wrong on our side, and the answer could not be finished.');
-  expect(await handle().result()).toEqual({ status: 'failed' });
-});
-
-test('an answer that cannot be written ends the turn, and the question with it', async () => {
-  await startWith(({ elicitations }) => ({
-    elicitations: {
-      settleAll: (settlements) => (settlements.length > 0 ? wrong() : elicitations.settleAll(settlements)),
-    },
-  }));
-  const stream = await alice.chat(listing, { conversation });
-  const { elicitationId } = await stream.question('pending');
-  await alice.answer({ conversationId: conversation, elicitationId, action: 'decline' });
-  await stream.finished();
-  expect(await handle().result()).toEqual({ status: 'failed' });
-  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'decline' });
-});
+  const error = chunks.find(({ type }) => type === 'tool-output-error')?.['errorText'];
+  expect(error).toContain('could not be called because of a problem on our side');
+  expect(await handle(stream).result()).toEqual({ status: 'completed' });
+}, 60_000);
 
 test('an end that cannot be written closes the workflow all the same, and the next turn can begin', async () => {
   let isWrong = true;
@@ -68,7 +55,7 @@ test('an end that cannot be written closes the workflow all the same, and the ne
     turns: { end: (...ending) => (isWrong ? wrong() : turns.end(...ending)) },
   }));
   const lost = await alice.chat('hello', { conversation });
-  await expect(handle().result()).rejects.toThrow(WorkflowFailedError);
+  await expect(handle(lost).result()).rejects.toThrow(WorkflowFailedError);
   isWrong = false;
   const next = await alice.chat('hello again', { conversation });
   await next.finished();
@@ -85,5 +72,5 @@ test('a database that is away for longer than a mistake is forgiven is waited fo
   }));
   const stream = await alice.chat('hello', { conversation });
   await stream.finished();
-  expect(await handle().result()).toEqual({ status: 'completed' });
+  expect(await handle(stream).result()).toEqual({ status: 'completed' });
 }, 90_000);

@@ -1,10 +1,12 @@
 /** How many events a turn leaves in Temporal: each is a write there, and Temporal Cloud bills by them. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { searchAttributes } from '../../src/workflows/messages.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import { askingEnv, callOf, nthQuestion, respond } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
+import { idOf, untilWaiting } from './waiting.ts';
+import type { ObservedTurn } from './waiting.ts';
 
 const { temporal, alice } = useService({
   per: 'test',
@@ -19,8 +21,7 @@ beforeEach(async () => {
   await (await alice.chat('hello')).finished();
 });
 
-const handleOf = (conversation: string) =>
-  temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+const handleOf = (turn: ObservedTurn) => temporal.client.workflow.getHandle(idOf(turn));
 
 /** A turn that asks so many questions, each answered at once. */
 async function eventsOf(text: string, questions: number): Promise<string[]> {
@@ -29,12 +30,12 @@ async function eventsOf(text: string, questions: number): Promise<string[]> {
   for (let n = 0; n < questions; n++) {
     const question = await nthQuestion(stream, n);
     // A question is seen before its workflow waits for it; an answer in between is for another test.
-    await expect.poll(() => handleOf(conversation).query('turn')).toMatchObject({ phase: 'waiting' });
+    await untilWaiting({ temporal }, { conversation, stream });
     await respond(alice, conversation, question, { action: 'accept', content: { nights: n + 1 } });
   }
   await stream.finished();
-  await handleOf(conversation).result();
-  const { events } = await handleOf(conversation).fetchHistory();
+  await handleOf({ conversation, stream }).result();
+  const { events } = await handleOf({ conversation, stream }).fetchHistory();
   return (events ?? []).map(({ eventType }) => String(eventType));
 }
 
@@ -61,12 +62,12 @@ test('operators find the turns that wait, and no longer those that do not', asyn
   const stream = await alice.chat(callOf(['book', { city: 'Oslo' }]), { conversation });
   const question = await nthQuestion(stream, 0);
   const attributes = async () => {
-    const { typedSearchAttributes: of } = await handleOf(conversation).describe();
+    const { typedSearchAttributes: of } = await handleOf({ conversation, stream }).describe();
     return [of.get(searchAttributes.status), of.get(searchAttributes.waitingFor)];
   };
   await expect.poll(attributes).toEqual(['waiting_input', 'asking']);
   await respond(alice, conversation, question, { action: 'decline' });
   await stream.finished();
-  await handleOf(conversation).result();
+  await handleOf({ conversation, stream }).result();
   expect(await attributes()).toEqual(['running', undefined]);
 });

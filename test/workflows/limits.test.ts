@@ -11,7 +11,7 @@ const used = useService({
   around: (storage) => {
     const open: Storage['elicitations']['open'] = async (...given) => {
       const opened = await storage.elicitations.open(...given);
-      if (opened === 'too-many-in-turn') refused += 1;
+      if (opened.kind === 'too-many-in-turn') refused += 1;
       return opened;
     };
     return { ...storage, elicitations: { ...storage.elicitations, open } };

@@ -1,16 +1,18 @@
-/** Whoever may signal a workflow can send it anything. Whatever that is, the turn goes on as if nothing had come. */
+/** Anyone who may signal a workflow can send it anything: the turn goes on as if nothing had come. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   agentTurnWorkflow,
   pushWorkflow,
+  questionsSettled,
   slackDeliveryWorkflow,
   turnNews,
-  turnWorkflowId,
 } from '../../src/workflows/messages.ts';
+import type { ChatStream } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
-import { namesOf, payloads, sendRubbish, sensible } from './rubbish.ts';
+import { payloads, sendRubbish, sensible, signals } from './rubbish.ts';
+import { idOf, isWaiting, untilDelegatesWait, untilWaiting } from './waiting.ts';
 
 const { temporal, service, alice } = useService({ per: 'test' });
 let conversation: string;
@@ -18,7 +20,7 @@ beforeEach(() => {
   conversation = randomUUID();
 });
 
-const handle = () => temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+const handle = (stream: ChatStream) => temporal.client.workflow.getHandle(idOf({ conversation, stream }));
 const idsIn = async () => {
   const log = await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
   const call = log.map(({ event }) => event).findLast(({ type }) => type === 'tool-input-available');
@@ -27,19 +29,18 @@ const idsIn = async () => {
 
 test('every signal that a turn listens to is among those that are tried', () => {
   // One is for deliveries of notifications and of answers: they read nothing in it.
-  const ofTurns = namesOf('signal').filter((name) => name !== turnNews.name);
+  const ofTurns = signals.filter((name) => name !== turnNews.name);
   expect(ofTurns.toSorted()).toEqual(Object.keys(sensible).toSorted());
-  expect(namesOf('query')).toContain('turn');
 });
 
-describe('rubbish at every signal and query leaves alone', () => {
+describe('malformed signals do not affect', () => {
   test('a turn that waits for a person', async () => {
     const stream = await alice.chat('list my open issues', { conversation });
     const { elicitationId, url } = await stream.question('pending');
-    await expect.poll(() => handle().query('turn')).toMatchObject({ phase: 'waiting' });
-    await sendRubbish(handle(), { elicitationId, ...(await idsIn()) });
-    expect(await handle().query('turn')).toMatchObject({ phase: 'waiting' });
-    expect(await handle().query('elicitation', elicitationId)).toMatchObject({ state: { kind: 'pending' } });
+    await untilWaiting({ temporal }, { conversation, stream });
+    await sendRubbish(handle(stream), { elicitationId, ...(await idsIn()) });
+    expect(await activitiesOf(stream, 'callTool')).toBe(1);
+    expect(await isWaiting({ temporal }, idOf({ conversation, stream }))).toBe(true);
     await connectAccount('alice', url);
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
@@ -52,8 +53,7 @@ describe('rubbish at every signal and query leaves alone', () => {
     const held = service.tracker.faults.hold('before');
     const stream = await alice.chat('list my open issues', { conversation });
     await held.arrived;
-    await sendRubbish(handle(), { elicitationId: 'none', ...(await idsIn()) });
-    expect(await handle().query('turn')).toMatchObject({ phase: 'working' });
+    await sendRubbish(handle(stream), { elicitationId: 'none', ...(await idsIn()) });
     held.release();
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
@@ -65,13 +65,12 @@ describe('rubbish at every signal and query leaves alone', () => {
       agentId: 'lead',
     });
     const { url } = await stream.question('pending');
-    await expect.poll(() => handle().query('turn')).toMatchObject({ phase: 'waiting' });
+    await untilDelegatesWait({ temporal, service }, { conversation, stream }, 'researcher', 1);
     const log = await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
     const task = log.flatMap(({ event }) =>
       event.type === 'tool-input-available' && event.agent ? [event.toolCallId] : [],
     );
-    await sendRubbish(handle(), { elicitationId: 'none', toolCallId: task[0] ?? '' });
-    expect(await handle().query('turn')).toMatchObject({ phase: 'waiting' });
+    await sendRubbish(handle(stream), { elicitationId: 'none', toolCallId: task[0] ?? '' });
     await connectAccount('alice', url);
     await stream.finished();
     expect(stream.text()).toContain('Here they are');
@@ -92,6 +91,26 @@ describe('rubbish at every signal and query leaves alone', () => {
   });
 });
 
+test('a forged hint about an open question costs one look at its row, and the turn waits again', async () => {
+  const stream = await alice.chat('list my open issues', { conversation });
+  const { elicitationId, url } = await stream.question('pending');
+  await untilWaiting({ temporal }, { conversation, stream });
+  const hint = { elicitationIds: [elicitationId, ...Array.from({ length: 2_000 }, (_, n) => `none-${n}`)] };
+  await handle(stream).signal(questionsSettled, hint);
+  await expect.poll(() => activitiesOf(stream, 'callTool')).toBe(2);
+  await untilWaiting({ temporal }, { conversation, stream });
+  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  await connectAccount('alice', url);
+  await stream.finished();
+  expect(stream.text()).toContain('Here they are');
+});
+
+async function activitiesOf(stream: ChatStream, name: string): Promise<number> {
+  const { events } = await handle(stream).fetchHistory();
+  const names = events?.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  return names?.filter((one) => one === name).length ?? 0;
+}
+
 test.each([agentTurnWorkflow, pushWorkflow, slackDeliveryWorkflow])(
   '%s does not begin with an input that cannot be read',
   async (workflow) => {
@@ -108,5 +127,5 @@ test.each([agentTurnWorkflow, pushWorkflow, slackDeliveryWorkflow])(
 async function queueOfTurns(): Promise<string> {
   const stream = await alice.chat('hello', { conversation });
   await stream.finished();
-  return (await handle().describe()).taskQueue;
+  return (await handle(stream).describe()).taskQueue;
 }

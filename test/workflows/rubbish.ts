@@ -1,17 +1,15 @@
-/** What nobody should send to a workflow, and anybody can who may signal it. */
-import { QueryNotRegisteredError } from '@temporalio/client';
+/** Malformed signals, which anyone can send who may signal a workflow. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { RawValue, ValueError } from '@temporalio/common';
-import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
+import { RawValue } from '@temporalio/common';
 import * as messages from '../../src/workflows/messages.ts';
 import { turnNews } from '../../src/workflows/messages.ts';
 
-export const namesOf = (kind: (SignalDefinition | QueryDefinition<unknown>)['type']) =>
-  Object.values<unknown>(messages).flatMap((value) =>
-    typeof value === 'object' && value && 'type' in value && value.type === kind && 'name' in value
-      ? [String(value.name)]
-      : [],
-  );
+/** The names of all signals. */
+export const signals = Object.values<unknown>(messages).flatMap((value) =>
+  typeof value === 'object' && value && 'type' in value && value.type === 'signal' && 'name' in value
+    ? [String(value.name)]
+    : [],
+);
 
 interface Ids {
   elicitationId: string;
@@ -20,24 +18,11 @@ interface Ids {
 
 /** What would have an effect, so that what is nearly right is tried as well. */
 export const sensible: Record<string, (ids: Ids) => Record<string, unknown>> = {
-  answerElicitation: ({ elicitationId }) => ({
-    elicitationId,
-    responseId: 'response',
-    action: 'decline',
-    user: 'alice',
-  }),
-  connectionEstablished: () => ({ server: 'tracker', version: 1000 }),
-  supersede: () => ({ until: 4_000_000_000_000 }),
-  delegatePhase: ({ toolCallId }) => ({ toolCallId, phase: 'working' }),
-  accountWanted: ({ toolCallId }) => ({ toolCallId, server: 'tracker' }),
-  accountVerdict: () => ({ server: 'tracker', verdict: 'decline' }),
-  accountConcluded: ({ toolCallId }) => ({ toolCallId, server: 'tracker', result: 'decline' }),
-  serverAsks: ({ toolCallId, elicitationId }) => ({
+  questionsSettled: ({ elicitationId }) => ({ elicitationIds: [elicitationId] }),
+  callWaits: ({ toolCallId, elicitationId }) => ({
     toolCallId,
-    round: 1,
-    questions: [{ elicitationId, mode: 'form' }],
+    questions: [{ elicitationId, remainingMs: 60_000, mode: 'form', askedBy: 'tracker' }],
   }),
-  serverNews: ({ elicitationId }) => ({ elicitationIds: [elicitationId], news: 'server_gone' }),
 };
 
 const unreadable: [encoding: string | undefined, data: string | undefined][] = [
@@ -69,23 +54,15 @@ function rubbish(right: Record<string, unknown>): unknown[][] {
     shapes
       .filter((shape) => typeof shape !== typeof right[name] || Array.isArray(shape))
       .map((shape) => ({ ...right, [name]: shape }))
-      // No questions at all is a sensible thing to say.
+      // No questions at all make sense.
       .filter((message) => JSON.stringify(Object.values(message)).includes('[]') === false),
   );
   return [[], ...[...shapes, ...without, ...spoilt, ...payloads].map((message) => [message])];
 }
 
-/** Every signal and query that workflows of ours listen to, in every wrong form. */
+/** Every signal that workflows of ours listen to, in every wrong form. */
 export async function sendRubbish(handle: WorkflowHandle, ids: Ids): Promise<void> {
   for (const [name, right] of Object.entries(sensible))
     await Promise.all(rubbish(right(ids)).map((args) => handle.signal(name, ...args)));
   await Promise.all([...shapes, ...payloads].map((shape) => handle.signal(turnNews.name, shape)));
-  for (const name of namesOf('query'))
-    for (const args of [[], ...[...shapes, ...payloads].map((shape) => [shape])])
-      await handle.query(name, ...args).catch(unlessSealedOrUnknown);
-}
-
-/** A tool and a delivery answer to fewer queries than a turn, and a tool seals its answers. */
-function unlessSealedOrUnknown(error: unknown): void {
-  if (!(error instanceof QueryNotRegisteredError || error instanceof ValueError)) throw error;
 }

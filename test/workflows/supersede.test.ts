@@ -1,9 +1,6 @@
-/** A new message while a turn is live, and its cancellation: whole turns on a real server, whose clock is everybody's. */
+/** A new message while a turn is live, and its cancellation: whole turns on a real server. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Turns } from '../../src/storage/ports/turns.ts';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { Chunk, ElicitationData } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
@@ -11,6 +8,7 @@ import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import type { Caller } from '../service/user.ts';
+import { idOf } from './waiting.ts';
 
 const temporal = useDevelopmentServer();
 let service: Service;
@@ -25,15 +23,6 @@ beforeEach(async () => {
   conversation = randomUUID();
 });
 afterEach(() => services.giveBack(service));
-
-/** A service whose table of turns has something changed. */
-async function startWith(changed: (turns: Turns) => Partial<Turns>): Promise<void> {
-  service = await startService({
-    temporal,
-    around: (storage) => ({ ...storage, turns: { ...storage.turns, ...changed(storage.turns) } }),
-  });
-  alice = await service.as('alice');
-}
 
 const listing = 'list my open issues';
 const statusesIn = (chunks: Chunk[]) =>
@@ -66,7 +55,7 @@ describe('while the turn only waits for a person, a new message', () => {
     expect(await alice.answer(late)).toMatchObject({ status: 410, body: { code: 'turn_over' } });
   });
 
-  test('tells the model what became of the call that waited', async () => {
+  test('leaves words for the model about the call that waited', async () => {
     const waiting = await alice.chat(listing, { conversation });
     await waiting.question('pending');
     await (await alice.chat('hello', { conversation })).finished();
@@ -87,7 +76,7 @@ describe('while the turn only waits for a person, a new message', () => {
     await held.question('pending');
     const asking = [alice.chat(listing, { conversation }), alice.chat(listing, { conversation })];
     const settled = await Promise.allSettled(asking);
-    // Whoever comes second meets a turn at work, or one that waits again already and makes room in its turn.
+    // The second one meets a turn at work, or one that waits again already and makes room.
     expect(settled.some(({ status }) => status === 'fulfilled')).toBe(true);
     const refusals = settled.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
     expect(refusals.filter((refusal) => !refusal.includes('turn_in_progress'))).toEqual([]);
@@ -108,40 +97,6 @@ describe('while the turn only waits for a person, a new message', () => {
     expect(await statusOf(waiting.turnId)).toBe('completed');
     expect(service.tracker.calls).toHaveLength(1);
   });
-
-  test('comes too late for a workflow that hears of it when the message has long been refused', async () => {
-    const waiting = await alice.chat(listing, { conversation });
-    const question = await waiting.question('pending');
-    const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-    await handle.signal('supersede', { until: Date.now() - 1 });
-    await handle.signal('supersede');
-    await connectAccount('alice', question.url);
-    await waiting.finished();
-    expect(await statusOf(waiting.turnId)).toBe('completed');
-  });
-});
-
-test('a turn that takes long to make room is waited for: its question is closed, so the message counts', async () => {
-  const announced = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  await startWith((turns) => ({
-    async end(turn, status, ...rest) {
-      if (status === 'superseded') {
-        announced.resolve();
-        await released.promise;
-      }
-      return turns.end(turn, status, ...rest);
-    },
-  }));
-  const waiting = await alice.chat(listing, { conversation });
-  await waiting.question('pending');
-  const answered = post('hello');
-  await announced.promise;
-  // Longer than a message is kept waiting by a turn that may not end at all.
-  await delay(4_000);
-  released.resolve();
-  expect(await answered).toMatchObject({ status: 200, body: { status: 'completed' } });
-  await waiting.finished();
 });
 
 describe('while the turn is at work, a new message', () => {
@@ -209,17 +164,11 @@ test('cancelling the turn closes its question and ends the stream', async () => 
   const next = await alice.chat('hello', { conversation });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
-  await temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).result();
+  await temporal.client.workflow.getHandle(idOf({ conversation, stream })).result();
   expect(await alice.cancel(conversation)).toMatchObject({ status: 200, body: { status: 'idle' } });
 });
 
-test('a message that follows a cancellation waits for the end, although the row does not tell of it yet', async () => {
-  await startWith((turns) => ({
-    async get(turn) {
-      const row = await turns.get(turn);
-      return row && { ...row, endingAt: null };
-    },
-  }));
+test('a message that follows a cancellation waits for the end of the turn', async () => {
   const first = await alice.chat(listing, { conversation });
   await connectAccount('alice', (await first.question('pending')).url);
   await first.finished();
@@ -227,8 +176,6 @@ test('a message that follows a cancellation waits for the end, although the row 
   const working = await alice.chat(listing, { conversation });
   await held.arrived;
   await alice.cancel(conversation);
-  const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'ending' });
   const answered = await post('hello');
   held.release();
   expect(answered).toMatchObject({ status: 200, body: { status: 'completed' } });
