@@ -64,38 +64,43 @@ export async function openQuestions(
   const byPlace = new Map(existing.map((row) => [row.place, toElicitation(row)]));
   const fresh = questions.filter(({ place }) => !byPlace.has(place));
   if (fresh.length > 0) await expectRoom(write, first, fresh.length, limits, time);
-  const opened: ElicitationRow[] = [];
-  for (const question of fresh) {
-    const row = newRow(question, at, time);
+  const opened = fresh.map((question) => newRow(question, at, time));
+  const rows = fresh.flatMap((question, index) => {
+    const row = opened[index];
+    if (!row) return [];
     byPlace.set(question.place, row);
-    opened.push(row);
-    if (question.poll) await addPoll(write, question.poll, at);
-  }
-  if (opened.length > 0)
-    await write
-      .insertInto('elicitations')
-      .values(fresh.map((question, index) => toRow(opened[index] ?? newRow(question, at, time), question)))
-      .execute();
+    return toRow(row, question);
+  });
+  for (const { poll } of fresh) if (poll) await addPoll(write, poll, at);
+  if (rows.length > 0) await write.insertInto('elicitations').values(rows).execute();
   await addWaiters(write, questions, byPlace);
   const events = opened.map((row) => eventOf(row, 'pending'));
   if (events.length > 0) await writeToConversation(write, first, { events }, at);
   return { kind: 'opened', rows: places.flatMap((place) => byPlace.get(place) ?? []), opened, time };
 }
 
-function newRow({ timeoutMs, expiresAt = Infinity, ...question }: NewQuestion, at: number, time: number) {
-  const { id, tenant, conversation, turnId, agent, user, request, server, seenVersion, isReported, salt } =
-    question;
+function newRow(question: NewQuestion, at: number, time: number): ElicitationRow {
   return {
-    ...{ id, tenant, conversation, turnId, agent, user, request, server, seenVersion, isReported, salt },
+    id: question.id,
+    tenant: question.tenant,
+    conversation: question.conversation,
+    turnId: question.turnId,
+    agent: question.agent,
+    user: question.user,
+    request: question.request,
+    server: question.server,
+    seenVersion: question.seenVersion,
+    isReported: question.isReported,
     status: 'pending',
     responseId: null,
     consent: null,
+    salt: question.salt,
     createdAt: at,
-    deadline: Math.min(time + timeoutMs, expiresAt),
+    deadline: Math.min(time + question.timeoutMs, question.expiresAt ?? Infinity),
     settledAt: null,
     because: null,
     isUnused: false,
-  } satisfies ElicitationRow;
+  };
 }
 
 async function expectUnconnected(write: Write, questions: NewQuestion[], at: number): Promise<void> {

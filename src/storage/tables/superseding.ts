@@ -87,7 +87,6 @@ export async function readOpenWork(
   turnId: string,
   calls: LockedCall[],
 ): Promise<OpenWork> {
-  const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);
   const asked = await askedBy(write, turnId, calls);
   const effects = await write
     .selectFrom('tool_effects')

@@ -100,14 +100,14 @@ async function writeEnd(
   write: Write,
   turn: TurnRef,
   status: TurnEndStatus,
-  { resultOf, events = [] }: Ending,
+  { resultOf, events = [], keepsCalls = false }: Ending,
   now: number,
 ): Promise<Settled & Pick<EndedTurn, 'usage'>> {
   const { turnId } = turn;
   const { questions } = await abandonQuestions(write, turnId, now);
   const calls = await lockOpenCalls(write, turnId);
   if (calls.some((call) => call.has_asked === 1)) await markUnused(write, turnId, calls);
-  const marks = calls.length > 0 ? await abandonRounds(write, turn, now) : [];
+  const marks = calls.length > 0 ? await leaveRounds(write, turn, keepsCalls, now) : [];
   const last = (lane: TurnRef, additions: Additions) =>
     writeToConversation(write, lane, { ...additions, isEnd: true }, now);
   if (resultOf && calls.length > 0) {
@@ -164,13 +164,12 @@ async function markUnused(write: Write, turnId: string, calls: LockedCall[]): Pr
     await write.updateTable('elicitations').set({ is_unused: 1 }).where('id', 'in', ids).execute();
 }
 
-/** Servers may keep calls with rounds open. The rounds stay until they are abandoned. */
-async function abandonRounds(write: Write, turn: TurnRef, at: number): Promise<Mark[]> {
-  const round = await write
-    .selectFrom('tool_call_rounds')
-    .select('round')
-    .where('turn_id', '=', turn.turnId)
-    .limit(1)
-    .executeTakeFirst();
-  return round ? addTurnMark(write, 'abandon', turn, at) : [];
+/** Servers may keep calls with rounds open; then the rounds stay until the calls are abandoned. */
+async function leaveRounds(write: Write, turn: TurnRef, keepsCalls: boolean, at: number): Promise<Mark[]> {
+  const { turnId } = turn;
+  const rounds = write.selectFrom('tool_call_rounds').select('round').where('turn_id', '=', turnId);
+  if (!keepsCalls)
+    return (await rounds.limit(1).executeTakeFirst()) ? addTurnMark(write, 'abandon', turn, at) : [];
+  await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
+  return [];
 }
