@@ -1,19 +1,18 @@
 /** What stays in Temporal. */
-import { turnWorkflowId } from '../src/workflows/messages.ts';
-import { tenant } from './doubles/issuer.ts';
 import { say } from './doubles/model.ts';
 import type { Section } from './report.ts';
 import { breath } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import type { History } from './floor-client.ts';
 import type { Chat, User } from './user.ts';
+import { workflowOf } from './workflow-of.ts';
 
 export async function history(setup: BenchSetup): Promise<Section> {
   const { service, floor, newUser, client } = setup;
   const user = await newUser();
   const of = async ({ conversation }: Chat): Promise<History> => {
     await breath();
-    const handle = client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
+    const handle = await workflowOf(client, conversation);
     await handle.result();
     const { historyLength: events, historySize: bytes = 0 } = await handle.describe();
     return { events, bytes };

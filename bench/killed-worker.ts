@@ -12,7 +12,6 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { startTemporalServer } from '../src/development/temporal-server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { connectClient } from '../src/temporal/connection.ts';
-import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
 import { startAskingServers } from './doubles/asking.ts';
 import { startIssuer, tenant } from './doubles/issuer.ts';
@@ -23,6 +22,7 @@ import { percentile } from './report.ts';
 import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import type { User } from './user.ts';
+import { workflowOf } from './workflow-of.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -167,8 +167,8 @@ type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 async function historiesOf(conversations: string[]): Promise<Event[][]> {
   const histories: Event[][] = [];
   await eachOf(conversations.length, 5, async (index) => {
-    const workflowId = turnWorkflowId({ tenant, conversation: conversations[index] ?? '' });
-    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const workflow = await workflowOf(client, conversations[index] ?? '');
+    const { events } = await workflow.fetchHistory();
     histories.push(events ?? []);
   });
   return histories;

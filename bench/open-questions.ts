@@ -1,15 +1,14 @@
 /** What questions cost while nobody answers them: in the process, and in Temporal. */
-import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { eachOf } from './each-of.ts';
 import { answer } from './doubles/asking-tools.ts';
 import { ways } from './doubles/asking.ts';
 import type { Way } from './doubles/asking.ts';
-import { tenant } from './doubles/issuer.ts';
 import { say } from './doubles/model.ts';
 import type { Row, Section } from './report.ts';
 import { breath, setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import type { Question, User } from './user.ts';
+import { workflowOf } from './workflow-of.ts';
 
 const agent = 'asker';
 const atOnce = 10;
@@ -36,7 +35,7 @@ export async function openQuestions(setup: BenchSetup): Promise<Section> {
     await one?.user.answer(one.question, answer);
   });
   await eachOf(count, atOnce, async (index) => {
-    await handleOf(fresh, open[index]?.question).result();
+    await (await workflowOf(fresh.client, open[index]?.question.conversation ?? '')).result();
   });
   const after = await memory();
   const bare = await fresh.floor.wait({ count: Math.min(count, 200) });
@@ -108,17 +107,14 @@ interface History {
   bytes: number;
 }
 
-function handleOf({ client }: BenchSetup, of: Pick<Question, 'conversation'> | undefined) {
-  return client.workflow.getHandle(turnWorkflowId({ tenant, conversation: of?.conversation ?? '' }));
-}
-
 async function finished(setup: BenchSetup, conversation: string): Promise<History> {
-  await handleOf(setup, { conversation }).result();
+  await (await workflowOf(setup.client, conversation)).result();
   return historyOf(setup, conversation);
 }
 
 async function historyOf(setup: BenchSetup, conversation: string): Promise<History> {
-  const { historyLength, historySize = 0 } = await handleOf(setup, { conversation }).describe();
+  const workflow = await workflowOf(setup.client, conversation);
+  const { historyLength, historySize = 0 } = await workflow.describe();
   return { events: historyLength, bytes: historySize };
 }
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { answer } from './doubles/asking-tools.ts';
 import { tenant } from './doubles/issuer.ts';
 import { say } from './doubles/model.ts';
@@ -14,6 +13,7 @@ import type { Row, Section } from './report.ts';
 import { breath, setUp, timed } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import type { Question, User } from './user.ts';
+import { workflowOf } from './workflow-of.ts';
 
 const agent = 'asker';
 const atOnce = 10;
@@ -74,7 +74,7 @@ async function events(setup: BenchSetup): Promise<Row[]> {
     const question = await user.beAsked(`${say.call} ${tool}`, { agent }).catch(() => null);
     const conversation = question?.conversation ?? (await user.begin(`${say.call} ${tool}`, agent));
     if (question) await user.answer(question, answer);
-    const root = client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
+    const root = await workflowOf(client, conversation);
     await root.result();
     const history = (await root.fetchHistory()).events ?? [];
     let sum = history.length;
