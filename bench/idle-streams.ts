@@ -92,14 +92,11 @@ async function idleConversations({ service }: BenchSetup, user: string): Promise
   const conversations = Array.from({ length: count }, () => randomUUID());
   for (const conversation of conversations) {
     const turn = { tenant, conversation, turnId: randomUUID() };
-    await turns.prepare({
-      ...turn,
-      user,
-      agent: 'assistant',
-      capabilities: { url: false, form: false },
-      clientMessageId: 'first',
-      messages: [],
-    });
+    const rest = { agent: 'assistant', capabilities: { url: false, form: false } };
+    await turns.prepare(
+      { ...turn, ...rest, user, clientMessageId: 'first', messages: [] },
+      { onBusy: 'refuse', resultOf: unfinishedCallResult },
+    );
     await turns.begin(turn);
     await turns.end(turn, 'completed');
   }

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { Config } from '../src/config/config.ts';
+import { unfinishedCallResult } from '../src/turn/call-result.ts';
 import { eachOf } from './each-of.ts';
 import { tenant } from './doubles/issuer.ts';
 import { say } from './doubles/model.ts';
@@ -69,7 +70,10 @@ async function appending(
 ): Promise<{ one: number[]; ten: number[]; bare: number[] }> {
   const turn = { tenant, conversation: randomUUID(), turnId: randomUUID() };
   const rest = { agent: 'assistant', user: null, capabilities: { url: false, form: false } };
-  await turns.prepare({ ...turn, ...rest, clientMessageId: 'first', messages: [] });
+  await turns.prepare(
+    { ...turn, ...rest, clientMessageId: 'first', messages: [] },
+    { onBusy: 'refuse', resultOf: unfinishedCallResult },
+  );
   await turns.begin(turn);
   let written = 0;
   const events = (howMany: number) =>

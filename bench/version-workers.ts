@@ -60,6 +60,7 @@ for (let version = 1; version <= versions; version++) {
       clientMessageId: id,
       messages: [],
     },
+    { onBusy: 'refuse', resultOf: unfinishedCallResult },
     config.temporal.deployment.name,
   );
   const startedAt = performance.now();
