@@ -1,9 +1,7 @@
 /** From a person's answer to the tool call it was for. */
-import { connectionEstablished, turnWorkflowId } from '../src/workflows/messages.ts';
 import type { Floor } from './floor-client.ts';
 import type { McpDouble } from './doubles/mcp.ts';
 import { say } from './doubles/model.ts';
-import { tenant } from './doubles/issuer.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
 import { breath, timed } from './setup.ts';
@@ -11,9 +9,8 @@ import type { BenchSetup } from './setup.ts';
 import type { Chat, User } from './user.ts';
 
 export async function answering(setup: BenchSetup): Promise<Section> {
-  const { floor, client, samples, dependencies } = setup;
+  const { floor, samples, dependencies } = setup;
   const answer = { toTool: [] as number[], response: [] as number[] };
-  const announced: number[] = [];
   const bare = { toActivity: [] as number[], signalAndQuery: [] as number[], overHttp: [] as number[] };
   const echo: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
@@ -30,13 +27,6 @@ export async function answering(setup: BenchSetup): Promise<Section> {
       const responding = user.accept(chat);
       answer.toTool.push((await arrival) - answeredAt);
       answer.response.push((await responding).tookMs);
-    });
-    await waitingForAnswer(setup, async (_, { conversation }, arrival) => {
-      const toldAt = performance.now();
-      await client.workflow
-        .getHandle(turnWorkflowId({ tenant, conversation }))
-        .signal(connectionEstablished, { server: 'peer', version: 1 });
-      announced.push((await arrival) - toldAt);
     });
   }
   return {
@@ -64,13 +54,6 @@ export async function answering(setup: BenchSetup): Promise<Section> {
         unit: 'ms',
       },
       {
-        name: 'news → tool / loop',
-        meaning: 'signal that the account is connected to the tool call, against a bare signal → activity',
-        ours: announced,
-        floor: bare.toActivity,
-        unit: 'ms',
-      },
-      {
         name: 'answer → receipt',
         meaning: 'the POST of `accept` until it is answered, against a bare signal plus query',
         ours: answer.response,
@@ -91,12 +74,6 @@ export async function answering(setup: BenchSetup): Promise<Section> {
         atMost: 1.2 * median(bare.overHttp),
         because: '1.2 × the bare loop over HTTP',
       },
-      {
-        name: 'news → tool call',
-        value: median(announced),
-        atMost: 1.3 * median(bare.toActivity),
-        because: '1.3 × the bare loop',
-      },
     ],
   };
 }
@@ -112,7 +89,7 @@ async function bareLoopOverHttp(floor: Floor, { arrival, bareUrl: url }: McpDoub
   return toRequest;
 }
 
-/** A turn that waits for its user's account, which is there by now; only the turn does not know yet. */
+/** A turn that waits for its user's account, which is there by now, without anything that has settled the question. */
 async function waitingForAnswer(
   { service, dependencies, newUser }: BenchSetup,
   measure: (user: User, chat: Chat, arrival: Promise<number>) => Promise<void>,

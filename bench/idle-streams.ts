@@ -1,6 +1,7 @@
 /** What a stream costs on which nothing happens, in processes that do nothing else. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unfinishedCallResult } from '../src/turn/call-result.ts';
 import type { MemoryUse } from './memory-use.ts';
 import { tenant } from './doubles/issuer.ts';
 import type { Section } from './report.ts';

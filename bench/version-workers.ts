@@ -15,6 +15,7 @@ import { readTurnCode } from '../src/processes/workers/turn-code.ts';
 import { installRuntime } from '../src/processes/workers/turn-worker.ts';
 import { startTurnWorkers } from '../src/processes/workers/turn-workers.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
+import { unfinishedCallResult } from '../src/turn/call-result.ts';
 import { connectWorker } from '../src/temporal/connection.ts';
 import { memoryUse } from './memory-use.ts';
 
