@@ -9,9 +9,8 @@ import { untilFinished } from './attempts.ts';
 import type { Agent } from './attempts.ts';
 import { childId, childOptions, unlessEnded } from './children.ts';
 import { withGracePeriod } from './failures.ts';
-import { durableToolWorkflow } from './messages.ts';
+import { durableToolWorkflow, toolQueueName } from './messages.ts';
 import type { DurableToolEnd, DurableToolInput, TurnInput } from './messages.ts';
-import { toolQueueName } from './tool-queue.ts';
 
 /** After this long without a worker the call is withdrawn. Workers look every few seconds for code that they are to run. */
 const unclaimedAfter = '1m';

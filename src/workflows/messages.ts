@@ -108,6 +108,14 @@ export const taskTimeouts = {
 
 export { turnWorkflowId } from '../turn/turn.ts';
 
+/** Polled only by workers that run this bundle's code, for as long as a call of it goes on. */
+export function toolQueueName(taskQueue: string, bundle: string): string {
+  return `${taskQueue}/tools/${bundle}`;
+}
+
+/** Begins the names of authors' activities in history, so that none can be taken for one of ours. */
+export const activityPrefix = 'tool.';
+
 export function pushWorkflowId(deliveryId: string): string {
   return `push/${deliveryId}`;
 }

@@ -3,8 +3,8 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
 import { usualEffectMs } from '../../turn/tool-call.ts';
 import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, untilCancelled } from '../failures.ts';
+import { activityPrefix } from '../messages.ts';
 import type { OperatorView } from '../operator-view.ts';
-import { activityPrefix } from './activity-prefix.ts';
 import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
 import { toJson } from './tool-result.ts';
 

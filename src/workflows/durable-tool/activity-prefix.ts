@@ -1,2 +1,0 @@
-/** Begins the names of authors' activities in history, so that none can be taken for one of ours. */
-export const activityPrefix = 'tool.';
