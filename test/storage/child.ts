@@ -5,6 +5,7 @@ import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
 import type { NewTurn } from '../../src/storage/ports/turns.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import type { DatabaseConfig } from './contract.ts';
+import { ending } from './contract/fixtures.ts';
 
 export type Task =
   | { kind: 'open' }
@@ -55,7 +56,7 @@ switch (task.kind) {
     break;
   case 'tell-time': {
     const due = (await storage.turns.claimDue(10, 60_000)).map(({ turnId }) => turnId);
-    await storage.turns.prepare(task.turn);
+    await storage.turns.prepare(task.turn, ending);
     await storage.turns.begin(task.turn);
     const times: Times = {
       wall: Date.now(),

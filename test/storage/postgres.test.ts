@@ -17,7 +17,7 @@ import { begunTurn, keptStep, newTurn, step, text } from './contract/fixtures.ts
 import { startChild } from './contract/processes.ts';
 import type { Times } from './child.ts';
 import { shiftedClock } from '../shifted-clock.ts';
-import { question } from './contract/question.ts';
+import { open, question } from './contract/question.ts';
 
 async function fresh() {
   return { kind: 'postgres', url: await postgresUrl() } satisfies DatabaseConfig;
@@ -179,7 +179,7 @@ test('a question that opens just before its turn ends is closed with it', async 
   await inTurn(
     url,
     turn,
-    () => asking.elicitations.open(row, { perUser: 20 }),
+    () => open(asking, row),
     () => ending.turns.end(turn, 'cancelled'),
   );
   expect(await asking.elicitations.get(row.id)).toMatchObject({ status: 'cancel' });
@@ -194,9 +194,9 @@ test('a question that comes just after the end of its turn is refused', async ()
     url,
     turn,
     () => ending.turns.end(turn, 'cancelled'),
-    () => asking.elicitations.open(row, { perUser: 20 }),
+    () => open(asking, row),
   );
-  expect(opened).toMatchObject({ status: 'rejected', reason: { reason: 'turn-ended' } });
+  expect(opened).toMatchObject({ status: 'fulfilled', value: { kind: 'over' } });
   expect(await asking.elicitations.get(row.id)).toBeNull();
   expect(await storyOf(asking, turn)).toEqual(['turn-ended']);
 });

@@ -50,6 +50,6 @@ export interface Conversations {
   ): Promise<ListedConversation[]>;
   /** The newest turns of those that began before the sequence number `before`, oldest first. */
   turns(ref: ConversationRef, page: { before: number | null; limit: number }): Promise<ToldTurn[]>;
-  /** Turns that were accepted and have not begun, oldest first. Which of them will is for Temporal to say. */
+  /** The turn that was accepted and has not begun; at most one. */
   starting(ref: ConversationRef): Promise<Pick<ToldTurn, 'turnId' | 'given'>[]>;
 }

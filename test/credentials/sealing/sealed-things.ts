@@ -15,6 +15,7 @@ import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
+import { answer, open, question } from '../../storage/contract/question.ts';
 
 export const accountOf = (accessToken: string) => ({
   accessToken,
@@ -80,40 +81,13 @@ export async function writeOneOfEach(
   await createRecords(storage.oauth, keys).remember(record, 'found out');
 
   const elicitationId = randomUUID();
-  await storage.elicitations.open(
-    {
-      ...at,
-      id: elicitationId,
-      workflowId: 'turn/1',
-      user: 'alice',
-      request: {
-        mode: 'form',
-        message: 'Which one?',
-        requestedSchema: { type: 'object', properties: {} },
-        context: {
-          trigger: 'mcp_elicitation',
-          agent: 'assistant',
-          server: 'tracker',
-          serverTitle: 'Tracker',
-          host: 'tracker.example',
-        },
-      },
-      server: null,
-      seenVersion: null,
-      salt: 'salt',
-      deadline: Date.now() + 600_000,
-    },
-    { perUser: 20 },
-  );
-  const answer = (responseId: string, sealedContent: string | null) =>
-    storage.elicitations.storeAnswer(elicitationId, {
-      responseId,
-      action: 'accept',
-      sealedContent,
-      receivedAt: 1,
-    });
-  await answer('said', sealAnswer(keys, elicitationId, 'an answer'));
-  await answer('nothing said', null);
+  const asked = question(at, { id: elicitationId, server: 'wiki' });
+  await open(storage, asked);
+  await answer(storage, asked, 'accept', {
+    responseId: 'said',
+    sealedContent: sealAnswer(keys, elicitationId, 'an answer'),
+  });
+  await answer(storage, asked, 'accept', { responseId: 'nothing said' });
   await keptStep(storage, at, { calls: [{ toolCallId: 'call', toolName: 'tracker__list', input: {} }] });
   await storage.toolCalls.start(at, 'call', firstAttempt);
   const call = { turnId: at.turnId, toolCallId: 'call' };
@@ -163,7 +137,7 @@ export async function writeOneOfEach(
     const entryRow = await storage.connections.get(vault);
     const entry = entryRow ? openKey(ring, entryRow) : null;
     const opened = openLink(ring, await storage.connections.get(nango));
-    const answered = await storage.elicitations.answer(elicitationId, 'said');
+    const answered = await storage.elicitations.recorded(elicitationId, 'said');
     const [kept] = await storage.toolCalls.rounds(at, 'call');
     const claimed = await storage.toolEffects.claim(effect, { turn: at, name: 'deletePage' });
     return [

@@ -1,10 +1,13 @@
 import { openStorage } from '../../../src/storage/open-storage.ts';
+import type { Mark } from '../../../src/storage/ports/outbox.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 
 export interface Clock extends AsyncDisposable {
   storage: Storage;
   other: Storage;
+  /** That `storage` was given to deliver. */
+  marks: Mark[];
   pass(ms: number): void;
 }
 
@@ -13,11 +16,13 @@ export async function openClock({ fresh }: Subject): Promise<Clock> {
   const database = await fresh();
   let at = Date.now();
   const now = () => at;
-  const storage = await openStorage(database, { now });
+  const marks: Mark[] = [];
+  const storage = await openStorage(database, { now, outbox: (given) => void marks.push(...given) });
   const other = await openStorage(database, { now });
   return {
     storage,
     other,
+    marks,
     pass: (ms) => void (at += ms),
     async [Symbol.asyncDispose]() {
       await storage.close();

@@ -6,7 +6,7 @@ import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnOwner } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, keptStep, newTurn, step, text } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, step, text, ending } from './fixtures.ts';
 import { nextMillisecond } from './next-millisecond.ts';
 
 export function conversationsContract(subject: () => Subject): void {
@@ -31,7 +31,7 @@ export function conversationsContract(subject: () => Subject): void {
       const first = await begunTurn(storage, { ...alice, conversation: 'first' });
       const second = await begunTurn(storage, { ...alice, conversation: 'second' });
       await storage.turns.end(second, 'completed');
-      await storage.turns.prepare(newTurn({ ...alice, conversation: 'second' }));
+      await storage.turns.prepare(newTurn({ ...alice, conversation: 'second' }), ending);
       await nextMillisecond(storage);
       await storage.turnLog.append(first, [text('a')]);
 
@@ -110,7 +110,6 @@ export function conversationsContract(subject: () => Subject): void {
       await storage.turnLog.merge(first);
       const second = await begunTurn(storage, turn(2));
       await storage.turnLog.append(second, [text('a', 'not yet')]);
-      await storage.turns.prepare(turn(3));
 
       const { turnId } = first;
       const at = expect.any(Number);
@@ -165,15 +164,15 @@ export function conversationsContract(subject: () => Subject): void {
       const first = newTurn();
       const { tenant, conversation } = first;
       const second = newTurn({ tenant, conversation });
-      await storage.turns.prepare(first);
-      await nextMillisecond(storage);
-      await storage.turns.prepare(second);
+      await storage.turns.prepare(first, ending);
       const given = ({ turnId, messages }: NewTurn) => ({
         turnId,
         given: messages.map((message) => ({ ...message, turnId })),
       });
-      expect(await storage.conversations.starting(first)).toEqual([given(first), given(second)]);
+      expect(await storage.conversations.starting(first)).toEqual([given(first)]);
       await storage.turns.withdraw(first);
+      await storage.turns.prepare(second, ending);
+      expect(await storage.conversations.turns(first, newest)).toEqual([]);
       await storage.turns.begin(second);
       expect(await storage.conversations.starting(first)).toEqual([]);
       expect(await storage.conversations.turns(first, newest)).toEqual([
@@ -184,7 +183,7 @@ export function conversationsContract(subject: () => Subject): void {
     test('are none in a conversation that is not there, or that nothing began in', async () => {
       const { storage } = subject();
       const waiting = newTurn();
-      await storage.turns.prepare(waiting);
+      await storage.turns.prepare(waiting, ending);
       expect(await storage.conversations.turns(waiting, newest)).toEqual([]);
       expect(await storage.conversations.starting(newTurn())).toEqual([]);
       expect(await storage.conversations.turns(newTurn(), newest)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import type { Clock } from './clock.ts';
-import { begunTurn, newTurn } from './fixtures.ts';
+import { begunTurn, newTurn, ending } from './fixtures.ts';
 
 const minuteMs = 60_000;
 
@@ -41,7 +41,7 @@ export function dueTurnsContract(subject: () => Subject): void {
     test('one that has not begun is due only when nobody can be starting it any more', async () => {
       await using at = await openClock(subject());
       const turn = newTurn();
-      await at.storage.turns.prepare(turn);
+      await at.storage.turns.prepare(turn, ending);
       at.pass(20_000);
       expect(await due(at.storage)).toEqual([]);
       at.pass(20_000);

@@ -3,20 +3,14 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, firstAttempt, keptStep, step, text } from './fixtures.ts';
+import { open, question } from './question.ts';
 
 const turnEnded = { name: 'WriteRefused', reason: 'turn-ended' };
 const toolCallId = 'c1';
 const message = { id: 'late', role: 'tool' as const, content: [] };
-const context = {
-  trigger: 'mcp_elicitation' as const,
-  agent: 'Assistant',
-  server: 'tracker',
-  serverTitle: 'Tracker',
-  host: 'a.example',
-};
 const of = { step: 7, attempt: 1 };
 
-/** Everything that anybody writes to a turn, except its end. */
+/** Everything that is written to a turn, except its end. */
 const writes: Record<string, (storage: Storage, turn: TurnRef) => Promise<unknown>> = {
   'an event': ({ turnLog }, turn) => turnLog.append(turn, [step(9)]),
   'a delta': ({ turnLog }, turn) => turnLog.append(turn, [text('late')]),
@@ -37,28 +31,10 @@ const writes: Record<string, (storage: Storage, turn: TurnRef) => Promise<unknow
     toolCalls.keepRound(turn, toolCallId, { round: 1, sealed: 'late' }, 'paused', firstAttempt),
   'the result of a call': ({ toolCalls }, turn) =>
     toolCalls.finish(turn, toolCallId, { message, event: step(9) }, firstAttempt),
-  "the workflow's word on a call": ({ toolCalls }, turn) =>
+  'the result of a call, by no attempt': ({ toolCalls }, turn) =>
     toolCalls.finish(turn, toolCallId, { message, event: step(9) }),
   'a later attempt at a call': ({ toolCalls }, turn) =>
     toolCalls.take(turn, toolCallId, { execution: 0, attempt: 2 }),
-  'a question': ({ elicitations }, { tenant, conversation, turnId }) =>
-    elicitations.open(
-      {
-        tenant,
-        conversation,
-        turnId,
-        id: `late/${turnId}`,
-        workflowId: 'w',
-        agent: 'assistant',
-        user: 'alice',
-        server: null,
-        seenVersion: null,
-        salt: 's',
-        deadline: Date.now() + 60_000,
-        request: { mode: 'url', message: 'Connect', url: 'https://a.example', context },
-      },
-      { perUser: 20 },
-    ),
 };
 
 export function endedTurnsContract(subject: () => Subject): void {
@@ -94,6 +70,25 @@ export function endedTurnsContract(subject: () => Subject): void {
       await expect(write(storage, turn)).rejects.toMatchObject(turnEnded);
       expect(await everythingOf(turn)).toEqual(before);
       expect(before.log.at(-1)?.event.type).toBe('turn-ended');
+    });
+
+    test('takes no effect of a tool that is new, and knows those that have begun', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      const claim = (activityId: string) =>
+        storage.toolEffects.claim({ workflowId: `turn/${turn.turnId}`, activityId }, { turn, name: 'send' });
+      expect(await claim('1')).toEqual({ kind: 'claimed' });
+      await storage.turns.end(turn, 'cancelled');
+      expect(await claim('1')).toEqual({ kind: 'started' });
+      await expect(claim('2')).rejects.toMatchObject(turnEnded);
+    });
+
+    test('opens no question', async () => {
+      const { storage } = subject();
+      const turn = await endedTurn();
+      const before = await everythingOf(turn);
+      expect(await open(storage, question(turn))).toEqual({ kind: 'over' });
+      expect(await everythingOf(turn)).toEqual(before);
     });
 
     test('hears nothing of how far a call has come', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { withImages } from '../../../src/storage/shown-images.ts';
 import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { Subject } from '../contract.ts';
-import { newTurn } from './fixtures.ts';
+import { newTurn, ending } from './fixtures.ts';
 
 export function imagesContract(subject: () => Subject): void {
   describe('images', () => {
@@ -36,7 +36,7 @@ export function imagesContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = turnWith({ a: 1, b: 2 });
       const { turnId, clientMessageId } = turn;
-      expect(await storage.turns.prepare(turn)).toEqual({ buildId: '' });
+      expect(await storage.turns.prepare(turn, ending)).toEqual({ kind: 'prepared', buildId: '' });
       expect(await other.images.read([{ turnId, digest: 'a' }])).toEqual([
         { turnId, digest: 'a', data: `a of ${clientMessageId}` },
       ]);
@@ -51,7 +51,7 @@ export function imagesContract(subject: () => Subject): void {
     test('are gone with a turn that is withdrawn, and only its own', async () => {
       const { storage, other } = subject();
       const [gone, stays] = [turnWith({ a: 1 }), turnWith({ a: 1 })];
-      await Promise.all([storage.turns.prepare(gone), other.turns.prepare(stays)]);
+      await Promise.all([storage.turns.prepare(gone, ending), other.turns.prepare(stays, ending)]);
       expect(await other.turns.withdraw(gone)).toBe(true);
       expect(await storage.images.read([{ turnId: gone.turnId, digest: 'a' }])).toEqual([]);
       expect(await storage.images.read([{ turnId: stays.turnId, digest: 'a' }])).toHaveLength(1);
@@ -60,9 +60,9 @@ export function imagesContract(subject: () => Subject): void {
     test('of a message that another turn has already are not kept', async () => {
       const { storage } = subject();
       const first = turnWith({ a: 1 });
-      await storage.turns.prepare(first);
+      await storage.turns.prepare(first, ending);
       const second = { ...first, turnId: `turn-${randomUUID()}` };
-      expect(await storage.turns.prepare(second)).toBe('known');
+      expect(await storage.turns.prepare(second, ending)).toEqual({ kind: 'known' });
       expect(await storage.images.read([{ turnId: second.turnId, digest: 'a' }])).toEqual([]);
     });
 
@@ -72,7 +72,7 @@ export function imagesContract(subject: () => Subject): void {
       const { tenant, conversation } = older;
       const newer = turnWith({ a: 10, c: 5 }, { tenant, conversation });
       for (const turn of [older, newer]) {
-        await storage.turns.prepare(turn);
+        await storage.turns.prepare(turn, ending);
         await storage.turns.begin(turn);
         await storage.turns.end(turn, 'completed');
       }

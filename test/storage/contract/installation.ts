@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, firstAttempt, keptStep, newTurn } from './fixtures.ts';
-import { question } from './question.ts';
+import { begunTurn, firstAttempt, keptStep, newTurn, ending } from './fixtures.ts';
+import { answer, formQuestion, open, question } from './question.ts';
 
 const hourMs = 3_600_000;
 
@@ -57,7 +58,7 @@ export function installationContract(subject: () => Subject): void {
       await storage.turns.end(ended, 'completed');
       const running = await begunTurn(storage);
       const starting = newTurn();
-      await storage.turns.prepare(starting);
+      await storage.turns.prepare(starting, ending);
       const ids = (turns: { turnId: string }[]) => new Set(turns.map(({ turnId }) => turnId));
       const { installation } = both.other;
       expect(ids(await installation.liveTurns())).toEqual(new Set([running.turnId, starting.turnId]));
@@ -81,8 +82,11 @@ export function installationContract(subject: () => Subject): void {
           event: { type: 'tool-output-available', toolName: 'tracker__list', toolCallId: 'done', output: {} },
         },
       });
-      const asked = question(turn);
-      await storage.elicitations.open(asked, { perUser: 20 });
+      const waiter = { toolCallId: 'asked', workflowId: 'turn/1' };
+      const answered = formQuestion(turn, { waiter });
+      const asked = question(turn, { waiter });
+      await open(storage, [answered, asked]);
+      await answer(storage, answered);
       expect(await storage.installation.rewind(turn, 'current')).toBe(true);
       expect((await storage.turns.get(turn))?.buildId).toBe('current');
       expect(await storage.elicitations.get(asked.id)).toMatchObject({ status: 'cancel' });
@@ -92,6 +96,11 @@ export function installationContract(subject: () => Subject): void {
       const events = (await storage.turnLog.read(turn, 0)).map(({ event }) => event);
       expect(events.at(-1)).toMatchObject({ type: 'elicitation-request', status: 'cancel' });
       expect(await storage.toolCalls.start(turn, 'asked', firstAttempt)).toBe(true);
+      // What it asked before is forgotten: it asks anew, at the same places.
+      expect(await storage.elicitations.ofCall(turn, 'asked')).toEqual([]);
+      expect(await storage.elicitations.refusalOf(turn, 'tracker')).toBeNull();
+      const anew = { ...asked, id: randomUUID() };
+      expect(await open(storage, anew)).toMatchObject({ questions: [{ question: { id: anew.id } }] });
     });
 
     test('has not ended', async () => {

@@ -5,7 +5,7 @@ import type { McpSessions } from '../../../src/storage/ports/mcp-sessions.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';
-import { question } from './question.ts';
+import { answer, formQuestion, open } from './question.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -56,22 +56,22 @@ export function mcpSessionsContract(subject: () => Subject): void {
       const database = await subject().fresh();
       let at = Date.now();
       const storage = await openStorage(database, { now: () => at });
-      const { mcpSessions, elicitations } = storage;
+      const { mcpSessions } = storage;
       const session = await newSession(mcpSessions, 'alice', 10 * dayMs);
       const turn = await begunTurn(storage);
-      const [open, closed] = [question(turn), question(turn)];
-      for (const row of [open, closed]) {
-        await elicitations.open(row, { perUser: 20 });
+      const [pending, closed] = [formQuestion(turn), formQuestion(turn)];
+      for (const row of [pending, closed]) {
+        await open(storage, row);
         await mcpSessions.putReply(session.id, { elicitationId: row.id, kind: 'misfit', reasons: 'no' });
       }
-      await elicitations.settle(closed.id, 'decline', null);
+      await answer(storage, closed, 'decline');
       await mcpSessions.addCall(session.id, { ...call, requestId: '"old"' });
       at += dayMs + 1;
       await mcpSessions.addCall(session.id, { ...call, requestId: '"new"' });
       expect(await mcpSessions.findCall(session.id, '"old"')).toBeNull();
       expect(await mcpSessions.findCall(session.id, '"new"')).not.toBeNull();
-      const said = await mcpSessions.replies(session.id, [open.id, closed.id]);
-      expect(said.map(({ elicitationId }) => elicitationId)).toEqual([open.id]);
+      const said = await mcpSessions.replies(session.id, [pending.id, closed.id]);
+      expect(said.map(({ elicitationId }) => elicitationId)).toEqual([pending.id]);
       await storage.close();
     });
 

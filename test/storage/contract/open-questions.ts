@@ -4,7 +4,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';
 import { nextMillisecond } from './next-millisecond.ts';
-import { question } from './question.ts';
+import { answer, formQuestion, open } from './question.ts';
 
 export function openQuestionsContract(subject: () => Subject): void {
   describe('the questions to a user', () => {
@@ -13,30 +13,30 @@ export function openQuestionsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const { tenant } = turn;
       const elsewhere = await begunTurn(storage, { tenant });
-      const [first, second] = [question(turn), question(elsewhere)];
-      const settled = question(turn);
+      const [first, second] = [formQuestion(turn), formQuestion(elsewhere)];
+      const settled = formQuestion(turn);
       const foreign = await begunTurn(storage);
       for (const row of [
         first,
         settled,
-        question(turn, { user: 'bob' }),
-        question(foreign),
-        question(turn, { deadline: Date.now() - 60_000 }),
+        formQuestion(turn, { user: 'bob' }),
+        formQuestion(foreign),
+        formQuestion(turn, { timeoutMs: -60_000 }),
       ])
-        await storage.elicitations.open(row, { perUser: 20 });
+        await open(storage, row);
       await nextMillisecond(storage);
-      await storage.elicitations.open(second, { perUser: 20 });
-      await storage.elicitations.settle(settled.id, 'decline', null);
-      const open = await storage.elicitations.openOf({ tenant, user: 'alice' });
-      expect(open.map(({ id }) => id)).toEqual([second.id, first.id]);
+      await open(storage, second);
+      await answer(storage, settled, 'decline');
+      const found = await storage.elicitations.openOf({ tenant, user: 'alice' });
+      expect(found.map(({ id }) => id)).toEqual([second.id, first.id]);
       expect(await storage.elicitations.openOf({ tenant, user: 'nobody' })).toEqual([]);
     });
 
     test('are at most the newest hundred', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
-      const rows = Array.from({ length: 101 }, () => question(turn));
-      for (const row of rows) await storage.elicitations.open(row, { perUser: 200 });
+      const rows = Array.from({ length: 101 }, () => formQuestion(turn));
+      for (const row of rows) await open(storage, row, { perUser: 200 });
       expect(await storage.elicitations.openOf({ tenant: turn.tenant, user: 'alice' })).toHaveLength(100);
     });
 
@@ -45,15 +45,15 @@ export function openQuestionsContract(subject: () => Subject): void {
       const turn = await begunTurn(storage);
       const { tenant } = turn;
       const elsewhere = await begunTurn(storage, { tenant });
-      const [first, second] = [question(turn), question(elsewhere)];
-      await storage.elicitations.open(first, { perUser: 20 });
+      const [first, second] = [formQuestion(turn), formQuestion(elsewhere)];
+      await open(storage, first);
       const readers = [storage, other].map((of) => follow(of, tenant));
       for (const reader of readers) expect(await reader.next()).toEqual([first.id, 'pending']);
 
-      await storage.elicitations.open(question(turn, { user: 'bob' }), { perUser: 20 });
-      await other.elicitations.open(second, { perUser: 20 });
+      await open(storage, formQuestion(turn, { user: 'bob' }));
+      await open(other, second);
       for (const reader of readers) expect(await reader.next()).toEqual([second.id, 'pending']);
-      await storage.elicitations.settle(first.id, 'accept', 'r');
+      await answer(storage, first, 'accept');
       for (const reader of readers) expect(await reader.next()).toEqual([first.id, 'accept']);
       await other.turns.end(elsewhere, 'cancelled');
       for (const reader of readers) expect(await reader.next()).toEqual([second.id, 'cancel']);
@@ -79,11 +79,9 @@ export function openQuestionsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       const reader = follow(other, turn.tenant);
-      const rows = Array.from({ length: 40 }, () => question(turn));
+      const rows = Array.from({ length: 40 }, () => formQuestion(turn));
       const opening = Promise.all(
-        rows.map((row, index) =>
-          (index % 2 === 0 ? storage : other).elicitations.open(row, { perUser: 100 }),
-        ),
+        rows.map((row, index) => open(index % 2 === 0 ? storage : other, row, { perUser: 100 })),
       );
       const told: Record<string, string[]> = {};
       const readUntil = async (status: string) => {
@@ -93,9 +91,7 @@ export function openQuestionsContract(subject: () => Subject): void {
         }
       };
       await Promise.all([opening, readUntil('pending')]);
-      const settling = rows.map((row, index) =>
-        (index % 3 === 0 ? other : storage).elicitations.settle(row.id, 'decline', null),
-      );
+      const settling = rows.map((row, index) => answer(index % 3 === 0 ? other : storage, row, 'decline'));
       await Promise.all([...settling, readUntil('decline')]);
       expect(Object.values(told)).toEqual(rows.map(() => ['pending', 'decline']));
       reader.stop();

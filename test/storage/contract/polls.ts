@@ -5,7 +5,7 @@ import type { Turn } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import { begunTurn } from './fixtures.ts';
-import { question } from './question.ts';
+import { open, question, settle } from './question.ts';
 
 const leaseMs = 15_000;
 
@@ -19,7 +19,6 @@ export function pollsContract(subject: () => Subject): void {
       expect(await at.storage.polls.claim(all, leaseMs)).toEqual([
         {
           id: poll,
-          workflowId: 'turn/1',
           count: 1,
           questions: [expect.any(String)],
           subject: { kind: 'stream', turn: idsOf(turn), toolCallId: 'call', server: 'desk', round: 1 },
@@ -36,13 +35,13 @@ export function pollsContract(subject: () => Subject): void {
     test('is shared by questions of one round, until the last of them is settled', async () => {
       await using at = await openClock(subject());
       const { poll, turn, questions } = await asked(at.storage);
-      const second = question(turn);
-      await at.storage.elicitations.open(second, { perUser: 20 }, { ...newPoll(turn), id: poll });
+      const second = question(turn, { poll: { ...newPoll(turn), id: poll } });
+      await open(at.storage, second);
       const [first = ''] = questions;
       expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([
         { questions: expect.arrayContaining([first, second.id]) },
       ]);
-      await at.storage.elicitations.settle(first, 'accept', null);
+      await settle(at.storage, first);
       expect(await at.storage.polls.hold([poll], leaseMs)).toEqual(new Set([poll]));
       at.pass(leaseMs);
       expect(await at.storage.polls.claim(all, leaseMs)).toMatchObject([{ questions: [second.id] }]);
@@ -104,7 +103,7 @@ function newPoll(turn: Turn, { server = 'desk', firstMs = 0 } = {}) {
 async function asked(storage: Storage, options: Parameters<typeof newPoll>[1] = {}) {
   const turn = await begunTurn(storage);
   const poll = newPoll(turn, options);
-  const row = question(turn);
-  await storage.elicitations.open(row, { perUser: 20 }, poll);
+  const row = question(turn, { poll });
+  await open(storage, row);
   return { turn, poll: poll.id, questions: [row.id] };
 }

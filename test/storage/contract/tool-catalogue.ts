@@ -36,6 +36,14 @@ async function backTo009(
     'messages',
   ])
     await sql`drop table ${sql.table(`slack_${table}`)}`.execute(query);
+  for (const table of ['question_waiters', 'outbox'])
+    await sql`drop table ${sql.table(table)}`.execute(query);
+  for (const index of ['elicitations_by_place', 'turns_live'])
+    await sql`drop index ${sql.ref(index)}`.execute(query);
+  for (const column of ['place', 'consent', 'is_reported', 'is_unused'])
+    await sql`alter table elicitations drop column ${sql.ref(column)}`.execute(query);
+  await sql`alter table elicitations add column workflow_id text`.execute(query);
+  await sql`alter table tool_calls drop column has_asked`.execute(query);
   await sql`alter table elicitation_answers drop column surface`.execute(query);
   await sql`drop table installation`.execute(query);
   await sql`drop table images`.execute(query);

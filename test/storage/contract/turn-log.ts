@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Subject } from '../contract.ts';
-import { begunTurn, deltas, newTurn, seqs, text, upTo } from './fixtures.ts';
+import { begunTurn, deltas, newTurn, seqs, text, upTo, ending } from './fixtures.ts';
 
 export function turnLogContract(subject: () => Subject): void {
   describe('the turn log', () => {
@@ -72,7 +72,7 @@ export function turnLogContract(subject: () => Subject): void {
     test('has no start of a turn that has not begun', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn);
+      await storage.turns.prepare(turn, ending);
       expect(await storage.turnLog.startOf(turn)).toBeNull();
     });
 

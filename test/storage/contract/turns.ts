@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { TurnPosition } from '../../../src/storage/ports/turns.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
-import { begunTurn, keptStep, newTurn, seqs } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, seqs, ending } from './fixtures.ts';
 
 export function turnsContract(subject: () => Subject): void {
   describe('turns', () => {
     test('a prepared turn is not visible in the conversation until it begins', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      expect(await storage.turns.prepare(turn)).toEqual({ buildId: '' });
+      expect(await storage.turns.prepare(turn, ending)).toEqual({ kind: 'prepared', buildId: '' });
       expect(await storage.messages.list(turn)).toEqual([]);
       expect(await storage.turnLog.read(turn, 0)).toEqual([]);
       expect(await storage.turns.live(turn)).toBeNull();
@@ -35,7 +35,7 @@ export function turnsContract(subject: () => Subject): void {
     test('beginning again, even at the same moment, begins once', async () => {
       const { storage, other } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn);
+      await storage.turns.prepare(turn, ending);
       const begun = await Promise.all([storage, other, storage].map(({ turns }) => turns.begin(turn)));
       expect(begun).toEqual([true, true, true]);
       expect(await seqs(storage, turn)).toEqual([1]);
@@ -46,7 +46,7 @@ export function turnsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       for (let round = 0; round < 20; round++) {
         const turn = newTurn();
-        await storage.turns.prepare(turn);
+        await storage.turns.prepare(turn, ending);
         const [begun, withdrawn] = await Promise.all(
           round % 2 === 0
             ? [storage.turns.begin(turn), other.turns.withdraw(turn)]
@@ -62,11 +62,12 @@ export function turnsContract(subject: () => Subject): void {
     test('a conversation whose only turn is withdrawn is as if it had never been', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn);
+      await storage.turns.prepare(turn, ending);
       await storage.turns.withdraw(turn);
       expect(await storage.turns.conversation(turn)).toBeNull();
       const { tenant, conversation } = turn;
-      expect(await storage.turns.prepare(newTurn({ tenant, conversation, user: 'bob' }))).toEqual({
+      expect(await storage.turns.prepare(newTurn({ tenant, conversation, user: 'bob' }), ending)).toEqual({
+        kind: 'prepared',
         buildId: '',
       });
     });
@@ -77,8 +78,8 @@ export function turnsContract(subject: () => Subject): void {
         const leaving = newTurn();
         const { tenant, conversation } = leaving;
         const coming = newTurn({ tenant, conversation });
-        await storage.turns.prepare(leaving);
-        await Promise.all([storage.turns.withdraw(leaving), other.turns.prepare(coming)]);
+        await storage.turns.prepare(leaving, ending);
+        await Promise.all([storage.turns.withdraw(leaving), other.turns.prepare(coming, ending)]);
         expect(await storage.turns.begin(coming)).toBe(true);
       }
     });
@@ -89,11 +90,14 @@ export function turnsContract(subject: () => Subject): void {
       const { tenant, conversation } = turn;
       for (const user of ['bob', null]) {
         const foreign = newTurn({ tenant, conversation, user });
-        expect(await storage.turns.prepare(foreign)).toBe('foreign-conversation');
+        expect(await storage.turns.prepare(foreign, ending)).toEqual({ kind: 'foreign-conversation' });
         expect(await storage.turns.get(foreign)).toBeNull();
       }
       expect(await storage.turns.conversation(turn)).toMatchObject({ user: 'alice', agent: 'assistant' });
-      expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }))).toEqual({ buildId: '' });
+      expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }), ending)).toEqual({
+        kind: 'prepared',
+        buildId: '',
+      });
     });
 
     test('of requests with the same message at once, one prepares its turn and the others find it', async () => {
@@ -103,18 +107,18 @@ export function turnsContract(subject: () => Subject): void {
       const again = () => newTurn({ tenant, conversation, clientMessageId, messages });
       const racing = [first, again(), again(), again(), again(), again()];
       const prepared = await Promise.all(
-        racing.map((turn, at) => (at % 2 === 0 ? storage : other).turns.prepare(turn)),
+        racing.map((turn, at) => (at % 2 === 0 ? storage : other).turns.prepare(turn, ending)),
       );
-      expect(prepared.filter((result) => result === 'known')).toHaveLength(5);
-      const winner = racing[prepared.findIndex((result) => typeof result === 'object')] ?? first;
+      expect(prepared.filter((result) => result.kind === 'known')).toHaveLength(5);
+      const winner = racing[prepared.findIndex((result) => result.kind === 'prepared')] ?? first;
       const found = { turnId: winner.turnId, status: 'starting' };
       expect(await storage.turns.byClientMessage(first, clientMessageId)).toMatchObject(found);
       expect(await storage.turns.byClientMessage(first, 'unknown')).toBeNull();
 
-      expect(await storage.turns.prepare(winner)).toEqual({ buildId: '' });
+      expect(await storage.turns.prepare(winner, ending)).toEqual({ kind: 'prepared', buildId: '' });
       await storage.turns.begin(winner);
       await storage.turns.end(winner, 'completed');
-      expect(await other.turns.prepare(again())).toBe('known');
+      expect(await other.turns.prepare(again(), ending)).toEqual({ kind: 'known' });
       expect(await storage.messages.list(first)).toHaveLength(1);
     });
 
@@ -122,11 +126,11 @@ export function turnsContract(subject: () => Subject): void {
       const { storage } = subject();
       const withdrawn = newTurn();
       const { tenant, conversation, clientMessageId, messages } = withdrawn;
-      await storage.turns.prepare(withdrawn);
+      await storage.turns.prepare(withdrawn, ending);
       expect(await storage.turns.withdraw(withdrawn)).toBe(true);
       expect(await storage.turns.byClientMessage(withdrawn, clientMessageId)).toBeNull();
       const again = newTurn({ tenant, conversation, clientMessageId, messages });
-      expect(await storage.turns.prepare(again)).toEqual({ buildId: '' });
+      expect(await storage.turns.prepare(again, ending)).toEqual({ kind: 'prepared', buildId: '' });
     });
 
     test('the first end wins, and reports what was used', async () => {
@@ -145,30 +149,10 @@ export function turnsContract(subject: () => Subject): void {
       expect(await storage.turns.begin(turn)).toBe(false);
     });
 
-    test('a turn that begins ends those whose workflow went away without a word', async () => {
-      const { storage } = subject();
-      const lost = await begunTurn(storage);
-      const { tenant, conversation } = lost;
-      const coming = newTurn({ tenant, conversation });
-      await storage.turns.prepare(coming);
-      const next = await begunTurn(storage, { tenant, conversation });
-      expect((await storage.turnLog.read(lost, 1)).map(({ turnId, event }) => [turnId, event])).toMatchObject(
-        [
-          [lost.turnId, { type: 'turn-ended', status: 'cancelled' }],
-          [next.turnId, { type: 'turn-started' }],
-        ],
-      );
-      expect(await storage.turns.get(lost)).toMatchObject({ status: 'cancelled' });
-      // Not begun is not lost: its own workflow may still be on its way.
-      expect(await storage.turns.get(coming)).toMatchObject({ status: 'starting' });
-      await storage.turns.end(next, 'completed');
-      expect(await storage.turns.live(lost)).toBeNull();
-    });
-
     test('a turn that ends before it began leaves no trace in the conversation', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn);
+      await storage.turns.prepare(turn, ending);
       await storage.turns.end(turn, 'cancelled');
       expect(await storage.turns.begin(turn)).toBe(false);
       expect(await storage.turns.get(turn)).toMatchObject({ status: 'cancelled' });
@@ -192,10 +176,10 @@ export function turnsContract(subject: () => Subject): void {
     test('a turn that nobody began within an hour is forgotten when the next one comes', async () => {
       const { storage, database } = subject();
       const abandoned = newTurn();
-      await storage.turns.prepare(abandoned);
+      await storage.turns.prepare(abandoned, ending);
       const { tenant, conversation } = abandoned;
       const later = await openStorage(database, { now: () => Date.now() + 61 * 60 * 1000 });
-      await later.turns.prepare(newTurn({ tenant, conversation }));
+      await later.turns.prepare(newTurn({ tenant, conversation }), ending);
       expect(await storage.turns.get(abandoned)).toBeNull();
       await later.close();
     });

@@ -6,7 +6,7 @@ import { openStorage } from '../../../src/storage/open-storage.ts';
 import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Subject } from '../contract.ts';
-import { newTurn } from './fixtures.ts';
+import { newTurn, ending } from './fixtures.ts';
 
 export function versionsContract(subject: () => Subject): void {
   describe('versions', () => {
@@ -41,12 +41,12 @@ export function versionsContract(subject: () => Subject): void {
       const { storage } = subject();
       const name = deployment();
       const turn = newTurn();
-      expect(await storage.turns.prepare(turn, name)).toBe('no-version');
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'no-version' });
       expect(await storage.turns.get(turn)).toBeNull();
       await storage.versions.advance(name, 'one');
-      expect(await storage.turns.prepare(turn, name)).toEqual({ buildId: 'one' });
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'prepared', buildId: 'one' });
       await storage.versions.advance(name, 'two');
-      expect(await storage.turns.prepare(turn, name)).toEqual({ buildId: 'one' });
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'prepared', buildId: 'one' });
       expect((await storage.turns.get(turn))?.buildId).toBe('one');
       const open = async () => (await storage.versions.openTurns()).find(({ buildId }) => buildId === 'one');
       expect(await open()).toEqual({ buildId: 'one', turns: 1 });

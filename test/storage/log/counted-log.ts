@@ -58,7 +58,16 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const endings = createTurnEndings({ pollMs: 2 ** 30, channel: null, version: undefined, query, logger });
   const questions = { opened() {}, settled() {} };
   const turnLog = createTurnLog(
-    { kind, query, notifications: counted.notifications, endings, questions, now: Date.now },
+    {
+      kind,
+      query,
+      notifications: counted.notifications,
+      endings,
+      questions,
+      now: Date.now,
+      timeIn: () => Promise.resolve(Date.now()),
+      outbox() {},
+    },
     createMergeQueue(async () => {}, logger),
     logger,
   );

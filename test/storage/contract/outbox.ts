@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { Storage } from '../../../src/storage/storage.ts';
+import type { Subject } from '../contract.ts';
+import { openClock } from './clock.ts';
+import { begunTurn } from './fixtures.ts';
+import { answer, formQuestion, open, settle } from './question.ts';
+
+const leaseMs = 5_000;
+
+export function outboxContract(subject: () => Subject): void {
+  async function asked(storage: Storage, count = 1) {
+    const turn = await begunTurn(storage);
+    const rows = Array.from({ length: count }, (_, index) =>
+      formQuestion(turn, { waiter: { toolCallId: `c${index}`, workflowId: `turn/${index}` } }),
+    );
+    for (const row of rows) await open(storage, row, { perUser: 200 });
+    return { turn, rows };
+  }
+  const idsOf = (marks: { id: string }[]) => marks.map(({ id }) => id).toSorted();
+
+  describe('a mark of the outbox', () => {
+    test('is given to the process that committed it, and due for others when its lease is over', async () => {
+      await using at = await openClock(subject());
+      const { rows } = await asked(at.storage);
+      for (const row of rows) await answer(at.storage, row);
+      expect(at.marks).toHaveLength(1);
+      expect(await at.other.outbox.claim(10, leaseMs)).toEqual([]);
+      at.pass(leaseMs);
+      expect(await at.other.outbox.claim(10, leaseMs)).toEqual(at.marks);
+      expect(await at.storage.outbox.claim(10, leaseMs), 'leased again').toEqual([]);
+      await at.other.outbox.done(idsOf(at.marks));
+      at.pass(leaseMs);
+      expect(await at.storage.outbox.claim(10, leaseMs)).toEqual([]);
+    });
+
+    test('that could not be delivered is due again after a delay that doubles up to ten minutes', async () => {
+      await using at = await openClock(subject());
+      const { rows } = await asked(at.storage);
+      for (const row of rows) await answer(at.storage, row);
+      const ids = idsOf(at.marks);
+      for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600]) {
+        await at.storage.outbox.failed(ids);
+        at.pass(seconds * 1_000 - 1);
+        expect(await at.storage.outbox.claim(10, leaseMs)).toEqual([]);
+        at.pass(1);
+        expect(idsOf(await at.storage.outbox.claim(10, leaseMs))).toEqual(ids);
+      }
+    });
+
+    test('is not written for the workflow whose own activity settles the question', async () => {
+      await using at = await openClock(subject());
+      const { rows } = await asked(at.storage, 2);
+      const ids = rows.map(({ id }) => id);
+      await at.storage.elicitations.settle(ids, { type: 'abandoned' }, { except: 'turn/0' });
+      expect(at.marks).toMatchObject([{ kind: 'settled', workflowId: 'turn/1', elicitationId: ids[1] }]);
+    });
+
+    test('is left to the loop where 32 are being delivered, in all processes', async () => {
+      await using at = await openClock(subject());
+      const { rows } = await asked(at.storage, 80);
+      const [first, second, ...rest] = [rows.slice(0, 20), rows.slice(20, 40), ...rows.slice(40)];
+      for (const some of [first, second]) {
+        const ids = some.map(({ id }) => id);
+        await at.storage.elicitations.settle(ids, { type: 'abandoned' });
+      }
+      expect(at.marks).toHaveLength(32);
+      for (const row of rest) await answer(at.storage, row);
+      expect(at.marks).toHaveLength(32);
+      // As many as there are, each once, by however many processes.
+      const claims = [at.storage, at.other, at.storage].map(({ outbox }) => outbox.claim(10, leaseMs));
+      const claimed = (await Promise.all(claims)).flat();
+      expect(new Set(idsOf(claimed)).size).toBe(30);
+      expect(idsOf(claimed)).not.toEqual(expect.arrayContaining(idsOf(at.marks.slice(0, 1))));
+
+      await at.storage.outbox.done(idsOf(at.marks));
+      await at.other.outbox.done(idsOf(claimed));
+      const { rows: next } = await asked(at.storage);
+      for (const { id } of next) await settle(at.storage, id);
+      expect(at.marks, 'there is room again').toHaveLength(33);
+    });
+
+    test('is kept with what it is about, or not at all', async () => {
+      await using at = await openClock(subject());
+      const { turn, rows } = await asked(at.storage);
+      await at.storage.turns.end(turn, 'cancelled');
+      expect(at.marks).toMatchObject([{ kind: 'cancel' }]);
+      for (const row of rows) await answer(at.storage, row);
+      expect(at.marks, 'its question is closed').toHaveLength(1);
+      await at.other.turns.end(turn, 'failed');
+      at.pass(leaseMs);
+      expect(await at.other.outbox.claim(10, leaseMs)).toEqual(at.marks);
+    });
+  });
+}
