@@ -103,8 +103,8 @@ export const ElicitationReceiptSchema = z
   .looseObject({
     elicitationId: z.string(),
     status: z
-      .enum(['pending', 'received', 'accept', 'decline', 'cancel', 'expired'])
-      .meta({ description: 'The outcome. `received`: stored, and not yet confirmed by the turn' }),
+      .enum(['pending', 'accept', 'decline', 'cancel', 'expired'])
+      .meta({ description: 'The outcome; `pending`: `awaiting` names what is missing' }),
     duplicate: z
       .boolean()
       .optional()

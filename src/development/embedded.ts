@@ -48,7 +48,7 @@ export async function runEmbedded(): Promise<void> {
     stack.defer(close);
     await startWorker(
       parts,
-      { connection, code, tools, isAlone: given.temporal.address === undefined },
+      { connection, client, code, tools, isAlone: given.temporal.address === undefined },
       stack,
     );
     const { demoToken } = await import('./demo-token.ts');

@@ -7,10 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { askUserTool } from '../activities/call-model/question-tool.ts';
-import { createTurnActivities } from '../activities/turns.ts';
 import type { Config } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { connectTool, serverNameIn, toModelTool } from '../remote/model-tools.ts';
+import { endTurn } from '../service/end-turn.ts';
 import { startOptions } from '../service/start-options.ts';
 import type { StartConfig } from '../service/start-options.ts';
 import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
@@ -73,13 +73,12 @@ export async function survey(
 
   const strangers: Survey['strangers'] = [];
   const query = `TaskQueue = '${config.temporal.taskQueue}' AND WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId, runId, memo } of client.workflow.list({ query })) {
-    const [, tenant = '', conversation = ''] = workflowId.split('/');
-    const ref = { tenant: decodeURIComponent(tenant), conversation };
-    const turnId = memo?.['turnId'];
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const [, tenant = '', conversation = '', turnId = ''] = workflowId.split('/');
+    const ref = { tenant: decodeURIComponent(tenant), conversation, turnId };
     // A delegated agent's ends with its turn's.
-    if (workflowId !== turnWorkflowId(ref) || typeof turnId !== 'string') continue;
-    const turn = await storage.turns.get({ ...ref, turnId });
+    if (workflowId !== turnWorkflowId(ref)) continue;
+    const turn = await storage.turns.get(ref);
     if (!turn || turn.endedAt !== null) strangers.push({ workflowId, runId });
   }
   return { live: turns.length, unknown: those('unknown'), ahead: those('ahead'), strangers };
@@ -202,7 +201,7 @@ async function isRepeatable(
   return tools.some(({ modelName, idempotent }) => modelName === toolName && idempotent);
 }
 
-/** False where it cannot: it has ended meanwhile, or Temporal runs another turn of its conversation. */
+/** False where it cannot: it has ended meanwhile, or Temporal knows its workflow after all. */
 async function beginAgain({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
   const buildId = await storage.versions.current(config.temporal.deployment.name);
   if (buildId === null || !(await storage.installation.rewind(turn, buildId))) return false;
@@ -216,11 +215,9 @@ async function beginAgain({ config, storage, installation }: Parts, turn: TurnRo
   }
 }
 
-async function end({ storage, logger }: Parts, turn: TurnRow): Promise<void> {
-  if (turn.status === 'starting') return void (await storage.turns.end(turn, 'failed'));
-  // Open calls are not cancelled at their servers: they may belong to another installation.
-  const { endTurn } = createTurnActivities({ storage, logger });
-  await endTurn({ turn, status: 'failed', failure, outcomes: [], isBegun: true });
+async function end(parts: Parts, turn: TurnRow): Promise<void> {
+  if (turn.status === 'starting') await parts.storage.turns.end(turn, 'failed', { keepsCalls: true });
+  else await endTurn(parts, turn, { status: 'failed', failure }, { keepsCalls: true });
 }
 
 async function inChunks<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {

@@ -6,6 +6,7 @@ import { logReadiness } from './log-readiness.ts';
 import { watchOwnInstallation } from './own-installation.ts';
 import { runProcess } from './run-process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
+import { sendOutbox } from './start-outbox.ts';
 import { startWhenReachable } from './start-when-reachable.ts';
 import { holdLease } from './versions.ts';
 
@@ -23,6 +24,7 @@ export async function runApiProcess(): Promise<void> {
       const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
       attempt.defer(close);
       await holdLease(parts, 'api', attempt);
+      sendOutbox(parts, client, attempt);
       const readiness = await serveApi(parts, client, attempt);
       internal.report(readiness);
       logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}` }, attempt);

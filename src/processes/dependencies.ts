@@ -13,6 +13,8 @@ import type { RemoteServers } from '../remote/remote-servers.ts';
 import { createConfirmConnection } from '../service/confirm-connection.ts';
 import { toConfirmed } from '../service/nango-attempts.ts';
 import { openStorage } from '../storage/open-storage.ts';
+import type { StorageOptions } from '../storage/open-storage.ts';
+import type { OutboxObserver } from '../storage/ports/outbox.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
 
@@ -23,6 +25,8 @@ export interface Dependencies {
   stores: Stores;
   remote: RemoteServers;
   storeOf(server: ServerConfig): CredentialStore;
+  /** Who delivers the marks that this process has to deliver at once. Without, other processes deliver them after five seconds. */
+  onMarks(deliver: OutboxObserver): void;
   logger: Logger;
   /** Absent in tests that bring their own Temporal: whether it belongs to the database is not asked. */
   installation?: InstallationWatch;
@@ -30,14 +34,22 @@ export interface Dependencies {
   onFailure?: () => boolean;
 }
 
-export async function openDependencies(config: Config, logger: Logger): Promise<Dependencies> {
+/** `time`: the clock of deadlines, in tests that have their own. */
+export async function openDependencies(
+  config: Config,
+  logger: Logger,
+  { time }: Pick<StorageOptions, 'time'> = {},
+): Promise<Dependencies> {
   const keys = await openKeys(config);
+  let deliver: OutboxObserver = () => undefined;
   const storage = await openStorage(config.database, {
     logger,
     questions: createQuestionLog(logger, config.servers),
+    outbox: (marks) => deliver(marks),
+    ...(time && { time }),
   });
   const remote = createServersByProtocol();
-  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+  const confirm = createConfirmConnection(storage);
   try {
     const problem = await proveKeys(storage, keys);
     if (problem !== null) throw new WrongKeys(problem);
@@ -49,7 +61,16 @@ export async function openDependencies(config: Config, logger: Logger): Promise<
       confirmFound: (found) => confirm(toConfirmed(found, null)),
       logger,
     });
-    return { config, storage, keys, stores, remote, storeOf: (server) => storeOf(stores, server), logger };
+    return {
+      config,
+      storage,
+      keys,
+      stores,
+      remote,
+      storeOf: (server) => storeOf(stores, server),
+      onMarks: (observer) => void (deliver = observer),
+      logger,
+    };
   } catch (error) {
     await storage.close();
     throw error;

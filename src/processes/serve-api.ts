@@ -1,6 +1,5 @@
 /** What an API process runs: the HTTP server, listening, and the watch for turns that lost their workflow. */
 import type { Client } from '@temporalio/client';
-import { createAbandonLostTurn } from '../activities/call-tool/abandon-call.ts';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
@@ -50,9 +49,10 @@ export function startLostTurns(
   { resumeDeliveries }: Pick<Service, 'resumeDeliveries'>,
   confirmMs?: number,
 ): ReturnType<typeof startReconciler> {
-  const abandonCalls = createAbandonLostTurn(parts);
-  const given = { ...parts, abandonCalls, resumeDeliveries };
-  return startReconciler({ ...given, ...(confirmMs !== undefined && { confirmMs }) }, createTurnRuns(client));
+  return startReconciler(
+    { ...parts, resumeDeliveries, ...(confirmMs !== undefined && { confirmMs }) },
+    createTurnRuns(client),
+  );
 }
 
 /** Outside the demo nobody is signed in by accident: an API without an issuer does not start. */

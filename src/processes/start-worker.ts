@@ -1,14 +1,14 @@
 /** Starts a worker process's work: the workers of turns and of tools, polling of servers, and the version of new turns. */
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createHeldCallLimit } from '../activities/call-tool/held-call-limit.ts';
 import { startPolling } from '../polling/polling.ts';
-import { createQuestionSignals } from '../service/question-signals.ts';
 import { checkRunAs } from '../remote/mcp/stdio/run-as.ts';
 import { pagesWithoutSecret } from '../tool-bundles/open-agent-bundles.ts';
 import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { becomeCurrent, checkContracts, holdLease } from './versions.ts';
+import { sendOutbox } from './start-outbox.ts';
 import { exposedTools } from './workers/exposed-tools.ts';
 import { keepLooking } from './workers/keep-looking.ts';
 import { offerTools } from './workers/offer-tools.ts';
@@ -25,6 +25,8 @@ const ignore = () => undefined;
 
 interface Options {
   connection: NativeConnection;
+  /** Delivers the outbox. */
+  client: Client;
   code: TurnCode;
   /** The tools in TypeScript of agents, by their names. */
   tools: ReadonlyMap<string, OpenedTools>;
@@ -34,20 +36,15 @@ interface Options {
 
 export async function startWorker(
   parts: Dependencies,
-  { connection, code, tools, isAlone }: Options,
+  { connection, client, code, tools, isAlone }: Options,
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { config, logger } = parts;
   checkRunAs(config.servers.values());
   await checkContracts(parts);
   await holdLease(parts, 'worker', stack);
-  const guards = parts.installation ? [parts.installation.guard] : [];
-  const client = new Client({
-    connection,
-    namespace: config.temporal.namespace,
-    interceptors: { workflow: guards },
-  });
   stack.defer(() => parts.remote.close());
+  sendOutbox(parts, client, stack);
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
   const offered = new Set([...tools.values()].map((opened) => opened.bundle));
   const heldCallLimit = createHeldCallLimit(config.worker.heldCalls);
@@ -73,7 +70,7 @@ export async function startWorker(
     // All workers stop at once, each with the whole grace period.
     await Promise.all([toolWorkers.stop(), turnWorkers.stop()]);
   });
-  const polling = startPolling(parts, createQuestionSignals(client));
+  const polling = startPolling(parts);
   stack.defer(() => polling.stop());
   const stopping = new AbortController();
   const advancing = becomeCurrent(parts, { connection, own: code, isAlone }, stopping.signal);

@@ -5,7 +5,7 @@ import { logReadiness } from './log-readiness.ts';
 import { watchOwnInstallation } from './own-installation.ts';
 import { runProcess } from './run-process.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
-import { connectWorker, whenTlsChanges } from '../temporal/connection.ts';
+import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWhenReachable } from './start-when-reachable.ts';
 import { startWorker } from './start-worker.ts';
@@ -67,7 +67,12 @@ export async function runWorkerProcess(): Promise<void> {
         startAgain('it has failed, as when Temporal refuses the login for a minute');
         return true;
       };
-      await startWorker({ ...parts, onFailure }, { connection, code, tools, isAlone: false }, attempt);
+      const client = clientOver(connection, config.temporal, installation.guard);
+      await startWorker(
+        { ...parts, onFailure },
+        { connection, client, code, tools, isAlone: false },
+        attempt,
+      );
       logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
       logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
       const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));

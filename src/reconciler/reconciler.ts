@@ -10,14 +10,13 @@
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { createTurnActivities } from '../activities/turns.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { DueTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Turn, TurnFailure, TurnRef } from '../turn/turn.ts';
+import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
-import { decidedOutcome, decidedOutcomes } from './decided-outcomes.ts';
+import { endTurn } from '../service/end-turn.ts';
 import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
 import { createMissingRuns } from './missing-runs.ts';
 
@@ -55,29 +54,18 @@ interface Parts {
   config: Pick<Config, 'turn'>;
   /** Between two looks that do not find a run; 90 seconds by default. */
   confirmMs?: number;
-  /** Tells servers that nobody waits for the turn's calls any more. */
-  abandonCalls?: (turn: Turn) => Promise<void>;
   /** Absent: whether database and Temporal belong together is not asked. */
   installation?: { isTogether(): boolean };
-  /** Starts what tells somebody outside of the turn's end, and may be lost as well. */
+  /** Starts the deliveries of the turn again, which may be lost as well. */
   resumeDeliveries?: (turn: TurnRef) => Promise<void>;
 }
 
 export function startReconciler(
-  {
-    storage,
-    logger,
-    config,
-    confirmMs = defaultConfirmMs,
-    installation,
-    abandonCalls,
-    resumeDeliveries,
-  }: Parts,
+  { storage, logger, config, confirmMs = defaultConfirmMs, installation, resumeDeliveries }: Parts,
   runs: TurnRuns,
 ): Pick<LeasedLoop, 'stop'> {
   const longestMs = config.turn.timeoutMs;
   const { turns, turnLog, elicitations } = storage;
-  const { endTurn } = createTurnActivities({ storage, logger, ...(abandonCalls && { abandonCalls }) });
   const closedRuns = runs.createClosed(storage.now);
   const missing = createMissingRuns<DueTurn>(confirmMs);
   let hasFound = false;
@@ -85,12 +73,13 @@ export function startReconciler(
 
   async function lookAfter(turn: DueTurn): Promise<void> {
     if (turn.status !== 'starting' && turn.status !== 'running') return turnLog.merge(turn);
-    if (storage.now() - turn.createdAt >= longestMs) return endOverdue(turn);
+    // With or without a worker. The outbox cancels its run, should there be one.
+    if (storage.now() - turn.createdAt >= longestMs) return end(turn, 'timed-out');
     if (!missing.has(turn)) await lookAtRun(turn);
   }
 
   async function lookAtRun(turn: DueTurn): Promise<void> {
-    const runStatus = await runs.statusOfTurn(turn);
+    const runStatus = await runs.statusOf(turnWorkflowId(turn));
     if (runStatus === 'missing' && !missing.note(turn)) {
       hasFound = true;
       return;
@@ -100,28 +89,20 @@ export function startReconciler(
     missing.forget(turn);
   }
 
-  /** False where there was nothing to end. */
-  async function end(turn: TurnRef, runStatus: Exclude<RunStatus, 'open' | 'unknown'>): Promise<boolean> {
+  async function end(turn: TurnRef, runStatus: Exclude<RunStatus, 'open' | 'unknown'>): Promise<void> {
     const row = await turns.get(turn);
-    if (!row || row.endedAt !== null) return false;
+    if (!row || row.endedAt !== null) return;
     hasFound = true;
     logger.warn({ turnId: turn.turnId, runStatus }, 'a turn could not end itself');
     const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
-    // It never began, so that there is nothing in the log to end. To begin it now would end another that has begun since.
-    if (row.status === 'starting') {
-      await turns.end(row, status);
-    } else {
-      const why = runStatus !== 'cancelled' && { failure: failures[runStatus] };
-      const outcomes = runStatus === 'missing' ? [] : await decidedOutcomes(runs, elicitations, row);
-      await endTurn({ turn: row, status, ...why, outcomes, isBegun: true });
-    }
+    // A turn that has not begun has nothing in the log to end.
+    if (row.status === 'starting') await turns.end(row, status);
+    else
+      await endTurn({ storage, logger }, row, {
+        status,
+        ...(runStatus !== 'cancelled' && { failure: failures[runStatus] }),
+      });
     await resume(row);
-    return true;
-  }
-
-  /** With or without a worker. Its run, should there be one, finds that nothing is left to write. */
-  async function endOverdue(turn: DueTurn): Promise<void> {
-    if (await end(turn, 'timed-out')) await runs.cancel(turn);
   }
 
   async function resume(turn: TurnRef): Promise<void> {
@@ -129,33 +110,30 @@ export function startReconciler(
       await resumeDeliveries?.(turn);
     } catch (err) {
       const { turnId } = turn;
-      logger.warn({ err, turnId }, 'whoever is told of turns elsewhere may not hear of the end of one');
+      logger.warn({ err, turnId }, 'the end of a turn may not be delivered to where it is shown elsewhere');
     }
   }
 
-  /** Of a delegated agent that was ended from outside: its turn goes on, and would leave the question open till its own end. */
+  /**
+   * Of a delegated agent or tool that was ended from outside without being seen in the list: its turn goes on, and would leave
+   * the question open till its own end. An account's question is left to its workflow, which looks for the account once more.
+   */
   async function closeOverdue(turn: TurnRef): Promise<void> {
-    const own = turnWorkflowId(turn);
-    for (const { id, turnId, workflowId, deadline } of await elicitations.ofConversation(turn, 'pending')) {
-      const isOverdue = turnId === turn.turnId && workflowId !== own && deadline < storage.now() - overdueMs;
-      if (!isOverdue) continue;
-      const runStatus = await runs.statusOf(workflowId);
-      if (runStatus !== 'open' && runStatus !== 'unknown') await elicitations.settle(id, 'expired', null);
-    }
+    const pending = await elicitations.ofConversation(turn, 'pending');
+    const overdue = pending.filter(
+      ({ turnId, server, deadline }) =>
+        turnId === turn.turnId && server === null && deadline < storage.now() - overdueMs,
+    );
+    const ids = overdue.map(({ id }) => id);
+    if (ids.length > 0) await elicitations.settle(ids, { type: 'deadline-passed' });
   }
 
-  async function close({ turnId, conversation, workflowId, runStatus }: ClosedRun): Promise<void> {
-    if (runStatus === 'open' || runStatus === 'unknown') return;
-    if (turnId !== null) {
-      await end({ ...conversation, turnId }, runStatus);
+  async function close({ turn, isOwn, workflowId, runStatus }: ClosedRun): Promise<void> {
+    // A workflow that was reset has a newer run.
+    if (runStatus === 'open' || runStatus === 'unknown' || (await runs.statusOf(workflowId)) === 'open')
       return;
-    }
-    for (const question of await elicitations.ofConversation(conversation, 'pending')) {
-      if (question.workflowId !== workflowId) continue;
-      const outcome = await decidedOutcome(runs, question);
-      if (outcome) await elicitations.settleAll([outcome]);
-      else await elicitations.settle(question.id, 'cancel', null);
-    }
+    if (isOwn) await end(turn, runStatus);
+    else await elicitations.leave(turn, { workflowId });
   }
 
   const loops = [

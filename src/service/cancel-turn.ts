@@ -1,8 +1,8 @@
 /** Asking the live turn of a conversation to stop, or a turn if it is the live one. Only its owner may, and asking again is harmless. */
 import type { Storage } from '../storage/storage.ts';
 import { ownConversation } from './conversation-access.ts';
+import { liveTurn } from './current-turn.ts';
 import type { Principal } from './principal.ts';
-import type { TurnWorkflows } from './turn-workflows.ts';
 
 /** `cancelling`: the turn was asked to stop and has not ended yet. */
 export interface Cancelled {
@@ -10,15 +10,15 @@ export interface Cancelled {
   turnId?: string;
 }
 
-interface Parts {
-  storage: Pick<Storage, 'turns'>;
-  workflows: Pick<TurnWorkflows, 'cancel'>;
-}
-
+/** Needs no Temporal: the row says that the turn is to stop, and the outbox cancels its workflow. */
 export async function cancelTurn(
-  { storage, workflows }: Parts,
+  storage: Pick<Storage, 'turns' | 'conversations'>,
   principal: Principal,
   { conversation, turnId }: { conversation: string; turnId?: string },
 ): Promise<Cancelled> {
-  return workflows.cancel(await ownConversation(storage, principal, conversation), turnId);
+  const live = await liveTurn(storage, await ownConversation(storage, principal, conversation));
+  if (!live || (turnId !== undefined && live.turnId !== turnId)) return { status: 'idle' };
+  return (await storage.turns.cancel(live))
+    ? { status: 'cancelling', turnId: live.turnId }
+    : { status: 'idle' };
 }

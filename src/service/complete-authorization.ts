@@ -35,9 +35,9 @@ export function createCompleteAuthorization(parts: Parts): CompleteAuthorization
       mayChange: (key) => mayChange(principal, key),
     });
     if (completion.kind === 'connected') {
-      const { key, version, elicitationId } = completion;
+      const { key, elicitationId } = completion;
       const actor = principal.user;
-      await confirmConnection({ key, version, actor, elicitationId, address, isNew: true });
+      await confirmConnection({ key, actor, elicitationId, address, isNew: true });
     }
     return completion;
   };

@@ -1,42 +1,35 @@
-/** What the sender of an answer is told, once it is stored and its question has been looked at. */
+/** What the sender of an answer is told: what the question's row says once the answer's transaction has committed. */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
 import { receiptFor } from '../elicitation/lifecycle.ts';
 import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { ElicitationRow, Elicitations } from '../storage/ports/elicitations.ts';
+import type { Answer, ElicitationRow } from '../storage/ports/elicitations.ts';
 import { saysTheSame } from './answer-record.ts';
 import { ServiceError } from './service-error.ts';
-import { isToolPage } from './tool-page.ts';
 
 export type Answered =
   | { kind: 'recorded'; outcome: Outcome; duplicate: boolean }
   /** Consent is on record; the turn goes on as soon as the account is connected. */
   | { kind: 'awaiting-connection' }
   /** Consent is on record; the tool goes on as soon as its page reports that it is done. */
-  | { kind: 'awaiting-page' }
-  /** Durable, but no worker confirmed it in time. */
-  | { kind: 'received' };
+  | { kind: 'awaiting-page' };
 
-/** An answer as it is looked at once it is stored. */
+/** An answer, and its question after it. */
 export interface Given {
+  question: ElicitationRow;
   responseId: string;
   response: ElicitationResponse;
   duplicate: boolean;
+  isOverdue: boolean;
+  /** The answer that has settled the question. */
+  winner: Answer | null;
 }
 
-interface Parts {
-  elicitations: Pick<Elicitations, 'answer'>;
-  keys: KeyRing;
-}
-
-/** What the answer has come to, now that its question stands like this; a question that is over is a `ServiceError`. */
-export async function concludeAnswer(
-  { elicitations, keys }: Parts,
-  elicitation: Elicitation,
-  given: Given,
-): Promise<Answered> {
-  const { responseId, response, duplicate } = given;
-  const receipt = receiptFor(elicitation, responseId, response.action);
+/** An answer that does not count is a `ServiceError`. */
+export function concludeAnswer(keys: KeyRing, given: Given): Answered {
+  const { question, responseId, response, duplicate, isOverdue, winner } = given;
+  if (isOverdue) throw expired();
+  const receipt = receiptFor(toElicitation(question), responseId, response.action);
   switch (receipt.kind) {
     case 'recorded':
       return { kind: 'recorded', outcome: receipt.outcome, duplicate };
@@ -44,31 +37,25 @@ export async function concludeAnswer(
     case 'awaiting-page':
       return receipt;
     case 'not-counted':
-      return { kind: 'received' };
+      throw new Error(`An answer to question ${question.id} was recorded and has changed nothing.`);
     case 'expired':
-      throw new ServiceError(
-        'expired',
-        'Nobody answered in time. Ask the agent again to get a new question.',
-      );
+      throw expired();
     case 'withdrawn':
       throw receipt.because === 'server_gave_up'
         ? new ServiceError(
             'expired',
-            'Whoever asked did not wait this long. Ask the agent again to get a new question.',
+            'The server that asked did not wait this long. Ask the agent again to get a new question.',
           )
         : new ServiceError(
             'turn_over',
-            'Whoever asked is gone, and the question with it. Ask the agent again.',
+            'The server that asked is gone, and the question with it. Ask the agent again.',
           );
     case 'already-answered': {
       const { outcome } = receipt;
-      const winner = winnerOf(elicitation);
-      if (outcome === 'cancel' && winner === undefined) {
+      if (outcome === 'cancel' && winner === null)
         throw new ServiceError('turn_over', 'The turn that asked has ended, and its question with it.');
-      }
-      // Under another name perhaps, but the same answer as the one that won.
-      const won = winner === undefined ? null : await elicitations.answer(elicitation.id, winner);
-      if (won && saysTheSame(keys, elicitation.id, response, won))
+      // Under another id, but the same answer as the one that won.
+      if (winner && saysTheSame(keys, question.id, response, winner))
         return { kind: 'recorded', outcome, duplicate: true };
       const detail = `The answer on record is "${outcome}".`;
       throw new ServiceError('already_answered', detail, { outcome });
@@ -78,13 +65,13 @@ export async function concludeAnswer(
   }
 }
 
-function winnerOf({ state }: Elicitation): string | undefined {
-  return state.kind === 'settled' ? state.responseId : undefined;
+function expired(): ServiceError {
+  return new ServiceError('expired', 'The deadline has passed. Ask the agent again to get a new question.');
 }
 
-/** The row is a projection of what the workflow decided, so a settled one answers as the workflow would. */
-export function fromRow(row: ElicitationRow): Elicitation {
-  const { id, user, deadline, request, server, seenVersion, status, responseId, because } = row;
+function toElicitation(row: ElicitationRow): Elicitation {
+  const { id, user, deadline, request, server, seenVersion, isReported, status, because } = row;
+  const { consent, responseId } = row;
   return {
     id,
     user,
@@ -92,10 +79,10 @@ export function fromRow(row: ElicitationRow): Elicitation {
     mode: request.mode,
     server: server ?? request.context.server ?? '',
     ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
-    ...(isToolPage(row) && { page: 'reports' as const }),
+    ...(isReported && { page: 'reports' as const }),
     state:
       status === 'pending'
-        ? { kind: 'pending' }
+        ? { kind: 'pending', ...(consent !== null && { consent }) }
         : {
             kind: 'settled',
             outcome: status,

@@ -1,17 +1,15 @@
 /**
- * What follows when a credential store has verified and recorded an account, whoever noticed first: the page the
- * provider sends the browser back to, a key that somebody entered, a webhook, or a poll. It enters the audit once, and
- * every turn that waits for it is told. Idempotent: a connection that was confirmed before is only announced again.
+ * What follows when a credential store has verified and recorded an account: the audit entry, once. The store's transaction
+ * has settled the questions that wait for it; for an account of the whole tenant, batches that a process may have left
+ * unfinished are completed here. Idempotent, so every hint that an account is connected may call it: the page that the
+ * provider sends the browser back to, a key that was entered, a webhook, a poll.
  */
-import type { Logger } from 'pino';
-import type { Audit } from '../storage/ports/audit.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
-import type { ConnectionAnnouncer } from './announce-connection.ts';
 
 export interface ConfirmedConnection {
   key: ConnectionKey;
-  version: number;
-  /** The user id of whoever connected it. */
+  /** The id of the user who connected it. */
   actor: string;
   /** Null when no question asked for it. */
   elicitationId: string | null;
@@ -21,20 +19,15 @@ export interface ConfirmedConnection {
   isNew: boolean;
 }
 
-/** Rejects only when the audit cannot be written. */
 export type ConfirmConnection = (connection: ConfirmedConnection) => Promise<void>;
 
-interface Parts {
-  audit: Pick<Audit, 'record'>;
-  /** Null in a process that cannot reach turns: reconciliation tells them. */
-  announce: ConnectionAnnouncer['announce'] | null;
-  logger: Logger;
-}
-
-export function createConfirmConnection({ audit, announce, logger }: Parts): ConfirmConnection {
-  return async ({ key, version, actor, elicitationId, address, isNew }) => {
-    const { tenant, server } = key;
-    if (isNew) {
+export function createConfirmConnection({
+  audit,
+  connections,
+}: Pick<Storage, 'audit' | 'connections'>): ConfirmConnection {
+  return async ({ key, actor, elicitationId, address, isNew }) => {
+    const { tenant, server, user } = key;
+    if (isNew)
       await audit.record({
         at: Date.now(),
         tenant,
@@ -44,10 +37,6 @@ export function createConfirmConnection({ audit, announce, logger }: Parts): Con
         detail: server,
         address,
       });
-    }
-    // The account is there; should telling the turns fail, reconciliation finds them.
-    await announce?.(key, version).catch((error: unknown) =>
-      logger.error({ err: error, server, elicitationId }, 'could not tell the turns of a new connection'),
-    );
+    if (user === null) await connections.settleConnected(key);
   };
 }

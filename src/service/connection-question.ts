@@ -18,7 +18,7 @@ export type FoundQuestion =
   | { kind: 'open'; question: ConnectionQuestion }
   /** Open, but about an account that is not theirs to connect. */
   | { kind: 'shared'; question: ConnectionQuestion }
-  /** Whether or not the turn has taken notice yet: the account is there. */
+  /** The account is there. */
   | { kind: 'connected'; question: ConnectionQuestion; account: string | null; tooLate: boolean }
   | { kind: 'finished'; outcome: Exclude<Outcome, 'accept'> };
 
@@ -51,7 +51,7 @@ export async function findConnectionQuestion(
         ? { kind: isShared ? 'shared' : 'open', question }
         : { kind: 'finished', outcome: 'expired' };
     case 'expired':
-      // Who was at the provider when time ran out has an account now, and a turn that went on without it.
+      // Connected just after the deadline: the turn has gone on without the account.
       if (answersQuestion(connection, row)) return { ...connected, tooLate: true };
       return { kind: 'finished', outcome: row.status };
     case 'decline':
@@ -62,7 +62,7 @@ export async function findConnectionQuestion(
   }
 }
 
-/** Whether this connection is what the question waits for: the condition by which the workflow settles it. */
+/** Whether this connection is what the question waits for. */
 export function answersQuestion(
   connection: ConnectionRow | null,
   row: ElicitationRow,

@@ -33,8 +33,7 @@ export function createGiveKey({ keep, confirmConnection, logger }: Parts): GiveK
         logger.warn({ server: server.name, elicitationId, reason: kept.reason }, 'an API key was not kept');
       return kept;
     }
-    const { version } = kept;
-    await confirmConnection({ key, version, actor, elicitationId, address, isNew: true });
+    await confirmConnection({ key, actor, elicitationId, address, isNew: true });
     return null;
   };
 }

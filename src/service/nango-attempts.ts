@@ -73,10 +73,10 @@ async function pass(
 }
 
 export function toConfirmed(
-  { key, version, actor, elicitationId, isNew }: Connected,
+  { key, actor, elicitationId, isNew }: Connected,
   address: string | null,
 ): ConfirmedConnection {
-  return { key, version, actor, elicitationId, address, isNew };
+  return { key, actor, elicitationId, address, isNew };
 }
 
 const everyMs = 3_000;

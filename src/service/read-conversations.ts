@@ -6,7 +6,6 @@ import type { Storage } from '../storage/storage.ts';
 import type { ConversationRef } from '../turn/turn.ts';
 import { ownConversation, userOf } from './conversation-access.ts';
 import type { Principal } from './principal.ts';
-import type { TurnWorkflows } from './turn-workflows.ts';
 
 /** The last conversation of a page, in a list that begins with the one changed last. */
 export type ListPosition = Pick<ConversationRow, 'updatedAt' | 'conversation'>;
@@ -41,7 +40,6 @@ export interface TurnsPage {
 interface Parts {
   storage: Pick<Storage, 'conversations' | 'images' | 'turnLog' | 'turns'>;
   config: Pick<Config, 'images'>;
-  workflows: Pick<TurnWorkflows, 'current'>;
 }
 
 export async function listConversations(
@@ -60,7 +58,7 @@ export async function listConversations(
 
 /** The newest turns of those that began before the sequence number `before`. */
 export async function readConversation(
-  { storage, workflows, config }: Parts,
+  { storage, config }: Parts,
   principal: Principal,
   conversation: string,
   { before, limit, images = false }: TurnsPage,
@@ -70,7 +68,7 @@ export async function readConversation(
   // be live although its message is there, which does no harm. The other way round, it would be told by nobody.
   const position = await storage.turnLog.latest(own);
   const live = await storage.turns.live(own);
-  const waiting = live || before !== null ? null : await acceptedTurn({ storage, workflows }, own);
+  const waiting = live || before !== null ? null : await acceptedTurn(storage, own);
   const begun = await storage.conversations.turns(own, { before, limit });
   const [oldest] = begun;
   // It may have begun in between.
@@ -85,15 +83,12 @@ export async function readConversation(
   };
 }
 
-/** Accepted, and no worker has taken it up yet: whoever posted it wants to see it again. */
+/** Accepted, and no worker has taken it up yet: its user expects to see it. */
 async function acceptedTurn(
-  { storage, workflows }: Omit<Parts, 'config'>,
+  { conversations }: Pick<Storage, 'conversations'>,
   ref: ConversationRef,
 ): Promise<ReadTurn | null> {
-  const starting = await storage.conversations.starting(ref);
-  if (starting.length === 0) return null;
-  const current = await workflows.current(ref);
-  const turn = starting.find(({ turnId }) => turnId === current);
+  const [turn] = await conversations.starting(ref);
   return turn ? { ...turn, log: null } : null;
 }
 

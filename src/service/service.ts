@@ -18,7 +18,6 @@ import { createAccounts } from './accounts.ts';
 import type { Accounts } from './accounts.ts';
 import { createMayChange } from './account-rights.ts';
 import type { MayChange } from './account-rights.ts';
-import { createConnectionAnnouncer } from './announce-connection.ts';
 import { createAnswerQuestion } from './answer-question.ts';
 import type { AnswerQuestion } from './answer-question.ts';
 import { createOwnApprovals } from './approvals.ts';
@@ -32,6 +31,7 @@ import { createOwnConnections } from './connections.ts';
 import type { OwnConnections } from './connections.ts';
 import { currentTurn } from './current-turn.ts';
 import { refusingWhileDatabaseIsAway } from './database-away.ts';
+import { createDeliveries } from './deliveries.ts';
 import { followConversation } from './follow-conversation.ts';
 import type { FollowedConversation } from './follow-conversation.ts';
 import { followTurn, readTurn } from './follow-turn.ts';
@@ -51,7 +51,6 @@ import { createOwnPushes } from './push-configs.ts';
 import type { OwnPushes } from './push-configs.ts';
 import { createReadiness, databaseChecks, installationCheck, temporalCheck } from './readiness.ts';
 import type { InstallationGate, Readiness } from './readiness.ts';
-import { repeatAnnouncements } from './repeat-announcements.ts';
 import { createOAuthClient } from './oauth-client.ts';
 import type { OAuthClient } from './oauth-client.ts';
 import { createRecordRefusal } from './record-refusal.ts';
@@ -63,10 +62,12 @@ import type { Authenticate } from './authenticate.ts';
 import { createSlackService } from './slack/slack-service.ts';
 import type { SlackService } from './slack/slack-service.ts';
 import { startTurn } from './start-turn.ts';
+import { createStartWorkflow } from './start-workflow.ts';
+import { createTemporalCalls } from './temporal-calls.ts';
+import { createTemporalClock } from './temporal-clock.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { questionAnsweredUnder, turnSoFar } from './turn-so-far.ts';
 import type { TurnSoFar } from './turn-so-far.ts';
-import { createTurnWorkflows } from './turn-workflows.ts';
 
 export type { ExposedTool } from '../storage/ports/exposed-tools.ts';
 
@@ -141,12 +142,12 @@ export interface Service {
   authenticate: Authenticate;
   /** Absent: whether database and Temporal belong together is not asked. */
   installation: InstallationGate | undefined;
-  /** Whether this process can do its work. It accepts answers and messages without Temporal and without workers. */
+  /** Whether this process can do its work. Answers are accepted without Temporal and without workers. */
   readiness(): Promise<Readiness>;
   /** By the database's clock, in epoch milliseconds. */
   now(): number;
   clocks(): ClockDifferences;
-  /** Begins to repeat what waiting turns may not have heard. */
+  /** Begins what the service does on its own. */
   start(): void;
   /** Resolves when nothing is under way any more. The Temporal client may be closed then. */
   close(): Promise<void>;
@@ -170,18 +171,14 @@ export interface ServiceParts {
 
 export function createService(given: ServiceParts): Service {
   const { config, storage, client, keys, stores, installation, logger } = given;
-  const workflows = createTurnWorkflows({ client, storage, config, logger });
-  const announcer = createConnectionAnnouncer({ storage, config, workflows, logger });
-  const repeated = repeatAnnouncements(announcer, logger);
+  const calls = createTemporalCalls({ client, config, storage, logger });
+  const clock = createTemporalClock(calls, logger);
+  const deliveries = createDeliveries({ client, calls, storage, config, logger });
+  const startWorkflow = createStartWorkflow({ client, calls, clock, storage, config, logger });
   const mayChange = createMayChange(storage);
-  const confirmConnection = createConfirmConnection({
-    audit: storage.audit,
-    announce: announcer.announce,
-    logger,
-  });
+  const confirmConnection = createConfirmConnection(storage);
   const recordRefusal = createRecordRefusal(storage.audit);
-  const parts = { config, storage, workflows };
-  const answerQuestion = createAnswerQuestion({ storage, keys, workflows, announcer });
+  const parts = { config, storage };
   const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const slack =
     config.slack &&
@@ -190,16 +187,16 @@ export function createService(given: ServiceParts): Service {
       keys,
       config,
       slack: config.slack,
-      cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
-      deliver: workflows.slackDeliveries.start,
+      cancelTurn: (principal, of) => cancelTurn(storage, principal, of),
+      deliver: deliveries.slack.start,
       logger,
     });
   return refusingWhileDatabaseIsAway<Service>({
     agents: config.agents,
-    startTurn: (principal, request) => startTurn(parts, principal, request),
-    currentTurn: (principal, conversation) => currentTurn(parts, principal, conversation),
+    startTurn: (principal, request) => startTurn({ ...parts, startWorkflow }, principal, request),
+    currentTurn: (principal, conversation) => currentTurn(storage, principal, conversation),
     findTurn: (principal, ids) => findTurn(storage, principal, ids),
-    cancelTurn: (principal, of) => cancelTurn(parts, principal, of),
+    cancelTurn: (principal, of) => cancelTurn(storage, principal, of),
     followTurn: (turn, follow) => followTurn(storage, turn, follow),
     readTurn: (turn, signal) => readTurn(storage, turn, signal),
     turnSoFar: (turn) => turnSoFar(storage, turn),
@@ -215,7 +212,7 @@ export function createService(given: ServiceParts): Service {
     askedQuestion: (principal, elicitationId) => askedQuestion(storage, principal, elicitationId),
     questionsOf: (principal) => questionsOf(storage, principal),
     followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
-    answerQuestion,
+    answerQuestion: createAnswerQuestion({ storage, keys }),
     questionAnsweredUnder: (turn, key) => questionAnsweredUnder(storage, turn, key),
     completePage: createCompletePage(parts),
     connections,
@@ -226,9 +223,9 @@ export function createService(given: ServiceParts): Service {
     recordRefusal,
     sealedText: createSealedText(keys),
     mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
-    pushes: createOwnPushes({ storage, keys, config, deliveries: workflows.deliveries }),
+    pushes: createOwnPushes({ storage, keys, config, deliveries: deliveries.push }),
     slack,
-    resumeDeliveries: workflows.resumeDeliveries,
+    resumeDeliveries: deliveries.resume,
     async exposedTools() {
       const tools = await storage.exposedTools.list();
       // Of agents that were in a file once, nothing can be called any more.
@@ -237,21 +234,18 @@ export function createService(given: ServiceParts): Service {
     authenticate: createAuthenticate({ auth: config.auth, apiKeys: storage.apiKeys, recordRefusal }),
     installation,
     now: storage.now,
-    clocks: () => ({ databaseMs: storage.clockAheadMs(), temporalMs: workflows.clockAheadMs() }),
+    clocks: () => ({ databaseMs: storage.clockAheadMs(), temporalMs: clock.aheadMs() }),
     readiness: createReadiness([
       ...databaseChecks({ storage, keys }),
       installationCheck(installation),
-      { ...temporalCheck(workflows.readiness.namespace), isWarning: true },
+      { ...temporalCheck(calls.readiness.namespace), isWarning: true },
       // While Temporal itself does not answer, nothing is known about workers.
-      { name: 'workers', check: workflows.readiness.workers, otherwise: null, isWarning: true },
+      { name: 'workers', check: calls.readiness.workers, otherwise: null, isWarning: true },
     ]),
-    start() {
-      repeated.start();
-      slack?.start();
-    },
+    start: () => slack?.start(),
     async close() {
-      await Promise.all([repeated.stop(), slack?.close()]);
-      await workflows.idle();
+      await slack?.close();
+      await calls.idle();
     },
   });
 }

@@ -32,7 +32,7 @@ export function startOptions(
   return {
     workflowId: turnWorkflowId(turn),
     workflowIdConflictPolicy: 'FAIL',
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
     ...pinnedTo(config.temporal, buildId),
     taskQueue: config.temporal.taskQueue,
     // The turn's row judges how long it takes (see the reconciler); this is for a workflow that does not even end then.

@@ -13,17 +13,17 @@ import type { TakenRequest } from './images/take-images.ts';
 import { toOwnTurn } from './own-turn.ts';
 import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
+import type { StartWorkflow } from './start-workflow.ts';
 import type { TurnRequest } from './turn-request.ts';
-import type { TurnWorkflows } from './turn-workflows.ts';
 
 interface Parts {
   storage: Storage;
   config: Pick<Config, 'agents' | 'delegation' | 'images'>;
-  workflows: Pick<TurnWorkflows, 'start'>;
+  startWorkflow: StartWorkflow;
 }
 
 export async function startTurn(
-  { storage, config, workflows }: Parts,
+  { storage, config, startWorkflow }: Parts,
   principal: Principal,
   request: TurnRequest,
 ): Promise<OwnTurn> {
@@ -58,7 +58,7 @@ export async function startTurn(
   };
   const isNamed = request.conversation !== undefined && request.messages.at(-1)?.id !== undefined;
   const isRepeatable = isNamed || request.repetition.kind === 'named';
-  const start = await workflows.start(turn, { onBusy: request.onBusy, isRepeatable });
+  const start = await startWorkflow(turn, { onBusy: request.onBusy, isRepeatable });
   switch (start.kind) {
     case 'started':
     case 'joined':

@@ -1,8 +1,8 @@
 /** A message to an agent, as every surface hands it on. */
 import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { Replacing } from '../storage/ports/turns.ts';
 import type { DirectCallPart } from '../turn/direct-call.ts';
 import type { PageContextPart } from '../turn/page-context.ts';
-import type { OnBusy } from './open-turn.ts';
 
 export interface TurnRequest {
   /** Undefined: a new conversation, of which `messages` are the history. */
@@ -12,7 +12,7 @@ export interface TurnRequest {
   /** Its name; undefined: the conversation's, or the first one. */
   agent: string | undefined;
   capabilities: Capabilities;
-  onBusy: OnBusy;
+  onBusy: Replacing['onBusy'];
   repetition: Repetition;
   /** How often the task was handed on before, as far as its caller says. */
   hops?: number;

@@ -1,14 +1,8 @@
-/** What Temporal knows of the runs of turns, and what they can say when they are over: for the reconciler. */
+/** What Temporal knows of the runs of turns: for the reconciler. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { Elicitation } from '../elicitation/lifecycle.ts';
-import type { ConversationRef, TurnRef } from '../turn/turn.ts';
-import {
-  agentTurnWorkflow,
-  durableToolWorkflow,
-  elicitationQuery,
-  turnWorkflowId,
-} from '../workflows/messages.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../workflows/messages.ts';
 import { isOfTemporal } from './temporal-errors.ts';
 
 /**
@@ -20,15 +14,14 @@ export type RunStatus = 'open' | 'unknown' | 'missing' | 'closed' | 'cancelled' 
 export interface ClosedRun {
   runId: string;
   workflowId: string;
-  conversation: ConversationRef;
-  /** Null for the run of a delegated agent or of a tool. */
-  turnId: string | null;
+  turn: TurnRef;
+  /** The turn's own; false for the run of a delegated agent or of a tool. */
+  isOwn: boolean;
   runStatus: RunStatus;
 }
 
 const describeDeadlineMs = 2_000;
 const listDeadlineMs = 5_000;
-const queryDeadlineMs = 2_000;
 /** Lists lag behind what they list, by seconds on some clusters. */
 const lagMs = 30_000;
 /** Of the first list: so far apart the clocks of this process and of Temporal may be. */
@@ -43,11 +36,10 @@ export function createTurnRuns(client: Client) {
   const within = <T>(call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + describeDeadlineMs, call);
 
-  /** `turnId`: of the turn whose run it has to be; the latest run may be another turn's. */
-  async function statusOf(workflowId: string, turnId?: string): Promise<RunStatus> {
+  /** Of the workflow's latest run. */
+  async function statusOf(workflowId: string): Promise<RunStatus> {
     try {
-      const run = await within(() => client.workflow.getHandle(workflowId).describe());
-      if (turnId === undefined || run.memo?.['turnId'] === turnId) return toRunStatus(run);
+      return toRunStatus(await within(() => client.workflow.getHandle(workflowId).describe()));
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) return unknownIfTemporals(error);
     }
@@ -68,28 +60,6 @@ export function createTurnRuns(client: Client) {
 
   return {
     statusOf,
-    statusOfTurn: (turn: TurnRef) => statusOf(turnWorkflowId(turn), turn.turnId),
-
-    /** Asks the turn's run to stop; does nothing where it is closed or missing, or Temporal does not answer. */
-    async cancel(turn: TurnRef): Promise<void> {
-      const workflowId = turnWorkflowId(turn);
-      try {
-        const { memo, runId } = await within(() => client.workflow.getHandle(workflowId).describe());
-        if (memo?.['turnId'] !== turn.turnId) return;
-        await within(() => client.workflow.getHandle(workflowId, runId).cancel());
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) unknownIfTemporals(error);
-      }
-    },
-
-    /**
-     * A question as the workflow that asked it knows it, also when that is closed: it still answers queries as long as there
-     * is a worker that can read its history. Null when nobody can tell.
-     */
-    questionOf(workflowId: string, elicitationId: string): Promise<Elicitation | null> {
-      const query = () => client.workflow.getHandle(workflowId).query(elicitationQuery, elicitationId);
-      return client.withDeadline(Date.now() + queryDeadlineMs, query).catch(() => null);
-    },
 
     /**
      * Runs that did not come to their own end, each once. What ended before the first call is found with its turn. Where the
@@ -135,19 +105,11 @@ function unknownIfTemporals(error: unknown): 'unknown' {
 }
 
 function toClosedRun(run: WorkflowExecutionInfo): ClosedRun | null {
-  const [, tenant, conversation] = run.workflowId.split('/');
-  if (tenant === undefined || conversation === undefined) return null;
-  const ref = { tenant: decodeURIComponent(tenant), conversation };
-  const isOwn = run.workflowId === turnWorkflowId(ref);
-  const turnId = run.memo?.['turnId'];
+  const [, tenant, conversation, turnId] = run.workflowId.split('/');
+  if (tenant === undefined || conversation === undefined || turnId === undefined) return null;
+  const turn = { tenant: decodeURIComponent(tenant), conversation, turnId };
   const { runId, workflowId } = run;
-  return {
-    runId,
-    workflowId,
-    conversation: ref,
-    turnId: isOwn && typeof turnId === 'string' ? turnId : null,
-    runStatus: toRunStatus(run),
-  };
+  return { runId, workflowId, turn, isOwn: workflowId === turnWorkflowId(turn), runStatus: toRunStatus(run) };
 }
 
 function toRunStatus({ status }: Pick<WorkflowExecutionInfo, 'status'>): RunStatus {

@@ -50,7 +50,7 @@ export async function questionAnsweredUnder(
     if (question.turnId !== turn.turnId) continue;
     // A key's id depends on nothing of the answer but the key.
     const responseId = responseIdOf(question, { action: 'cancel' }, idempotencyKey);
-    if (await elicitations.answer(question.id, responseId)) return question.id;
+    if (await elicitations.recorded(question.id, responseId)) return question.id;
   }
   return null;
 }

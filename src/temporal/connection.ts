@@ -37,6 +37,15 @@ export function connectClient(
   return { client, close };
 }
 
+/** A client over a worker's connection. */
+export function clientOver(
+  connection: NativeConnection,
+  { namespace }: Pick<TemporalConfig, 'namespace'>,
+  guard?: WorkflowClientInterceptor,
+): Client {
+  return new Client({ connection, namespace, ...(guard && { interceptors: { workflow: [guard] } }) });
+}
+
 /** A connection that follows changes of its secrets. `options`: more than the address and the login. */
 export function connectLazily(
   config: Reached,

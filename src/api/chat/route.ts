@@ -51,10 +51,7 @@ export function chatSurface(api: Api, parts: ChatParts): void {
           z.union([ChatAnswerSchema, ElicitationReceiptSchema]),
         ),
       ),
-      202: json(
-        'The answer is stored; `status` and `awaiting` say what is missing',
-        ElicitationReceiptSchema,
-      ),
+      202: json('Consent is recorded; `awaiting` names what is missing', ElicitationReceiptSchema),
     },
     problems: [...problemsOf.takingABody, ...problemsOf.startingATurn, ...problemsOf.answering],
     namesTurn: true,

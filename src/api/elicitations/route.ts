@@ -35,10 +35,7 @@ export function elicitationsSurface(api: Api, { service, readers, countEach }: E
         'The answer is recorded, and what counts; for several answers, one item each',
         z.union([ElicitationReceiptsSchema, ElicitationReceiptSchema]),
       ),
-      202: json(
-        'The answer is stored; `status` and `awaiting` say what is missing',
-        ElicitationReceiptSchema,
-      ),
+      202: json('Consent is recorded; `awaiting` names what is missing', ElicitationReceiptSchema),
     },
     problems: [...problemsOf.takingABody, ...problemsOf.answering],
   });

@@ -36,8 +36,6 @@ export function toReceipt(elicitationId: string, answered: Answered): Receipt {
       return { statusCode: 202, body: { elicitationId, status: 'pending', awaiting: 'connection' } };
     case 'awaiting-page':
       return { statusCode: 202, body: { elicitationId, status: 'pending', awaiting: 'page' } };
-    case 'received':
-      return { statusCode: 202, body: { elicitationId, status: 'received' } };
     default:
       return answered satisfies never;
   }

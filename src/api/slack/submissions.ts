@@ -14,7 +14,6 @@ import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
 import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
 import { troubleOf } from '../../slack/client.ts';
 import { fitContent } from '../../service/answer-content.ts';
-import type { Answered } from '../../service/conclude-answer.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import type { SlackContext } from './context.ts';
@@ -110,13 +109,15 @@ async function take(
 ): Promise<WindowAnswer | undefined> {
   const { question, principal } = found;
   try {
-    const answered = await parts.service.answerQuestion(principal, {
+    await parts.service.answerQuestion(principal, {
       elicitationId: question.id,
       response,
       address,
       surface: 'slack',
     });
-    return concluded(asked, answered, response);
+    return asked.kind === 'link' && response.action === 'accept'
+      ? { response_action: 'update', view: onwardModal(asked) }
+      : undefined;
   } catch (error) {
     const { kind, words } = refusalOf(error);
     if (kind === 'away') throw error;
@@ -168,17 +169,6 @@ function decisionOf(values: ViewValues): ElicitationResponse | null {
 function undecided({ kind }: AskedInSlack): WindowAnswer {
   if (kind === 'approval') return errors({ [approvalBlocks.decision]: 'Choose one of these.' });
   return says('This question is answered on its page.');
-}
-
-function concluded(
-  asked: AskedInSlack,
-  answered: Answered,
-  { action }: ElicitationResponse,
-): WindowAnswer | undefined {
-  if (asked.kind === 'link' && action === 'accept')
-    return { response_action: 'update', view: onwardModal(asked) };
-  if (answered.kind === 'recorded') return undefined;
-  return says('Your answer is on record. The agent hears of it in a moment.');
 }
 
 /** About no field in particular: below the first one. */

@@ -55,7 +55,6 @@ export async function toolPages(
       'For the server of a page to which a tool in TypeScript has sent its user. It has no token: the header signs time, question and body with the secret of the tools. A repetition changes nothing, and is told the same.',
     response: {
       200: json('The tool goes on; `duplicate` when it was reported before', ElicitationReceiptSchema),
-      202: json('The report is delivered, and not yet confirmed by the tool', ElicitationReceiptSchema),
     },
     problems: [
       'invalid_request',

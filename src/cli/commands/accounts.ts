@@ -110,7 +110,7 @@ function sharedServer({ servers }: Config, wanted: string): ServerConfig {
 }
 
 async function keepGivenKey(
-  { storage, logger }: Dependencies,
+  { storage }: Dependencies,
   tenant: string,
   server: ServerConfig,
   store: Pick<VaultStore, 'keep'>,
@@ -119,10 +119,9 @@ async function keepGivenKey(
   const key = { tenant, server: server.name, user: null };
   const kept = await store.keep(server, key, (await text(process.stdin)).trim());
   if (kept.kind !== 'kept') throw new Error(kept.message);
-  const { version } = kept;
-  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+  const confirm = createConfirmConnection(storage);
   const by = { actor: nobody, address: 'command line', elicitationId: null };
-  await confirm({ key, version, ...by, isNew: true });
+  await confirm({ key, ...by, isNew: true });
   return `${server.name} is connected for everybody in ${tenant}${kept.account === null ? '' : ` as ${kept.account}`}.`;
 }
 

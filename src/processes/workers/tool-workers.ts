@@ -5,14 +5,12 @@
 import { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
-import { createCallRounds } from '../../activities/call-tool/rounds.ts';
 import { createDurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
 import { createEffect } from '../../activities/durable-tools/effects.ts';
 import { createToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
 import type { ToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
-import { createFindConnection } from '../../activities/find-connection.ts';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
-import { createElicitationActivities } from '../../activities/questions/questions.ts';
+import { createToolQuestionActivities } from '../../activities/questions/tool-question.ts';
 import { joinWithSdk } from '../../temporal/join-sdk.ts';
 import { activityInterceptors } from '../own-installation.ts';
 import { sealingCodec } from '../../temporal/sealed-payloads.ts';
@@ -92,8 +90,7 @@ async function createToolWorker(
       // another user's (docs/decisions/0079-a-context-for-each-call.md).
       reuseV8Context: false,
       activities: {
-        ...createElicitationActivities({ ...parts, rounds: createCallRounds(parts) }),
-        ...createFindConnection({ ...parts, servers: config.servers }),
+        ...createToolQuestionActivities(parts),
         ...createDurableToolActivities({ ...parts, progress }),
         ...Object.fromEntries(
           [...authors].map(([name, activity]) => [

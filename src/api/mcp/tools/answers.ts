@@ -9,7 +9,7 @@ import type { Caller } from './tool.ts';
 export type Verdict =
   /** On record, and the question is closed. */
   | { kind: 'settled' }
-  /** On record; the question stays open until an account is connected, a page is done or a worker is there. */
+  /** On record; the question stays open until an account is connected or a page is done. */
   | { kind: 'awaited' }
   /** The question stays open, and may be answered again. */
   | { kind: 'misfit'; reasons: string }

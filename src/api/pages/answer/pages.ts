@@ -5,7 +5,7 @@ import { detail } from '../details.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { clock, cross, dash, monogram, tick } from '../marks.ts';
+import { cross, dash, monogram, tick } from '../marks.ts';
 import { finishedPage } from '../outcome-pages.ts';
 import { clockTime, minutesInWords } from '../question/pages.ts';
 import { returnField } from '../return-url.ts';
@@ -137,13 +137,10 @@ function timeLeft({ deadline, minutesLeft }: AnswerView): Html {
   );
 }
 
-/**
- * How the question ended, or that its answer is on record and is being told. `now`: this person has just settled it;
- * `before`: it was settled already, which may be long ago.
- */
+/** How the question ended. `now`: this person has just settled it; `before`: it was settled already, which may be long ago. */
 export function settledPage(
   { asked }: Pick<AnswerView, 'asked'>,
-  status: Exclude<Status, 'pending'> | 'received',
+  status: Exclude<Status, 'pending'>,
   when: 'now' | 'before',
 ): Page {
   switch (status) {
@@ -155,12 +152,6 @@ export function settledPage(
         `${when === 'now' ? now : before} You can close this window and go back to where you were asked.`,
       );
     }
-    case 'received':
-      return outcome(
-        clock,
-        'Your answer is on record',
-        'The agent hears of it in a moment. You can close this window and go back to where you were asked.',
-      );
     case 'decline':
       return outcome(
         dash,

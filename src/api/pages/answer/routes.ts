@@ -118,7 +118,8 @@ async function answer(
       address: request.ip,
     });
     if (given.action === 'accept' && view.asked.kind === 'link') return onwardPage(view.asked);
-    return settledPage(view, answered.kind === 'recorded' ? answered.outcome : 'received', 'now');
+    if (answered.kind !== 'recorded') throw new Error('Only a link waits for more than its answer.');
+    return settledPage(view, answered.outcome, 'now');
   } catch (error) {
     const refused = refusedAnswer(error);
     if (!refused) throw error;

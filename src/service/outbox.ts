@@ -1,0 +1,223 @@
+/**
+ * Delivers the outbox: what transactions have decided and Temporal or servers still have to be notified of. Marks come from
+ * the commits of this process, and from a leased loop over those that are due: left by a burst, by a process that died, or
+ * refused before. A signal is a hint to read the rows, so it does no harm that a mark may be delivered twice.
+ */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { startLeasedLoop } from '../storage/leased-loop.ts';
+import type { Mark, OutboxObserver } from '../storage/ports/outbox.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import { questionsSettled } from '../workflows/messages.ts';
+import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
+
+/** Of signals and cancellations, and of turns whose calls are abandoned: more at once make a burst slower. */
+const atOnce = 16;
+const everyMs = 500;
+/** A mark that is claimed and not delivered, because its process died or Temporal is away, is due again after that. */
+const leaseMs = 5_000;
+const deadlineMs = 3_500;
+/** Marks that are delivered within this time are deleted by one statement. */
+const collectMs = 5;
+
+interface Parts {
+  client: Client;
+  storage: Pick<Storage, 'outbox' | 'turns'>;
+  /** Notifies servers that keep calls of an ended turn open. */
+  abandonCalls(turn: TurnRef): Promise<void>;
+  /** A workflow of the turn has been notified. */
+  onSent(turn: TurnRef): void;
+  /** Absent: whether database and Temporal belong together is not asked. */
+  installation?: { isTogether(): boolean } | undefined;
+  logger: Logger;
+}
+
+export interface OutboxSender {
+  deliver: OutboxObserver;
+  /** Resolves when nothing is under way any more. What is left is due for other processes. */
+  stop(): Promise<void>;
+}
+
+export function startOutbox({
+  client,
+  storage,
+  abandonCalls,
+  onSent,
+  installation,
+  logger,
+}: Parts): OutboxSender {
+  const { outbox, turns } = storage;
+  const isTogether = () => installation?.isTogether() ?? true;
+  const delivered = createCollector(async (ids) => {
+    await outbox.done(ids).catch((err: unknown) => logger.warn({ err }, 'delivered marks are sent again'));
+  });
+  const signals = createLane(attempt);
+  // Lanes of their own, so that slow servers do not delay signals.
+  const abandonments = createLane(attempt);
+  const laneOf = ({ kind }: Mark) => (kind === 'abandon' ? abandonments : signals);
+
+  async function attempt(marks: Mark[]): Promise<void> {
+    const ids = marks.map(({ id }) => id);
+    try {
+      await send(marks);
+      delivered.add(ids);
+    } catch (err) {
+      logger.debug({ err, marks: ids.length }, 'a workflow could not be notified yet; it is tried again');
+      // While Temporal is away, the lease alone delays the next attempt.
+      if (isOfTemporal(err) && !wasAnswered(err)) return;
+      await outbox.failed(ids).catch((cause: unknown) => logger.warn({ err: cause }, 'a mark is sent again'));
+    }
+  }
+
+  async function send(marks: Mark[]): Promise<void> {
+    const [first] = marks;
+    if (!first) return;
+    switch (first.kind) {
+      case 'settled': {
+        const elicitationIds = marks.flatMap((mark) => (mark.kind === 'settled' ? [mark.elicitationId] : []));
+        return reach(first, (workflow) => workflow.signal(questionsSettled, { elicitationIds }));
+      }
+      case 'cancel':
+        return reach(first, async (workflow) => void (await workflow.cancel()));
+      case 'abandon':
+        return abandonCalls(first.turn);
+      default:
+        return first satisfies never;
+    }
+  }
+
+  async function reach(
+    { workflowId, turn }: { workflowId: string; turn: TurnRef },
+    message: (workflow: WorkflowHandle) => Promise<void>,
+  ): Promise<void> {
+    const workflow = client.workflow.getHandle(workflowId);
+    try {
+      await within(() => message(workflow));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError) || !(await isOver(workflow, turn))) throw error;
+    }
+    onSent(turn);
+  }
+
+  /** A refused signal alone does not prove it: a server that is starting refuses, too, and so does one between two runs. */
+  async function isOver(workflow: WorkflowHandle, turn: TurnRef): Promise<boolean> {
+    try {
+      const { status } = await within(() => workflow.describe());
+      return status.name !== 'RUNNING' && status.name !== 'PAUSED';
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      const row = await turns.get(turn);
+      return !row || row.endedAt !== null;
+    }
+  }
+
+  function within<T>(call: () => Promise<T>): Promise<T> {
+    return client.withDeadline(Date.now() + deadlineMs, call);
+  }
+
+  const loop = startLeasedLoop<Mark>(
+    {
+      name: 'outbox',
+      everyMs,
+      atOnce,
+      claim: async (free) => (isTogether() ? outbox.claim(free, leaseMs) : []),
+      work: (mark) => laneOf(mark).add(mark),
+    },
+    logger,
+  );
+
+  return {
+    deliver(marks) {
+      if (!isTogether()) return;
+      for (const mark of marks) void laneOf(mark).add(mark);
+      // A transaction of a burst leaves marks to the loop.
+      if (signals.isFull()) loop.wake();
+    },
+    async stop() {
+      await Promise.all([signals.stop(), abandonments.stop(), loop.stop()]);
+      await delivered.flush();
+    },
+  };
+}
+
+/**
+ * At most `atOnce` deliveries under way, one at a time for each receiver. Marks for the same receiver that come meanwhile
+ * are delivered together.
+ */
+function createLane(attempt: (marks: Mark[]) => Promise<void>) {
+  interface Delivery {
+    marks: Mark[];
+    over: PromiseWithResolvers<void>;
+  }
+  const waiting = new Map<string, Delivery>();
+  const underWay = new Map<string, Promise<void>>();
+  let isStopping = false;
+
+  function next(): void {
+    for (const [receiver, { marks, over }] of waiting) {
+      if (underWay.size >= atOnce) return;
+      if (underWay.has(receiver)) continue;
+      waiting.delete(receiver);
+      const delivering = attempt(marks).finally(() => {
+        underWay.delete(receiver);
+        over.resolve();
+        next();
+      });
+      underWay.set(receiver, delivering);
+    }
+  }
+
+  return {
+    isFull: () => underWay.size >= atOnce,
+    /** Resolves when it has been delivered, or has failed. */
+    add(mark: Mark): Promise<void> {
+      if (isStopping) return Promise.resolve();
+      const receiver = receiverOf(mark);
+      const known = waiting.get(receiver);
+      if (known) {
+        known.marks.push(mark);
+        return known.over.promise;
+      }
+      const over = Promise.withResolvers<void>();
+      waiting.set(receiver, { marks: [mark], over });
+      next();
+      return over.promise;
+    },
+    async stop(): Promise<void> {
+      isStopping = true;
+      for (const { over } of waiting.values()) over.resolve();
+      waiting.clear();
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+function receiverOf(mark: Mark): string {
+  return `${mark.kind} ${mark.kind === 'abandon' ? mark.turn.turnId : mark.workflowId}`;
+}
+
+/** Hands on, at once, what was added within a few milliseconds. */
+function createCollector(handOn: (ids: string[]) => Promise<void>) {
+  let collected: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let handing = Promise.resolve();
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const ids = collected;
+    collected = [];
+    if (ids.length > 0) handing = handing.then(() => handOn(ids));
+    return handing;
+  }
+
+  return {
+    add(ids: string[]): void {
+      collected.push(...ids);
+      timer ??= setTimeout(() => void flush(), collectMs);
+    },
+    flush,
+  };
+}
