@@ -4,7 +4,6 @@
  * people of the end-to-end tests.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -101,13 +100,7 @@ const sayMore: Meanwhile = async (stream, conversation) => {
   await (await bob.chat('hello', { conversation })).finished();
 };
 await turn('task-superseded', bob, 'ask the researcher to list my open issues', sayMore, lead);
-const sayMoreLater: Meanwhile = async (stream, conversation) => {
-  await stream.question('pending');
-  // Until the turn's own agent knows that the one two levels below it waits.
-  await delay(1_000);
-  await (await bob.chat('hello', { conversation })).finished();
-};
-await turn('task-handed-on-superseded', bob, handedOn, sayMoreLater, lead);
+await turn('task-handed-on-superseded', bob, handedOn, sayMore, lead);
 const twoTasks = [
   'call agent__researcher {"task":"list my open issues"}',
   'call agent__editor {"task":"ask the researcher to list my closed issues"}',
@@ -141,13 +134,13 @@ await turn('page-done', alice, 'call pages__gate', done, asked);
 await turn('task-with-a-question', alice, `ask the asked to ${bookRome}`, fillIn(1), { agentId: 'asker' });
 
 const failing = randomUUID();
-await alice.request('POST', '/run/api/chat', {
+const { body: failed } = await alice.request('POST', '/run/api/chat', {
   id: failing,
   agentId: 'writer',
   stream: false,
   messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
 });
-if (isWanted('failed-model')) await keep('failed-model', rootOf(failing));
+if (isWanted('failed-model')) await keep('failed-model', rootOf(failing, String(failed['turnId'])));
 
 // From here on accounts are kept elsewhere, and nobody tells of a new one: it is looked for.
 const nango = await openNangoUnderTest();
@@ -211,10 +204,9 @@ async function turn(
   if (!isWanted(name)) return;
   const { conversation = randomUUID() } = options ?? {};
   const stream = await caller.chat(words, { ...options, conversation });
-  const { runId } = await temporal.getHandle(rootOf(conversation)).describe();
   await meanwhile?.(stream, conversation);
   await stream.finished();
-  await keep(name, rootOf(conversation), runId);
+  await keep(name, rootOf(conversation, stream.turnId));
 }
 
 async function hangUp(stream: ChatStream, conversation: string): Promise<void> {
@@ -249,13 +241,13 @@ function answerEach(...responses: Response[]): Meanwhile {
   };
 }
 
-function rootOf(conversation: string): string {
-  return turnWorkflowId({ tenant: 'demo', conversation });
+function rootOf(conversation: string, turnId: string): string {
+  return turnWorkflowId({ tenant: 'demo', conversation, turnId });
 }
 
 /** The turn as `<name>.json`, and each agent that had a task in it as `<name>.<agent>.json`. */
-async function keep(name: string, workflowId: string, runId?: string): Promise<void> {
-  const handle = temporal.getHandle(workflowId, runId);
+async function keep(name: string, workflowId: string): Promise<void> {
+  const handle = temporal.getHandle(workflowId);
   const { status } = (await handle.result()) as { status: string };
   const history = await handle.fetchHistory();
   await writeHistory(path.join(folder, `${name}.json`), history);

@@ -107,11 +107,9 @@ async function record(
 ): Promise<void> {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const stream = await alice.chat(words, { conversation, ...options });
-  const root = turnWorkflowId({ tenant: 'demo', conversation });
-  const { runId } = await temporal.getHandle(root).describe();
   await meanwhile?.({ stream, conversation });
   await stream.finished();
-  await keep(name, root, runId);
+  await keep(name, turnWorkflowId({ tenant: 'demo', conversation, turnId: stream.turnId }));
 }
 
 function accept(content: object): Response {
@@ -126,8 +124,8 @@ function answers(...given: Response[]) {
 }
 
 /** The turn, and each tool in it. */
-async function keep(name: string, workflowId: string, runId?: string): Promise<void> {
-  const handle = temporal.getHandle(workflowId, runId);
+async function keep(name: string, workflowId: string): Promise<void> {
+  const handle = temporal.getHandle(workflowId);
   // What a tool's workflow returns is sealed.
   await handle.result().catch(() => undefined);
   const history = await handle.fetchHistory();
