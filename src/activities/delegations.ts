@@ -4,6 +4,8 @@ import { unansweredForModel } from '../elicitation/wording.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
+import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
+import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
 import { finishToolCall, requestedToolCall } from './tool-results.ts';
@@ -11,8 +13,8 @@ import { finishToolCall, requestedToolCall } from './tool-results.ts';
 interface Dependencies {
   storage: Pick<Storage, 'messages' | 'toolCalls'>;
   agents: Config['agents'];
-  /** Tells servers that nobody waits any more for what this agent called. */
-  abandonLostCalls: (turn: Turn, agent: Delegation) => Promise<void>;
+  /** Notifies the server of a call that nothing waits for any more. Resolves when its rounds are read. */
+  abandonCall: (turn: Turn, call: UnfinishedCall) => Promise<void>;
 }
 
 interface EndOfDelegation {
@@ -23,17 +25,35 @@ interface EndOfDelegation {
 }
 
 export function createDelegationActivities(parts: Dependencies) {
-  const { storage, abandonLostCalls } = parts;
+  const { storage } = parts;
   return {
     /** The answer is the last thing that the other agent said. */
     async finishDelegation(input: EndOfDelegation): Promise<void> {
       const { turn, delegation, end } = input;
       // Only an agent that was ended from outside does not say why it failed.
-      if (end.status === 'failed' && !end.failure) await abandonLostCalls(turn, delegation);
+      if (end.status === 'failed' && !end.failure) await endLostCalls(parts, turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
       await finishToolCall(storage, turn, call, await resultOf(parts, input));
     },
   };
+}
+
+/** The turn goes on: the agent's calls, and those of agents it has asked, end here, with their questions. */
+async function endLostCalls(
+  { storage, abandonCall }: Pick<Dependencies, 'storage' | 'abandonCall'>,
+  turn: Turn,
+  { toolCallId }: Delegation,
+): Promise<void> {
+  const unfinished = await storage.toolCalls.unfinished(turn);
+  const lost = (agentCall: string): UnfinishedCall[] =>
+    unfinished
+      .filter(({ delegation }) => delegation?.toolCallId === agentCall)
+      .flatMap((call) => [call, ...lost(call.toolCallId)]);
+  const resultOf = unfinishedCallResult(turn, 'failed');
+  for (const call of lost(toolCallId)) {
+    await abandonCall(turn, call);
+    await storage.toolCalls.finish(turn, call.toolCallId, resultOf(call));
+  }
 }
 
 async function resultOf(

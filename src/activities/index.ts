@@ -7,18 +7,15 @@ import type { Catalogue } from '../remote/catalogue.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { Models } from '../models/provider.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAbandonCall, createAbandonLostCalls, createAbandonTasks } from './call-tool/abandon-call.ts';
 import { createCallModel } from './call-model/call-model.ts';
-import { createCallRounds } from './call-tool/rounds.ts';
+import { abandonCall } from './call-tool/abandon-call.ts';
 import { createToolActivities } from './call-tool/call-tool.ts';
+import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
+import { createCallRounds } from './call-tool/rounds.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createDurableCallActivities } from './durable-tools/durable-calls.ts';
 import type { OfferedTools } from './durable-tools/offered-tools.ts';
-import { createElicitationActivities } from './questions/questions.ts';
-import { createFinishModelQuestion } from './questions/finish-model-question.ts';
-import { createFindConnection } from './find-connection.ts';
-import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
-import { createRefuseToolCall } from './call-tool/refuse-tool-call.ts';
+import { createModelQuestionActivity } from './questions/model-question.ts';
 import { createPushActivities } from './push/push-activities.ts';
 import { createSlackActivities } from './slack/slack-activities.ts';
 import { createTurnActivities } from './turns.ts';
@@ -38,29 +35,21 @@ export interface ActivityDependencies {
 }
 
 export function createActivities(dependencies: ActivityDependencies) {
-  const { config } = dependencies;
-  const { agents, servers } = config;
-  const rounds = createCallRounds(dependencies);
+  const { agents, servers } = dependencies.config;
+  const parts = { ...dependencies, rounds: createCallRounds(dependencies) };
   return {
-    ...createTurnActivities({
-      ...dependencies,
-      abandonCalls: createAbandonTasks({ ...dependencies, rounds, servers }),
-    }),
+    ...createTurnActivities(parts),
+    ...createCallModel({ ...parts, agents, servers }),
+    ...createToolActivities(parts),
+    ...createModelQuestionActivity(parts),
     ...createDelegationActivities({
-      ...dependencies,
+      ...parts,
       agents,
-      abandonLostCalls: createAbandonLostCalls({ ...dependencies, rounds, servers }),
+      abandonCall: (turn, call) => abandonCall(parts, turn, call),
     }),
-    ...createElicitationActivities({ ...dependencies, rounds }),
-    ...createToolActivities({ ...dependencies, rounds, agents, servers }),
-    ...createFinishModelQuestion(dependencies),
-    ...createFindConnection({ ...dependencies, servers }),
-    ...createAbandonCall({ ...dependencies, rounds, servers }),
-    ...createDurableCallActivities(dependencies),
-    ...createPushActivities(dependencies),
-    ...createSlackActivities(dependencies),
-    ...createRefuseToolCall({ ...dependencies, servers }),
-    ...createCallModel({ ...dependencies, agents, servers }),
+    ...createDurableCallActivities(parts),
+    ...createPushActivities(parts),
+    ...createSlackActivities(parts),
   };
 }
 

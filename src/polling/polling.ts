@@ -1,15 +1,13 @@
 /**
- * Polls what could settle open questions (remote servers, credential stores) and signals their workflows when something
- * has changed. Polls are rows under a lease, which any worker claims: no workflow and no activity waits for one.
+ * Polls what could settle open questions (remote servers, credential stores) and settles them. Polls are rows under a
+ * lease, which any worker claims: no workflow and no activity waits for one.
  */
 import type { Logger } from 'pino';
-import { createOpenRounds } from '../activities/call-tool/open-rounds.ts';
 import { createCallRounds } from '../activities/call-tool/rounds.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/store.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
-import type { QuestionSignals, Delivery } from '../service/question-signals.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Poll, PollSubject } from '../storage/ports/polls.ts';
@@ -36,14 +34,10 @@ interface PollingParts {
   logger: Logger;
 }
 
-export function startPolling(
-  parts: PollingParts,
-  signals: Pick<QuestionSignals, 'connected' | 'updated'>,
-): Pick<LeasedLoop, 'stop'> {
-  const { storage, config, logger } = parts;
-  const calls = createOpenRounds({ ...parts, rounds: createCallRounds(parts), servers: config.servers });
-  const pollServer = createServerPoll(calls, parts.remote);
-  const pollConnection = createConnectionPoll({ ...parts, servers: config.servers });
+export function startPolling(parts: PollingParts): Pick<LeasedLoop, 'stop'> {
+  const { storage, logger } = parts;
+  const pollServer = createServerPoll({ ...parts, rounds: createCallRounds(parts) });
+  const pollConnection = createConnectionPoll(parts);
 
   async function make(poll: Poll, signal: AbortSignal): Promise<void> {
     const afterMs = await outcomeOf(poll, signal);
@@ -53,19 +47,14 @@ export function startPolling(
   }
 
   /** In how many milliseconds to poll again; null when nothing is left to poll. */
-  async function outcomeOf({ subject, questions, count, workflowId }: Poll, signal: AbortSignal) {
-    if (subject.kind === 'connection') {
-      const result = await pollConnection(subject, count);
-      if (result.kind === 'nothing-yet') return result.againMs;
-      const { server } = subject;
-      return afterTelling(await signals.connected(workflowId, { server, version: result.version }));
-    }
+  async function outcomeOf({ subject, questions, count }: Poll, signal: AbortSignal) {
+    if (subject.kind === 'connection') return pollConnection(subject, count);
     const result = await pollServer(subject, count, signal);
     if (result.kind === 'ended') return null;
     if (result.kind === 'unchanged') return result.againMs ?? leaseMs;
-    const elicitationIds = result.elicitationIds.filter((id) => questions.includes(id));
-    if (elicitationIds.length === 0) return leaseMs;
-    return afterTelling(await signals.updated(workflowId, { elicitationIds, news: result.change }));
+    const ids = result.elicitationIds.filter((id) => questions.includes(id));
+    if (ids.length > 0) await storage.elicitations.settle(ids, result.event);
+    return leaseMs;
   }
 
   function start({
@@ -116,11 +105,6 @@ export function startPolling(
 
   const loops = [start(shortPolls), start(pageListeners)];
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
-}
-
-/** Polling goes on after the signal and ends when the workflow has settled the question: a lost signal is repeated. */
-function afterTelling(told: Delivery): number | null {
-  return told === 'gone' ? null : leaseMs;
 }
 
 function serversWith(polls: Poll[], atLeast: number): string[] {

@@ -1,117 +1,115 @@
 /**
- * Tells a server that a call which it still keeps open is abandoned: one that waits at the server for answers, one whose
+ * Notifies servers that a call which they still keep open is abandoned: one that waits at the server for answers, one whose
  * worker died while it held the connection or followed a remote agent's task, or one whose workflow was ended from outside.
- * Best effort: not awaited, not retried.
+ * Best effort: not retried.
  */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
-import { serverNameIn } from '../../remote/model-tools.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { Resume } from '../../remote/input-required.ts';
+import { serverNameIn } from '../../remote/model-tools.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
-import type { RoundRef } from '../../turn/tool-call.ts';
-import type { UnfinishedCall } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Delegation, Turn } from '../../turn/turn.ts';
+import type { Turn, TurnRef } from '../../turn/turn.ts';
 import { remoteAgentOf } from '../call-model/delegate-tool.ts';
-import type { OpenRoundsDependencies } from './open-rounds.ts';
-import { createCallRounds } from './rounds.ts';
-import type { Round } from './rounds.ts';
 import { credentialOrNone } from './resolve-credential.ts';
+import { createCallRounds } from './rounds.ts';
+import type { CallRounds, Round } from './rounds.ts';
 
-interface Dependencies extends OpenRoundsDependencies {
+interface AbandonParts {
   remote: Pick<RemoteServers, 'cancelCall'>;
+  storeOf(server: ServerConfig): CredentialStore;
 }
 
-export function createAbandonCall({ rounds, servers, storeOf, remote }: Dependencies) {
-  return {
-    /** Resolves when it has read the call's round: only then may the end of the turn be written, which deletes rounds. */
-    async abandonCall({ turn, toolCallId, server: name, round: number }: RoundRef): Promise<void> {
-      const server = servers.get(name);
-      const round = (await rounds.list(turn, toolCallId))[number - 1];
-      if (!server || !round || !isLeftOpen(round)) return;
-      void sendBestEffort(abandon({ remote, store: storeOf(server), server, turn }, round.resume));
-    },
-  };
-}
-
-/**
- * Abandons a turn's remote tasks; called at its end, before its rows are deleted. The workflow cannot do it for a task whose
- * worker died while it followed it: no round was ever reported to the workflow. Calls with open questions it abandons itself.
- */
-export function createAbandonTasks(parts: LeftCallsDependencies) {
-  return async (turn: Turn): Promise<void> => {
-    const started = (call: UnfinishedCall) => call.state === 'started';
-    for (const { server, resume } of await leftCalls(parts, turn, started)) {
-      if (resume.kind !== 'task') continue;
-      void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
+/** For the outbox: the calls that an ended turn has left at servers. Their rounds are deleted when all are notified. */
+export function createAbandonCalls(
+  parts: AbandonParts & {
+    config: Pick<Config, 'servers'>;
+    storage: Pick<Storage, 'toolCalls' | 'turns' | 'elicitations'>;
+    keys: KeyRing;
+  },
+): (turn: TurnRef) => Promise<void> {
+  const { toolCalls, turns } = parts.storage;
+  const rounds = createCallRounds(parts);
+  return async (ref) => {
+    const turn = await turns.get(ref);
+    if (turn) {
+      const left = await toolCalls.withRounds(turn);
+      const open = await Promise.all(left.map((call) => openAtServer({ ...parts, rounds }, turn, call)));
+      await Promise.all(open.map((call) => call && sendAbandoned(parts, turn, call)));
     }
+    await toolCalls.forgetRounds(ref);
   };
 }
 
-/**
- * For a turn whose workflow was ended from outside, or for one of its agents: that workflow could abandon none of its calls,
- * not even those with open questions.
- */
-export function createAbandonLostCalls(parts: LeftCallsDependencies) {
-  /** `agent`: only its own calls. */
-  return async (turn: Turn, agent?: Delegation): Promise<void> => {
-    const isItsOwn = ({ delegation }: UnfinishedCall) =>
-      !agent || delegation?.toolCallId === agent.toolCallId;
-    for (const { server, resume } of await leftCalls(parts, turn, isItsOwn))
-      void sendBestEffort(abandon({ ...parts, store: parts.storeOf(server), server, turn }, resume));
-  };
+/** Resolves when the rounds of the call are read; the call may be finished then, which deletes them. */
+export async function abandonCall(parts: LeftCallParts, turn: Turn, call: CallRef): Promise<void> {
+  const open = await openAtServer(parts, turn, call);
+  if (open) void sendAbandoned(parts, turn, open);
 }
 
-/** For processes that run no activities. */
-export function createAbandonLostTurn(
-  parts: Pick<Dependencies, 'storeOf' | 'remote'> & { storage: Storage; config: Config; keys: KeyRing },
-): (turn: Turn) => Promise<void> {
-  const { servers } = parts.config;
-  return createAbandonLostCalls({ ...parts, servers, rounds: createCallRounds(parts) });
+interface LeftCallParts extends AbandonParts {
+  rounds: Pick<CallRounds, 'list'>;
+  config: Pick<Config, 'servers'>;
 }
 
-interface LeftCallsDependencies extends Dependencies {
-  storage: Pick<Storage, 'toolCalls'>;
+interface CallRef {
+  toolCallId: string;
+  toolName: string;
 }
 
-interface LeftCall {
+interface OpenAtServer {
   server: ServerConfig;
   resume: Resume;
 }
 
-/** Of the turn's calls that are meant: those that servers keep open. */
-async function leftCalls(
-  { storage, rounds, servers }: LeftCallsDependencies,
+/** Null where the server does not keep the call open. */
+async function openAtServer(
+  { rounds, config }: LeftCallParts,
   turn: Turn,
-  isMeant: (call: UnfinishedCall) => boolean,
-): Promise<LeftCall[]> {
-  const calls = await storage.toolCalls.unfinished(turn);
-  const left = calls.filter(isMeant).map(async (call) => {
-    const server = serverOf(servers, call.toolName);
-    const round = server && (await rounds.list(turn, call.toolCallId)).at(-1);
-    return server && round && isLeftOpen(round) ? [{ server, resume: round.resume }] : [];
-  });
-  return (await Promise.all(left)).flat();
+  { toolCallId, toolName }: CallRef,
+): Promise<OpenAtServer | null> {
+  const { servers } = config;
+  const server = remoteAgentOf(servers, toolName) ?? servers.get(serverNameIn(toolName));
+  const round = server && (await rounds.list(turn, toolCallId)).at(-1);
+  return round && isLeftOpen(round) ? { server, resume: round.resume } : null;
 }
 
-function serverOf(servers: Config['servers'], toolName: string): ServerConfig | undefined {
-  return remoteAgentOf(servers, toolName) ?? servers.get(serverNameIn(toolName));
-}
-
-interface Abandoned extends Pick<Dependencies, 'remote'> {
-  store: CredentialStore;
-  server: ServerConfig;
-  turn: Turn;
-}
-
-async function abandon({ remote, store, server, turn }: Abandoned, open: Resume): Promise<void> {
-  const credential = await credentialOrNone(store, server, turn);
+/** Resolves when it was sent, or took too long. */
+export function sendAbandoned(
+  { remote, storeOf }: AbandonParts,
+  turn: Turn,
+  { server, resume }: OpenAtServer,
+): Promise<void> {
   const { signal } = new AbortController();
-  if (credential) await remote.cancelCall({ server, credential, signal }, open);
+  return sendBestEffort(
+    credentialOrNone(storeOf(server), server, turn).then(
+      (credential) => credential && remote.cancelCall({ server, credential, signal }, resume),
+    ),
+  );
 }
 
-function isLeftOpen({ resume }: Round): boolean {
+/**
+ * A worker that held the connections of a call has died, and the next attempt begins anew: the server may still wait for
+ * answers on the old ones.
+ */
+export async function abandonHeldCalls(
+  { storeOf, remote }: AbandonParts,
+  { server, turn, signal }: { server: ServerConfig; turn: Turn; signal: AbortSignal },
+  rounds: Round[],
+): Promise<void> {
+  const calls = new Map<string, Resume>();
+  for (const { resume } of rounds)
+    if (resume.kind === 'held' && resume.call) calls.set(resume.call.sessionId, resume);
+  if (calls.size === 0) return;
+  const credential = await credentialOrNone(storeOf(server), server, turn);
+  if (!credential) return;
+  await Promise.all(
+    [...calls.values()].map((call) => remote.cancelCall({ server, credential, signal }, call)),
+  );
+}
+
+export function isLeftOpen({ resume }: Round): boolean {
   return resume.kind === 'held' ? resume.call !== undefined : ['detached', 'task'].includes(resume.kind);
 }

@@ -1,135 +1,208 @@
 /**
- * Asks the user while a server keeps the connection of its call open. The activity signals the workflow what is asked,
- * and reads the outcome from the database, where the workflow writes it.
+ * Asks the user while a server keeps the connection of its call open. Each question is a round of its own. The activity
+ * opens it, waits for its row to be settled or its deadline, and reads the answer; the workflow only shows operators that
+ * the call waits.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
-import type { AskUser } from '../../remote/ask-user.ts';
-import type { QuestionAnswer } from '../../remote/input-required.ts';
-import type { QuestionOutcome } from '../../turn/ask.ts';
-import { serverAsks, questionUpdate } from '../../workflows/messages.ts';
-import type { ServerAsks, QuestionUpdate } from '../../workflows/messages.ts';
-import { shutdownAborter, stopSignal } from '../stop-signal.ts';
-import type { Attempt, CallServerParts } from './attempt.ts';
-import { callHasEnded, createHeldRounds } from './held-rounds.ts';
-import type { HeldRounds } from './held-rounds.ts';
+import type { AskUser, UserAnswer } from '../../remote/ask-user.ts';
+import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
+import type { ElicitationRow, TimedQuestion } from '../../storage/ports/elicitations.ts';
+import { isTooManyOpen } from '../../turn/ask.ts';
+import type { AskedQuestion } from '../../turn/ask.ts';
+import { callWaits } from '../../workflows/messages.ts';
+import { openQuestions, toAsked } from '../questions/questions.ts';
+import { questionsOfRound } from '../questions/server-question.ts';
+import { shutdownAborter } from '../stop-signal.ts';
+import type { Attempt, CallParts, ServerAttempt } from './attempt.ts';
 import { credentialOrNone } from './resolve-credential.ts';
-import { toCallPaused } from './rounds.ts';
-import { waitForOutcome } from './wait-for-outcome.ts';
+import { toRound, tooManyRounds } from './rounds.ts';
+import type { Round } from './rounds.ts';
+import { tooManyQuestions } from './server-rounds.ts';
 
 export interface QuestionsDuringCall extends AskUser {
-  /** Resolves when all updates that were sent to the workflow are delivered or have failed. */
-  updatesSent(): Promise<unknown>;
+  /** Resolves when all that the server reported about its questions is written. */
+  settled(): Promise<unknown>;
   hasAsked(): boolean;
 }
 
-const deliverAgainMs = 1_000;
+/** A longer timer would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+/** How long the end of the turn, which closes questions, may take to stop this activity. */
+const endingMs = 2_000;
 
-type Parts = Pick<CallServerParts, 'storage' | 'rounds' | 'storeOf' | 'heldCallLimit'>;
-type AskArguments = Parameters<AskUser['ask']>;
-type AskResult = Awaited<ReturnType<AskUser['ask']>>;
+type Refused = Extract<UserAnswer, { kind: 'refused' }>;
 
-interface AskingCall {
-  parts: Parts;
-  attempt: Attempt;
-  rounds: HeldRounds;
-  workflow: ReturnType<typeof workflowOfActivity>;
-}
+const callHasEnded: Refused = { kind: 'refused', message: 'The call has ended.' };
 
-export function createQuestionsDuringCall(parts: Parts, attempt: Attempt): QuestionsDuringCall {
-  const rounds = createHeldRounds(parts.rounds, attempt);
-  const workflow = workflowOfActivity();
-  const call: AskingCall = { parts, attempt, rounds, workflow };
+export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttempt): QuestionsDuringCall {
+  const { elicitations } = parts.storage;
+  const rounds = new HeldRounds(parts, attempt);
   // Made here: later calls come from callbacks outside the activity's own async context.
+  const report = reportToWorkflow(attempt.input.toolCallId);
   const end = shutdownAborter();
+  const writes = new Set<Promise<unknown>>();
   let open = 0;
   let release: (() => void) | null = null;
 
+  async function askUser(
+    question: ServerQuestion,
+    signal: AbortSignal,
+    running: RunningCall | undefined,
+  ): Promise<UserAnswer> {
+    const { input, server, tool } = attempt;
+    const kept = await rounds.keep(question, running, signal);
+    if ('kind' in kept) return kept;
+    const asked = questionsOfRound(parts, input, { server, tool }, kept.round, kept.number);
+    const opened = await openQuestions(parts, input, asked, { isHeld: true });
+    if (isTooManyOpen(opened.kind))
+      return { kind: 'refused', message: tooManyQuestions(opened.kind, server.title) };
+    const [timed] = opened.kind === 'opened' ? opened.questions : [];
+    if (!timed) return callHasEnded;
+    report.waits(toAsked(timed));
+    const settled = await untilSettled(parts, timed, signal);
+    report.goesOn(settled.id);
+    const [answer] = await parts.rounds.answersTo(kept.round, [settled]);
+    const credential = await credentialOrNone(parts.storeOf(server), server, input.turn);
+    return {
+      kind: 'answer',
+      answer: { action: 'cancel', ...answer, key: question.key },
+      outcome: settled.status === 'pending' ? 'cancel' : settled.status,
+      ...(credential && { credential }),
+    };
+  }
+
   return {
     /** A call takes one place of the process, from its first open question to its last. */
-    async ask(...asked) {
+    async ask(question, signal, running) {
       if (open === 0) release = parts.heldCallLimit.acquire(end);
       if (!release) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
       open++;
       try {
-        return await askUser(call, ...asked);
+        return await askUser(question, signal, running);
       } finally {
         if (--open === 0) release();
       }
     },
     pageDone(question) {
-      const elicitationId = rounds.elicitationIdOf(question);
-      if (elicitationId !== undefined)
-        workflow.update({ elicitationIds: [elicitationId], news: 'page_done' });
+      const id = rounds.elicitationIdOf(question);
+      if (id === undefined) return;
+      // A page that is not reported leaves its question open, which expires.
+      const write = elicitations.settle([id], { type: 'page-done' }).catch(() => undefined);
+      writes.add(write);
+      void write.then(() => writes.delete(write));
     },
-    hasAsked: rounds.areAny,
-    updatesSent: workflow.updatesSent,
+    hasAsked: () => rounds.areAny(),
+    settled: () => Promise.all(writes),
   };
 }
 
-async function askUser(call: AskingCall, ...[question, signal, running]: AskArguments): Promise<AskResult> {
-  const { parts, attempt, rounds, workflow } = call;
-  const { server, input } = attempt;
-  const { turn, toolCallId } = input;
-  const kept = await rounds.keep(question, running, signal);
-  if (kept.kind === 'refused') return kept;
-  const { elicitationId, number, round } = kept;
-  const { questions } = toCallPaused(round, number);
-  await workflow.asks({ toolCallId, round: number, questions }, signal);
-  const outcome = await outcomeOf(call, elicitationId, signal);
-  if (outcome === null) return callHasEnded;
-  const [answer] = await parts.rounds.answersTo(round, [outcome]);
-  const named: QuestionAnswer = { action: 'cancel', ...answer, key: question.key };
-  const credential = await credentialOrNone(parts.storeOf(server), server, turn);
-  return { kind: 'answer', answer: named, outcome: outcome.outcome, ...(credential && { credential }) };
+/** The row once it is settled. Rejects when `signal` aborts. */
+async function untilSettled(
+  { storage }: Pick<CallParts, 'storage'>,
+  asked: TimedQuestion,
+  signal: AbortSignal,
+): Promise<ElicitationRow> {
+  const { elicitations } = storage;
+  let { question, remainingMs } = asked;
+  while (question.status === 'pending') {
+    const deadline = AbortSignal.timeout(Math.min(remainingMs, longestTimerMs));
+    const settled = await elicitations.untilSettled(question, AbortSignal.any([signal, deadline]));
+    if (settled) question = settled;
+    else if (signal.aborted) {
+      // When the server is gone the question stays open: the call may be retried, and its end closes the question.
+      if (signal.reason === 'server_gave_up')
+        await elicitations.settle([question.id], { type: 'withdrawn', because: 'server_gave_up' });
+      throw signal.reason;
+    } else {
+      const [after] = await elicitations.settle([question.id], { type: 'deadline-passed' });
+      if (!after) throw new Error(`Question ${question.id} is not in the database.`);
+      ({ question, remainingMs } = after);
+    }
+  }
+  // Closed without an answer: where its turn ends, the call is stopped in a moment, which says more than an answer.
+  if (question.status === 'cancel' && question.responseId === null)
+    await sleep(endingMs, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) throw signal.reason;
+  return question;
 }
 
-async function outcomeOf(
-  { parts, attempt, workflow }: AskingCall,
-  elicitationId: string,
-  signal: AbortSignal,
-): Promise<QuestionOutcome | null> {
-  const { turn, toolCallId } = attempt.input;
-  try {
-    return await waitForOutcome(parts.storage, { turn, toolCallId, elicitationId }, signal);
-  } catch (error) {
-    // When the server is gone the question stays open: the call may be retried, and its end closes the question.
-    if (signal.reason === 'server_gave_up')
-      workflow.update({ elicitationIds: [elicitationId], news: 'server_gave_up' });
-    throw error;
+/** The rounds of a call whose connection is held. They are kept one after the other, because rounds are numbered. */
+class HeldRounds {
+  readonly #parts: Pick<CallParts, 'rounds'>;
+  readonly #attempt: Attempt;
+  readonly #idOf = new Map<ServerQuestion, string>();
+  #latest: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: Pick<CallParts, 'rounds'>, attempt: Attempt) {
+    this.#parts = parts;
+    this.#attempt = attempt;
+  }
+
+  keep(
+    question: ServerQuestion,
+    call: RunningCall | undefined,
+    signal: AbortSignal,
+  ): Promise<{ round: Round; number: number } | Refused> {
+    const kept = this.#latest.then(() => (signal.aborted ? callHasEnded : this.#keepNext(question, call)));
+    this.#latest = kept.catch(() => undefined);
+    return kept;
+  }
+
+  /** Undefined until the question is stored. */
+  elicitationIdOf(question: ServerQuestion): string | undefined {
+    return this.#idOf.get(question);
+  }
+
+  areAny(): boolean {
+    return this.#idOf.size > 0;
+  }
+
+  async #keepNext(question: ServerQuestion, call: RunningCall | undefined) {
+    const { rounds } = this.#parts;
+    const { input, by, server } = this.#attempt;
+    const { turn, toolCallId } = input;
+    const before = await rounds.list(turn, toolCallId);
+    // A call that is repeated after a crash asks the same again: the stored question is used, so people see it once.
+    const index = before.findIndex(({ questions: [one] }) => {
+      const isTaken = [...this.#idOf.values()].includes(one?.elicitationId ?? '');
+      return !isTaken && JSON.stringify(one?.request) === JSON.stringify(question.request);
+    });
+    const same = before[index];
+    if (same) return this.#kept(question, same, index + 1);
+    const pause = { questions: [question], resume: { kind: 'held' as const, ...(call && { call }) } };
+    const excess = tooManyRounds(server, before, pause);
+    if (excess !== null) return { kind: 'refused' as const, message: excess };
+    const round = await rounds.keep(turn, toolCallId, before, toRound(pause), by);
+    return round ? this.#kept(question, round, before.length + 1) : callHasEnded;
+  }
+
+  #kept(question: ServerQuestion, round: Round, number: number) {
+    this.#idOf.set(question, round.questions[0]?.elicitationId ?? '');
+    return { round, number };
   }
 }
 
-/** Sends the signals about a call's questions to the activity's workflow, and retries while Temporal is away. */
-function workflowOfActivity() {
+/** Best effort: what waits is in the rows, too. */
+function reportToWorkflow(toolCallId: string) {
   const { client, info } = Context.current();
-  const stop = stopSignal();
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const workflow = client.workflow.getHandle(workflowId, runId);
-  const pending = new Set<Promise<unknown>>();
+  const open = new Map<string, AskedQuestion>();
 
-  async function deliver(send: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      try {
-        // Without the signal of the activity, which aborts when another attempt replaces this one: the call may continue.
-        return await client.withAbortSignal(new AbortController().signal, send);
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError || signal.aborted) throw error;
-        await sleep(deliverAgainMs, undefined, { signal });
-      }
-    }
+  function send(): void {
+    const questions = [...open.values()];
+    workflow.signal(callWaits, { toolCallId, questions }).catch(() => undefined);
   }
 
   return {
-    asks: (asked: ServerAsks, signal: AbortSignal) =>
-      deliver(() => workflow.signal(serverAsks, asked), signal),
-    update(update: QuestionUpdate): void {
-      const sent = deliver(() => workflow.signal(questionUpdate, update), stop).catch(() => undefined);
-      pending.add(sent);
-      void sent.then(() => pending.delete(sent));
+    waits(question: AskedQuestion): void {
+      open.set(question.elicitationId, question);
+      send();
     },
-    updatesSent: () => Promise.all(pending),
+    goesOn(elicitationId: string): void {
+      if (open.delete(elicitationId)) send();
+    },
   };
 }

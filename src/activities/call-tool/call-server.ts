@@ -1,28 +1,88 @@
 /**
- * An attempt at a server's tool: one request after the other, until one of them says how the attempt ends. Nothing is
- * sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first request.
+ * An attempt at a server's tool: its approval, then one request after the other, until one of them says how the attempt
+ * ends. Nothing is sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first
+ * request.
  */
 import type { Credential } from '../../credentials/store.ts';
+import { needsApproval, policyFor } from '../../elicitation/approval.ts';
+import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
+import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
-import type { Continuation } from '../../remote/tool-call.ts';
-import type { AttemptResult } from '../../turn/tool-call.ts';
+import type { RemoteTask } from '../../remote/input-required.ts';
+import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import type { Turn } from '../../turn/turn.ts';
+import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
+import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
+import { createQuestionsDuringCall } from './ask-during-call.ts';
 import { finishCall } from './attempt.ts';
-import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
+import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
+import { createCallNotifications } from './call-notifications.ts';
 import { concludeRequest } from './conclude-request.ts';
 import type { NextRequest } from './conclude-request.ts';
+import { toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
-import { sendRequest } from './send-request.ts';
 
-/** `answered`: the latest round that has its answers, which the call goes on from. */
+/** One request of an attempt, and where it goes on from. */
+export interface CallRequest {
+  credential: Credential;
+  continuation: Continuation | undefined;
+  /** The latest round that had its answers when the attempt began. */
+  answered: Round | undefined;
+  /** With a credential that has just replaced a refused one. */
+  isRenewed: boolean;
+  /** The call was begun anew, because the server did not know its own state any more. */
+  isRestarted: boolean;
+}
+
+export interface SentRequest {
+  outcome: CallOutcome;
+  /** The server has asked something while the connection was open. */
+  hasAsked: boolean;
+  /** What a remote agent has begun in this request. */
+  task?: RemoteTask;
+  /** No earlier request can have reached the server. */
+  isFirst: boolean;
+}
+
+/** How the attempt ends where a person has to approve the call and has not; null: it may be sent. */
+export async function endUnlessApproved(
+  parts: CallParts,
+  attempt: ServerAttempt,
+): Promise<AttemptEnd | null> {
+  const { input, call, server, known, tool, rounds, questions } = attempt;
+  const { turn } = input;
+  const wasAsked = questions.some(({ question }) => isApproval(question));
+  // It was sent before, which took no approval then: what has begun comes to its end.
+  const hasBegun = rounds.length > 0 || call.state !== 'requested';
+  const isNeeded = !hasBegun && needsApproval(policyFor(server.approval, tool), known?.annotations);
+  if (!wasAsked && !isNeeded) return null;
+  const approved = { turn, call, at: { server, tool } };
+  const approval = await approvalOf(parts, approved, questions, input.approval);
+  switch (approval.kind) {
+    case 'approved':
+      if (!approval.given || (await isAsApproved(parts, approved, approval.given))) return null;
+      return finishCall(parts, attempt, notAsApprovedForModel(server.title));
+    case 'asks':
+      return approval;
+    case 'refused':
+      return finishCall(parts, attempt, approval.textForModel);
+    case 'over':
+      return { kind: 'finished' };
+    default:
+      return approval satisfies never;
+  }
+}
+
 export async function callServer(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
   credential: Credential,
-  answered: Round | undefined,
-): Promise<AttemptResult> {
+): Promise<AttemptEnd> {
+  // Only the attempt that held a connection can go on with its round. A task that has asked nothing yet is followed, too.
+  const answered = attempt.rounds.findLast(({ resume }) => resume.kind !== 'held');
   const notOpened = outcomeOfPageNotOpened(attempt, answered);
   if (notOpened) return finishCall(parts, attempt, pageNotOpenedForModel(notOpened, attempt.server.title));
-  let next: NextRequest | AttemptResult = {
+  let next: NextRequest | AttemptEnd = {
     kind: 'next-request',
     request: {
       credential,
@@ -37,10 +97,10 @@ export async function callServer(
 }
 
 async function makeRequest(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
-  request: ToolRequest,
-): Promise<NextRequest | AttemptResult> {
+  request: CallRequest,
+): Promise<NextRequest | AttemptEnd> {
   const { input, by, server, call } = attempt;
   const { backoff } = parts.catalogue;
   // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
@@ -52,32 +112,79 @@ async function makeRequest(
       `${trouble} It was tried a moment ago, and not again. The tool did not run.`,
     );
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
-  // A stream that is taken up again tells what became of the call: nothing is sent twice.
+  // A stream that is resumed says what became of the call: nothing is sent twice.
   const canRepeat =
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat) return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
-  const sent = await sendRequest(parts, attempt, { ...request, mayBeSent: !isFirst });
+  const sent = await sendRequest(parts, attempt, request, isFirst);
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);
-  return concludeRequest(parts, attempt, { ...request, ...sent, isFirst });
+  return concludeRequest(parts, attempt, { ...request, ...sent });
+}
+
+/** Sends one request, and follows what the server says until there is an outcome. Decides nothing. */
+async function sendRequest(
+  parts: CallParts,
+  attempt: ServerAttempt,
+  { credential, continuation }: CallRequest,
+  isFirst: boolean,
+): Promise<SentRequest> {
+  const { input, call, known, server, tool } = attempt;
+  const { turn, toolCallId } = input;
+  const questions = createQuestionsDuringCall(parts, attempt);
+  const notifications = createCallNotifications(parts, attempt, credential);
+  let begun: RemoteTask | undefined;
+  const outcome = await parts.remote.callTool(server, credential, {
+    name: tool,
+    arguments: call.input as Record<string, unknown>,
+    ...(known && { inputSchema: known.inputSchema }),
+    callId: `${turn.turnId}/${toolCallId}`,
+    hops: (turn.hops ?? 0) + (turn.delegation?.path.length ?? 0) + 1,
+    capabilities: turn.user === null ? cannotAsk : turn.capabilities,
+    ...(continuation && { continuation }),
+    askUser: questions,
+    mayBeSent: !isFirst,
+    async keepTask(task) {
+      begun = task;
+      const before = await parts.rounds.list(turn, toolCallId);
+      const round = toRound({ questions: [], resume: { kind: 'task', task } });
+      return (await parts.rounds.keep(turn, toolCallId, before, round, attempt.by)) !== null;
+    },
+    owner: ownerOf(turn),
+    ...notifications.listener,
+    signal: stopSignal(),
+    isHandedOn: isWorkerShuttingDown,
+  });
+  await Promise.all([notifications.settled(), questions.settled()]);
+  return { outcome, hasAsked: questions.hasAsked(), isFirst, ...(begun && { task: begun }) };
+}
+
+/**
+ * Whose sessions at servers a call may use. It is unknown for how many people a service works, so it gets one for each
+ * conversation.
+ */
+function ownerOf({ tenant, user, conversation }: Turn): string {
+  return JSON.stringify(user === null ? { tenant, conversation } : { tenant, user });
 }
 
 /** Where a server has refused the call until pages are done: what became of the first one that is not. */
-function outcomeOfPageNotOpened({ input }: ServerAttempt, answered: Round | undefined) {
+function outcomeOfPageNotOpened({ questions }: ServerAttempt, answered: Round | undefined) {
   if (answered?.resume.kind !== 'again') return undefined;
   const pages = new Set(answered.questions.map(({ elicitationId }) => elicitationId));
-  for (const { elicitationId, outcome } of input.answers)
-    if (outcome !== 'accept' && pages.has(elicitationId)) return outcome;
+  for (const { question } of questions) {
+    const { id, status } = question;
+    if (status !== 'accept' && status !== 'pending' && pages.has(id)) return status;
+  }
   return undefined;
 }
 
 async function continuationOf(
-  { rounds }: CallServerParts,
-  { input }: ServerAttempt,
+  { rounds }: CallParts,
+  { questions }: ServerAttempt,
   answered: Round,
 ): Promise<Continuation> {
   const { resume } = answered;
-  // The server has refused the call and knows of no questions.
-  const answers = resume.kind === 'again' ? [] : await rounds.answersTo(answered, input.answers);
-  return { resume, answers };
+  const rows = questions.map(({ question }) => question);
+  // `again`: the server has refused the call and knows of no questions.
+  return { resume, answers: resume.kind === 'again' ? [] : await rounds.answersTo(answered, rows) };
 }

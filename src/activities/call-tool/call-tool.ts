@@ -1,47 +1,48 @@
 /**
- * One attempt at one tool call, at most once per call id.
+ * One attempt at one tool call, at most once per call id: what the questions of the call came to, the credential, the
+ * approval, the request, its outcome.
  *
  * The row of the call says how far it got: `requested` (nothing left this process), `started` (a request may
  * have left), `paused` (the server has asked, and waits for nothing but answers), `finished` (the model has its
  * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
- * declared repeatable and reports the rest as unknown. From then on the first one, should it still be alive, is refused
- * whatever it wants to write.
+ * declared repeatable and reports the rest as unknown. From then on all that the first one writes is refused, should it
+ * still be alive.
  */
-import type { Config, ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
-import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { CredentialStoreError } from '../../credentials/store-error.ts';
-import { notAllowedForModel, refusalForModel } from '../../elicitation/wording.ts';
+import { connectionsAddress } from '../../elicitation/account-pages.ts';
+import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
-import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { isApproval } from '../approval.ts';
 import { mayCall } from '../call-model/agent-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { whileNotReplaced, withStopSignal } from '../stop-signal.ts';
-import { requestedToolCall } from '../tool-results.ts';
+import { asksOf, questionsOfCall } from '../questions/questions.ts';
+import { stopSignal, whileNotReplaced, withStopSignal } from '../stop-signal.ts';
+import { finishToolCall, requestedToolCall } from '../tool-results.ts';
+import { abandonHeldCalls, isLeftOpen, sendAbandoned } from './abandon-call.ts';
+
+import { askForAccount, connectsOf } from './account.ts';
 import { attemptAt, finishCall } from './attempt.ts';
-import type { Attempt, CallServerParts } from './attempt.ts';
-import { endUnlessApproved } from './approval.ts';
-import { callServer } from './call-server.ts';
-import { askToConnect } from './connection-required.ts';
-import { endOfEarlierAttempt } from './earlier-attempt.ts';
+import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
+import { callServer, endUnlessApproved } from './call-server.ts';
 import { whenLetGo, whileHolding } from './hold-call.ts';
 import { listServerTools } from './list-server-tools.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import type { ResolvedCredential } from './resolve-credential.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
-import { hasAsked } from './rounds.ts';
-import type { Round } from './rounds.ts';
+import { askRound } from './server-rounds.ts';
 
-interface Dependencies extends CallServerParts {
-  storage: Storage;
-  keys: KeyRing;
-  agents: Config['agents'];
-  servers: Config['servers'];
+export interface FailedCall {
+  turn: Turn;
+  toolCallId: string;
+  /** Null for a tool of the agent's own. */
+  server: string | null;
 }
 
-export function createToolActivities(parts: Dependencies) {
+export function createToolActivities(parts: CallParts) {
   return {
     async callTool(input: ToolCallInput): Promise<AttemptResult> {
       const { storage } = parts;
@@ -55,65 +56,139 @@ export function createToolActivities(parts: Dependencies) {
         whileNotReplaced(withStopSignal(storage.turns, turn, make, { outlivesHeartbeats: true })),
       );
     },
+
+    /** The attempts of an activity are used up, without a result. Abandons what a server keeps open. */
+    async failToolCall({ turn, toolCallId, server: name }: FailedCall): Promise<void> {
+      const { storage, rounds, config } = parts;
+      const server = name === null ? undefined : config.servers.get(name);
+      const [call, kept] = await Promise.all([
+        requestedToolCall(storage, turn, toolCallId),
+        rounds.list(turn, toolCallId),
+      ]);
+      if (call.state === 'finished') return;
+      const title = server?.title ?? name ?? call.toolName;
+      const text =
+        call.state === 'started' ? unknownOutcomeForModel(title) : refusalForModel('failed', title);
+      await finishToolCall(storage, turn, call, text);
+      const last = kept.at(-1);
+      if (server && last && isLeftOpen(last))
+        void sendAbandoned(parts, turn, { server, resume: last.resume });
+    },
   };
 }
 
-async function callTool(parts: Dependencies, input: ToolCallInput): Promise<AttemptResult> {
-  const { storage, rounds, agents } = parts;
+async function callTool(parts: CallParts, input: ToolCallInput): Promise<AttemptResult> {
+  for (let connects = 0; ;) {
+    const end = await continueCall(parts, input, connects);
+    if (end.kind === 'connected') connects++;
+    else if (end.kind !== 'answered') return end;
+  }
+}
+
+/** `connects`: accounts that this activity found connected, so that no question was asked. */
+async function continueCall(parts: CallParts, input: ToolCallInput, connects: number): Promise<AttemptEnd> {
+  const { storage, config } = parts;
   const { turn, toolCallId, tool } = input;
   const by = attemptAt(input);
-  const server = parts.servers.get(input.server);
-  const mayHaveRounds = input.round > 0 || by.attempt > 1;
-  // All that may have to be known, at once: somebody waits for the request that goes out after it.
-  const [call, listed, credential, allRounds] = await Promise.all([
+  const server = config.servers.get(input.server);
+  const mayHaveRounds = input.execution > 0 || by.attempt > 1;
+  const asked = questionsOfCall(parts, turn, toolCallId);
+  const wasConnected = async () => connects + connectsOf(await asked) > 0;
+  // All that may have to be known, at once: a person waits for the request that goes out after it.
+  const [call, questions, listed, credential, allRounds] = await Promise.all([
     requestedToolCall(storage, turn, toolCallId, by),
+    asked,
     server && tool !== null ? storage.toolCatalogue.get(connectionKey(server, turn)) : null,
-    server && !isNobodys(server, turn) ? credentialOrError(parts, input, server) : null,
-    mayHaveRounds ? rounds.list(turn, toolCallId) : null,
-    storage.elicitations.settleAll(input.outcomes ?? []),
+    server && !needsUser(server, turn) ? credentialOrError(parts, server, turn, wasConnected) : null,
+    mayHaveRounds ? parts.rounds.list(turn, toolCallId) : null,
   ]);
   if (call.state === 'finished') return { kind: 'finished' };
   const begun = { input, by, call };
   if (!server)
     return finishCall(parts, begun, `There is no server "${input.server}" any more. The tool did not run.`);
   // It was offered, and the agent's list may have become shorter since. What has begun comes to its end.
-  if (call.state === 'requested' && !mayCall(agents.get(turn.agent), server, tool))
+  if (call.state === 'requested' && !mayCall(config.agents.get(turn.agent), server, tool))
     return finishCall(parts, begun, notAllowedForModel(call.toolName));
   if (!credential) return finishCall(parts, begun, refusalForModel('no-user', server.title));
   // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
-  const kept = call.state === 'requested' ? [] : (allRounds ?? (await rounds.list(turn, toolCallId)));
+  const rounds = call.state === 'requested' ? [] : (allRounds ?? (await parts.rounds.list(turn, toolCallId)));
   // As the model was offered it.
   const known = listed?.tools.find(({ name }) => name === tool);
-  const attempt: Attempt = { ...begun, server, listed, known, isRepeatable: isRepeatable(input, known) };
-  const ended = await endOfEarlierAttempt(parts, attempt, kept);
-  // What a remote agent has begun is gone on with, before it has asked anything, too.
-  const begunTask = kept[0] && !hasAsked(kept[0]) ? kept[0] : undefined;
-  return ended ?? makeCall(parts, attempt, credential, kept[input.round - 1] ?? begunTask);
+  const current: Attempt = {
+    ...begun,
+    ...{ server, listed, known, rounds, questions },
+    isRepeatable: isRepeatable(input, known),
+    connects: connects + connectsOf(questions),
+  };
+  return (
+    (await endByQuestions(parts, current)) ??
+    (await endOfEarlierAttempt(parts, current)) ??
+    makeCall(parts, current, credential)
+  );
+}
+
+/** How the attempt ends where questions are still pending, or one of them was refused. Null: the call continues. */
+async function endByQuestions(parts: CallParts, attempt: Attempt): Promise<AttemptEnd | null> {
+  const { input, server, rounds, questions } = attempt;
+  const approval = questions.find(({ question }) => isApproval(question));
+  if (approval && approval.question.status !== 'accept' && input.tool !== null)
+    return endUnlessApproved(parts, { ...attempt, tool: input.tool });
+  // The attempt that held the connection is over: this one asks them again, where it may repeat the call.
+  const held = new Set(
+    rounds.flatMap(({ resume, questions: asked }) =>
+      resume.kind === 'held' ? asked.map(({ elicitationId }) => elicitationId) : [],
+    ),
+  );
+  const asks = asksOf(
+    questions.filter(({ question }) => !held.has(question.id)),
+    input.approval,
+  );
+  if (asks) return asks;
+  const account = questions.findLast(({ question }) => question.server !== null)?.question;
+  if (!account || account.status === 'accept' || account.status === 'pending') return null;
+  const address = connectionsAddress(parts.config.http.publicUrl);
+  return finishCall(parts, attempt, refusalForModel(account.status, server.title, address));
+}
+
+/** How the attempt ends because of what an earlier one left behind; null: the call continues. */
+async function endOfEarlierAttempt(parts: CallParts, attempt: Attempt): Promise<AttemptEnd | null> {
+  const { input, call, server, rounds, questions } = attempt;
+  const last = rounds.at(-1);
+  if (call.state === 'paused' && last) {
+    const known = new Set(questions.map(({ question }) => question.id));
+    // Its worker died between keeping the round and opening the questions.
+    const isOpened = last.questions.every(({ elicitationId }) => known.has(elicitationId));
+    return isOpened ? null : askRound(parts, attempt, last, rounds.length);
+  }
+  if (call.state !== 'started') return null;
+  await abandonHeldCalls(parts, { server, turn: input.turn, signal: stopSignal() }, rounds);
+  const canResume = rounds.some(({ resume }) => resume.kind === 'detached' || resume.kind === 'task');
+  if (attempt.isRepeatable || canResume) return null;
+  return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
 }
 
 async function makeCall(
-  parts: Dependencies,
+  parts: CallParts,
   attempt: Attempt,
   credential: ResolvedCredential | CredentialStoreError,
-  answered: Round | undefined,
-): Promise<AttemptResult> {
+): Promise<AttemptEnd> {
   if (credential instanceof CredentialStoreError) return tryLater(parts, attempt, credential);
-  if (credential.kind === 'connection-required') return askToConnect(parts, attempt, credential);
+  if (credential.kind === 'connection-required') return askForAccount(parts, attempt, credential);
   const { tool } = attempt.input;
   try {
     return tool === null
       ? await listServerTools(parts, attempt, credential)
       : ((await endUnlessApproved(parts, { ...attempt, tool })) ??
-          (await callServer(parts, { ...attempt, tool }, credential, answered)));
+          (await callServer(parts, { ...attempt, tool }, credential)));
   } catch (error) {
     if (error instanceof CredentialStoreError) return tryLater(parts, attempt, error);
     throw error;
   }
 }
 
-/** In a later attempt, where the store says when and there is one left; else the model is told. */
+/** In a later attempt, where the store says when and there is one left; else the model gets the reason. */
 async function tryLater(
-  parts: Dependencies,
+  parts: CallParts,
   attempt: Attempt,
   { message, forOperator: reason, retryAfterMs }: CredentialStoreError,
 ): Promise<AttemptResult> {
@@ -127,12 +202,13 @@ async function tryLater(
 }
 
 async function credentialOrError(
-  { storeOf }: Dependencies,
-  input: ToolCallInput,
+  { storeOf }: CallParts,
   server: ServerConfig,
+  turn: Turn,
+  wasConnected: () => Promise<boolean>,
 ): Promise<ResolvedCredential | CredentialStoreError> {
   try {
-    return await resolveCredential(storeOf(server), server, input);
+    return await resolveCredential(storeOf(server), server, turn, wasConnected);
   } catch (error) {
     if (error instanceof CredentialStoreError) return error;
     throw error;
@@ -140,7 +216,7 @@ async function credentialOrError(
 }
 
 /** A user's own account is needed, and the turn has no user. */
-function isNobodys({ credentialScope }: ServerConfig, { user }: Turn): boolean {
+function needsUser({ credentialScope }: ServerConfig, { user }: Turn): boolean {
   return credentialScope === 'user' && user === null;
 }
 

@@ -2,38 +2,36 @@
  * What follows from the outcome of one request of a tool call: the attempt ends, or another request goes out. The line
  * between "did not run" and "unknown" is drawn by the outcome itself; what has been sent before counts here.
  */
-import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import { interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
+import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
+import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CallOutcome } from '../../remote/tool-call.ts';
-import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
+import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown } from '../stop-signal.ts';
+import { askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { finishCall } from './attempt.ts';
-import type { CallServerParts, ServerAttempt, ToolRequest } from './attempt.ts';
-import { askToConnect, rejectCredential, stillRefused } from './connection-required.ts';
-import { remarkOnExpired } from './expired-questions.ts';
-import { keepPause } from './keep-pause.ts';
+import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
+import type { CallRequest, SentRequest } from './call-server.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
-import type { SentRequest } from './send-request.ts';
+import { keepRound } from './server-rounds.ts';
 
 export interface NextRequest {
   kind: 'next-request';
-  request: ToolRequest;
+  request: CallRequest;
 }
 
-/** `isFirst`: no earlier request can have reached the server. */
-export type ConcludedRequest = ToolRequest & SentRequest & { isFirst: boolean };
+type Sent = CallRequest & SentRequest;
 type Of<Kind extends CallOutcome['kind']> = Extract<CallOutcome, { kind: Kind }>;
 
 /** How often a call that may be repeated is made before its outcome is left unknown. */
 const maxAttempts = 3;
 
 export async function concludeRequest(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
-  request: ConcludedRequest,
-): Promise<NextRequest | AttemptResult> {
+  request: Sent,
+): Promise<NextRequest | AttemptEnd> {
   const { input, server } = attempt;
   const { outcome } = request;
   switch (outcome.kind) {
@@ -44,12 +42,8 @@ export async function concludeRequest(
       return finishCall(parts, attempt, outcome.result as McpResult, {
         remark: await remarkOn(parts, attempt, request),
       });
-    case 'asks': {
-      const kept = await keepPause(parts, attempt, request, outcome.pause);
-      return kept.kind === 'answered'
-        ? next(request, { continuation: kept.continuation, isRenewed: false })
-        : kept;
-    }
+    case 'asks':
+      return keepRound(parts, attempt, request, outcome.pause);
     case 'refused':
       return renewCredential(parts, attempt, request, outcome);
     case 'unreachable':
@@ -74,21 +68,21 @@ export async function concludeRequest(
   }
 }
 
-function next(request: ToolRequest, changed: Partial<ToolRequest>): NextRequest {
+function next(request: CallRequest, changed: Partial<CallRequest>): NextRequest {
   const { credential, continuation, answered, isRenewed, isRestarted } = { ...request, ...changed };
   return { kind: 'next-request', request: { credential, continuation, answered, isRenewed, isRestarted } };
 }
 
 async function renewCredential(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
-  request: ConcludedRequest,
+  request: Sent,
   refused: Of<'refused'>,
-): Promise<NextRequest | AttemptResult> {
+): Promise<NextRequest | AttemptEnd> {
   const { turn, toolCallId } = attempt.input;
   await parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
-  if (renewed.kind === 'connection-required') return askToConnect(parts, attempt, renewed);
+  if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
   if (request.isRenewed) return stillRefused(parts, attempt);
   const { task } = request;
   const begun = task && { resume: { kind: 'task' as const, task }, answers: [] };
@@ -100,17 +94,17 @@ async function renewCredential(
 }
 
 async function concludeUnreachable(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
-  { isFirst, answered }: ConcludedRequest,
+  { isFirst, answered }: Sent,
   { message }: Of<'unreachable'>,
-): Promise<AttemptResult> {
+): Promise<AttemptEnd> {
   const { input, by, server } = attempt;
   const { turn, toolCallId } = input;
   // Of an earlier attempt that did reach it, nothing is known.
   if (isFirst) await parts.storage.toolCalls.release(turn, toolCallId, by);
   const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
-  // Nothing was sent yet, and somebody has answered: a server that is only being restarted is waited for.
+  // Nothing was sent yet, and a person has answered: a server that is only being restarted is waited for.
   if (hasAsked && mayRetryLater())
     throw retryLater(`${server.title} could not be reached; the answers are sent later.`, 'ServerNotReached');
   if (!isFirst) return finishCall(parts, attempt, unknownOutcomeForModel(server.title, message));
@@ -123,11 +117,11 @@ async function concludeUnreachable(
 }
 
 async function concludeUnknown(
-  parts: CallServerParts,
+  parts: CallParts,
   attempt: ServerAttempt,
-  request: ConcludedRequest,
+  request: Sent,
   { message }: Of<'unknown'>,
-): Promise<AttemptResult> {
+): Promise<AttemptEnd> {
   const { input, server, isRepeatable } = attempt;
   const { continuation, task } = request;
   const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
@@ -144,17 +138,23 @@ async function concludeUnknown(
     { server: server.name, turnId: turn.turnId, toolCallId },
     'outcome of a tool call is unknown',
   );
-  const words = unknownOutcomeForModel(server.title, message);
-  return finishCall(parts, attempt, words, { remark: await remarkOn(parts, attempt, request) });
+  const text = unknownOutcomeForModel(server.title, message);
+  return finishCall(parts, attempt, text, { remark: await remarkOn(parts, attempt, request) });
 }
 
-/** Only a call that has asked can have questions that ran out. */
+/**
+ * The remark that the model reads after a server's result when questions of the call expired. MCP has no word for expiry,
+ * so servers get `cancel` and report that the user dismissed the question.
+ */
 async function remarkOn(
-  parts: CallServerParts,
+  { storage }: CallParts,
   { input, server }: ServerAttempt,
-  { answered, hasAsked }: ConcludedRequest,
+  { answered, hasAsked }: Sent,
 ): Promise<string | undefined> {
   if (answered === undefined && !hasAsked) return undefined;
-  const { turn, toolCallId } = input;
-  return remarkOnExpired(parts, { turn, toolCallId, title: server.title });
+  const questions = await storage.elicitations.ofCall(input.turn, input.toolCallId);
+  const asked = questions.filter(({ question }) => question.server === null && !isApproval(question));
+  // A server that gave up by itself got no answer, and says so in its result.
+  const expired = asked.filter(({ question }) => question.status === 'expired' && question.because === null);
+  return expired.length === 0 ? undefined : expiredForModel(server.title, expired.length, asked.length);
 }

@@ -1,18 +1,17 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
-import type { AgentConfig, Config } from '../../config/config.ts';
+import type { AgentConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
-import type { AttemptResult } from '../../turn/tool-call.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { finishCall } from './attempt.ts';
-import type { Attempt, CallParts } from './attempt.ts';
-import { askToConnect, rejectCredential, stillRefused } from './connection-required.ts';
+import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 
 export async function listServerTools(
-  parts: CallParts & { agents: Config['agents'] },
+  parts: CallParts,
   attempt: Attempt,
   resolved: Credential,
-): Promise<AttemptResult> {
+): Promise<AttemptEnd> {
   const { server, input } = attempt;
   let credential = resolved;
   for (let isRenewed = false; ; isRenewed = true) {
@@ -20,12 +19,12 @@ export async function listServerTools(
     switch (listed.kind) {
       case 'tools': {
         const names = listed.tools.map(({ name }) => name);
-        const text = toText(server, parts.agents.get(input.turn.agent), names);
+        const text = toText(server, parts.config.agents.get(input.turn.agent), names);
         return finishCall(parts, attempt, { content: [{ type: 'text', text }] });
       }
       case 'refused': {
         const renewed = await rejectCredential(parts, attempt, credential, listed);
-        if (renewed.kind === 'connection-required') return askToConnect(parts, attempt, renewed);
+        if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
         if (isRenewed) return stillRefused(parts, attempt);
         credential = renewed;
         continue;

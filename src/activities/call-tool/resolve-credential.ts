@@ -9,15 +9,19 @@ export type ResolvedCredential = Credential | ConnectionRequired;
 const tries = 3;
 const pauseMs = 500;
 
-/** Once an account was connected for this call, a connection that was just made may take a moment to be visible here. */
+/**
+ * `wasConnected`: whether an account was connected for this call. It may take a moment until that is visible here, and
+ * until then it is missing.
+ */
 export async function resolveCredential(
   store: CredentialStore,
   server: ServerConfig,
-  { turn, connects }: { turn: Turn; connects: number },
+  turn: Turn,
+  wasConnected: () => Promise<boolean>,
 ): Promise<ResolvedCredential> {
   const key = connectionKey(server, turn);
   let found = await store.resolve(server, key);
-  for (let count = 0; connects > 0 && count < tries && isMissing(found); count++) {
+  for (let count = 0; count < tries && isMissing(found) && (await wasConnected()); count++) {
     await sleep(pauseMs);
     found = await store.resolve(server, key);
   }

@@ -1,17 +1,18 @@
 /**
  * The rounds of a tool call, as they are kept between two activities: what the server asked, under which ids people
- * know it, and how the call goes on. Sealed, because servers put their state in, which is nobody else's business.
+ * know it, and how the call goes on. Sealed, because servers put their own state in.
  */
 import { randomUUID } from 'node:crypto';
+import type { ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
+import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
 import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
-import { answerContent } from '../questions/answer-content.ts';
+import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { QuestionOutcome } from '../../turn/ask.ts';
-import type { CallPaused } from '../../turn/tool-call.ts';
 import type { TurnRef } from '../../turn/turn.ts';
+import { answerContent } from '../questions/questions.ts';
 
 export interface KeptQuestion extends ServerQuestion {
   elicitationId: string;
@@ -28,8 +29,8 @@ export interface Round extends InputRequired {
 export interface CallRounds {
   list(turn: TurnRef, toolCallId: string): Promise<Round[]>;
   /**
-   * Keeps what was asked as the round after `before`. Answers with the round that counts, which is another one if
-   * another process came first; null when the call has meanwhile ended.
+   * Keeps what was asked as the round after `before`. Returns the round that counts, which is another one if another
+   * process came first; null when the call has meanwhile ended.
    */
   keep(
     turn: TurnRef,
@@ -38,11 +39,17 @@ export interface CallRounds {
     next: Round,
     by: CallAttempt,
   ): Promise<Round | null>;
-  /** What goes back to the server. Deadlines and ends of questions are for it what a person's "cancel" is. */
-  answersTo(round: Round, given: QuestionOutcome[]): Promise<QuestionAnswer[]>;
+  /** What goes back to the server. MCP has no word for a question that has expired, so the server gets `cancel`. */
+  answersTo(round: Round, questions: ElicitationRow[]): Promise<QuestionAnswer[]>;
 }
 
-export function createCallRounds({ storage, keys }: { storage: Storage; keys: KeyRing }): CallRounds {
+export function createCallRounds({
+  storage,
+  keys,
+}: {
+  storage: Pick<Storage, 'toolCalls' | 'elicitations'>;
+  keys: KeyRing;
+}): CallRounds {
   const { toolCalls } = storage;
 
   async function list(turn: TurnRef, toolCallId: string): Promise<Round[]> {
@@ -60,13 +67,14 @@ export function createCallRounds({ storage, keys }: { storage: Storage; keys: Ke
       if (await toolCalls.keepRound(turn, toolCallId, { round, sealed }, state, by)) return next;
       return (await list(turn, toolCallId))[round - 1] ?? null;
     },
-    answersTo: (round, given) =>
+    answersTo: (round, questions) =>
       Promise.all(
         round.questions.map(async ({ key, elicitationId, request }): Promise<QuestionAnswer> => {
-          const answer = given.find((one) => one.elicitationId === elicitationId);
-          const { outcome = 'cancel', responseId = null } = answer ?? {};
-          if (outcome !== 'accept') return { key, action: outcome === 'expired' ? 'cancel' : outcome };
-          const content = await answerContent({ storage, keys }, elicitationId, responseId);
+          const question = questions.find(({ id }) => id === elicitationId);
+          if (!question || question.status === 'pending' || question.status === 'expired')
+            return { key, action: 'cancel' };
+          if (question.status !== 'accept') return { key, action: question.status };
+          const content = await answerContent({ storage, keys }, question);
           if (!content && request.mode === 'form')
             throw new Error(`The answer to question ${elicitationId} is not in the database.`);
           return { key, action: 'accept', ...(content && { content }) };
@@ -89,8 +97,8 @@ export function toRound(pause: InputRequired): Round {
 }
 
 /**
- * As `toRound`, after a restart: what was asked before in the same words has its answer already. Once, that is: a server
- * that asks it yet again was not content with the answer.
+ * As `toRound`, after a restart: what was asked before in the same words has its answer already. Only once: a server that
+ * asks it yet again was not content with the answer.
  */
 export function toRestartedRound(pause: InputRequired, before: Round[]): Round {
   const known = before.flatMap(({ questions }) => questions);
@@ -107,21 +115,25 @@ export function toRestartedRound(pause: InputRequired, before: Round[]): Round {
   };
 }
 
-export function toCallPaused({ questions, resume }: Round, number: number): CallPaused {
-  const open = questions.filter(({ isAnswered }) => isAnswered !== true);
-  return {
-    kind: 'asks',
-    round: number,
-    questions: open.map(({ elicitationId, request: { mode }, expiresAt }) => ({
-      elicitationId,
-      mode,
-      ...(resume.kind === 'task' && mode === 'url' && { isReported: true as const }),
-      ...(expiresAt !== undefined && { expiresAt }),
-    })),
-    ...(['detached', 'task'].includes(resume.kind) && { isLeftOpen: true }),
-  };
-}
-
 function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
   return one.key === other.key && JSON.stringify(one.request) === JSON.stringify(other.request);
+}
+
+/** People press "done" before the page has noticed; three times is no coincidence. */
+const maxSamePage = 3;
+
+/** Why the call ends here, for the model: its server asks without end. Null when the server may ask. */
+export function tooManyRounds(
+  { title, maxRounds }: Pick<ServerConfig, 'title' | 'maxRounds'>,
+  before: InputRequired[],
+  asked: InputRequired,
+): string | null {
+  if (before.length >= maxRounds) return tooManyRoundsForModel(title, 'rounds', maxRounds);
+  const seen = before.flatMap(pagesIn);
+  const isWornOut = (url: string) => seen.filter((one) => one === url).length >= maxSamePage;
+  return pagesIn(asked).some(isWornOut) ? tooManyRoundsForModel(title, 'same-page', maxSamePage) : null;
+}
+
+function pagesIn({ questions }: InputRequired): string[] {
+  return questions.flatMap(({ request }) => (request.mode === 'url' ? [request.url] : []));
 }

@@ -3,14 +3,14 @@
  * does not yield. They run on the workers of turns, so that they work when there is no worker for the tools.
  */
 import { activityInfo, getClient } from '@temporalio/activity';
-import type { Logger } from 'pino';
-import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { lostToolForModel, stuckToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { DurableCallPermit } from '../../turn/tool-call.ts';
+import type { AskingTurn } from '../../turn/ask.ts';
+import type { DurableCallPermit, GivenApproval } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { approvalOf } from '../approval.ts';
+import type { ApprovalParts } from '../approval.ts';
+import { questionsOfCall } from '../questions/questions.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
-import { permitCall } from './approval.ts';
 import { endIfStuck, endUnbegun, wasStuck } from './stuck-tool.ts';
 
 export interface DurableCallRef {
@@ -18,17 +18,38 @@ export interface DurableCallRef {
   toolCallId: string;
 }
 
-interface Dependencies {
-  storage: Pick<Storage, 'toolCalls' | 'approvals'>;
-  keys: KeyRing;
-  logger: Pick<Logger, 'error'>;
+export interface DurableCallToPermit {
+  turn: AskingTurn;
+  toolCallId: string;
+  /** Once the user was asked. */
+  approval?: GivenApproval;
 }
 
-export function createDurableCallActivities(parts: Dependencies) {
+export function createDurableCallActivities(parts: ApprovalParts) {
   const { storage, logger } = parts;
   return {
-    async permitDurableCall({ turn, toolCallId }: DurableCallRef): Promise<DurableCallPermit> {
-      return permitCall(parts, turn, await requestedToolCall(storage, turn, toolCallId));
+    /** Of a call that has to be approved: asks, and executed again, reads the answer. */
+    async permitDurableCall(input: DurableCallToPermit): Promise<DurableCallPermit> {
+      const { turn, toolCallId } = input;
+      const [call, questions] = await Promise.all([
+        requestedToolCall(storage, turn, toolCallId),
+        questionsOfCall(parts, turn, toolCallId),
+      ]);
+      if (call.state === 'finished') return { kind: 'finished' };
+      const approval = await approvalOf(parts, { turn, call }, questions, input.approval);
+      switch (approval.kind) {
+        case 'approved':
+          return { kind: 'permitted' };
+        case 'asks':
+          return approval;
+        case 'refused':
+          await finishToolCall(storage, turn, call, approval.textForModel);
+          return { kind: 'finished' };
+        case 'over':
+          return { kind: 'finished' };
+        default:
+          return approval satisfies never;
+      }
     },
 
     /** Writes the result of a call whose workflow has ended without one. */
@@ -36,13 +57,13 @@ export function createDurableCallActivities(parts: Dependencies) {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
       if (state === 'finished') return;
-      const words =
+      const textFor =
         state === 'requested'
           ? unrunToolForModel
           : (await wasStuck(getClient(), workflowOf(toolCallId)))
             ? stuckToolForModel
             : lostToolForModel;
-      await finishToolCall(storage, turn, call, { kind: 'error', text: words(toolName) });
+      await finishToolCall(storage, turn, call, textFor(toolName));
     },
 
     /** True when the call is over: no worker had begun it and none will, or its code did not yield and it was terminated. */
@@ -51,14 +72,14 @@ export function createDurableCallActivities(parts: Dependencies) {
       const { state, toolName } = call;
       switch (state) {
         case 'requested':
-          await finishToolCall(storage, turn, call, { kind: 'error', text: unrunToolForModel(toolName) });
+          await finishToolCall(storage, turn, call, unrunToolForModel(toolName));
           await endUnbegun(getClient(), workflowOf(toolCallId));
           return true;
         case 'finished':
           return false;
         default: {
           if (!(await endIfStuck(getClient(), workflowOf(toolCallId)))) return false;
-          await finishToolCall(storage, turn, call, { kind: 'error', text: stuckToolForModel(toolName) });
+          await finishToolCall(storage, turn, call, stuckToolForModel(toolName));
           logger.error(
             { turnId: turn.turnId, toolCallId, tool: toolName },
             'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',

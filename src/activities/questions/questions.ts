@@ -1,45 +1,167 @@
-/**
- * The activities that open a question and that write how questions ended. A new kind of question is one more file in this
- * folder and one more case here. Histories name the activities.
- */
-import type { Settlement } from '../../elicitation/elicitation.ts';
-import type { NewQuestion, OpenResult } from '../../turn/ask.ts';
-import { openApprovalQuestion } from './open-approval-question.ts';
-import { openConnectionQuestion } from './open-connection-question.ts';
-import type { QuestionParts } from './open-question.ts';
-import { openModelQuestion } from './open-model-question.ts';
-import { openServerQuestion } from './open-server-question.ts';
-import { openToolApprovalQuestion } from './open-tool-approval-question.ts';
-import { openToolQuestion } from './open-tool-question.ts';
+/** What questions of all kinds have in common: how an activity opens them, expires those that are overdue, and reads answers. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { activityInfo } from '@temporalio/activity';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
+import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import type { CredentialStore } from '../../credentials/store.ts';
+import type { Context, ElicitationRequest } from '../../elicitation/elicitation.ts';
+import { placeOf } from '../../remote/server-name.ts';
+import type { ElicitationRow, OpenedQuestions, TimedQuestion } from '../../storage/ports/elicitations.ts';
+import type { NewPoll } from '../../storage/ports/polls.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { AskedQuestion, AskingTurn } from '../../turn/ask.ts';
+import type { CallAsks, GivenApproval } from '../../turn/tool-call.ts';
+import type { Turn } from '../../turn/turn.ts';
+import { lookForAccount } from './find-account.ts';
 
-export function createElicitationActivities(parts: QuestionParts) {
+export interface QuestionParts {
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'toolCalls'>;
+  keys: KeyRing;
+  storeOf(server: ServerConfig): CredentialStore;
+  config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
+}
+
+/** A question, as its kind describes it. */
+export interface Question {
+  /** As in the storage's port. */
+  place: string;
+  request: ElicitationRequest;
+  /** A new one by default. */
+  id?: string;
+  /** The account that settles it. */
+  account?: { server: string; seenVersion: number };
+  /** Its page reports that it is done. */
+  isReported?: boolean;
+  /** At most, and by default, what the turn allows. */
+  timeoutMs?: number | undefined;
+  /** The server that asks waits until then, in epoch milliseconds. */
+  expiresAt?: number | undefined;
+  poll?: NewPoll | undefined;
+}
+
+export interface AskingCall {
+  turn: AskingTurn;
+  toolCallId: string;
+}
+
+/** `isHeld`: this activity waits for the answers itself, and its workflow is not notified. */
+export async function openQuestions(
+  { storage, config }: Pick<QuestionParts, 'storage' | 'config'>,
+  { turn, toolCallId }: AskingCall,
+  questions: Question[],
+  { isHeld = false }: { isHeld?: boolean } = {},
+): Promise<OpenedQuestions> {
+  const { tenant, conversation, turnId, agent, user, limits } = turn;
+  if (user === null) throw new Error('A turn without a user can ask nothing.');
+  const waiter = { toolCallId, workflowId: isHeld ? null : ownWorkflowId() };
+  const longest = limits.elicitationTimeoutMs;
+  const rows = questions.map(
+    ({ place, request, id = randomUUID(), account, isReported, timeoutMs, expiresAt, poll }) => ({
+      ...{ id, tenant, conversation, turnId, agent, user, place, request, waiter },
+      server: account?.server ?? null,
+      seenVersion: account?.seenVersion ?? null,
+      isReported: isReported === true,
+      salt: randomBytes(16).toString('base64url'),
+      timeoutMs: Math.min(timeoutMs ?? longest, longest),
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(poll && { poll }),
+    }),
+  );
+  const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
+  return storage.elicitations.open(rows, { perUser, perTurn });
+}
+
+/** The questions of a call, oldest first, after those that are overdue have expired. */
+export async function questionsOfCall(
+  parts: Pick<QuestionParts, 'storage' | 'config' | 'storeOf'>,
+  turn: Turn,
+  toolCallId: string,
+): Promise<TimedQuestion[]> {
+  return expireOverdue(parts, await parts.storage.elicitations.ofCall(turn, toolCallId));
+}
+
+/** An account may have been connected in another system without our being notified, so that system is asked once more. */
+export async function expireOverdue(
+  parts: Pick<QuestionParts, 'storage' | 'config' | 'storeOf'>,
+  questions: TimedQuestion[],
+): Promise<TimedQuestion[]> {
+  const overdue = questions.flatMap(({ question, remainingMs }) =>
+    question.status === 'pending' && remainingMs === 0 ? [question] : [],
+  );
+  if (overdue.length === 0) return questions;
+  await Promise.all(overdue.map((question) => lookForAccount(parts, question)));
+  const ids = overdue.map(({ id }) => id);
+  const settled = await parts.storage.elicitations.settle(
+    ids,
+    { type: 'deadline-passed' },
+    { except: ownWorkflowId() },
+  );
+  return questions.map((one) => settled.find(({ question }) => question.id === one.question.id) ?? one);
+}
+
+/** Null when none of them is pending. */
+export function asksOf(questions: TimedQuestion[], approval?: GivenApproval): CallAsks | null {
+  const pending = questions.filter(({ question }) => question.status === 'pending');
+  if (pending.length === 0) return null;
+  return { kind: 'asks', questions: pending.map(toAsked), ...(approval && { approval }) };
+}
+
+export function toAsked({ question, remainingMs }: TimedQuestion): AskedQuestion {
+  const { id, agent, server, request } = question;
+  const { server: asking, toolName, trigger } = request.context;
+  const own = trigger === 'model_question' ? agent : (toolName ?? agent);
   return {
-    openElicitation: (input: NewQuestion) => openElicitation(parts, input),
-
-    /** For outcomes that no other activity has written. Writing one again changes nothing. */
-    async settleElicitations({ outcomes }: { outcomes: Settlement[] }): Promise<void> {
-      await parts.storage.elicitations.settleAll(outcomes);
-    },
+    elicitationId: id,
+    remainingMs,
+    mode: request.mode,
+    askedBy: asking ?? own,
+    ...(server !== null && { isConnection: true }),
   };
 }
 
-/** Writes the question, so that its user sees it. */
-function openElicitation(parts: QuestionParts, input: NewQuestion): Promise<OpenResult> {
-  const { ask } = input;
-  switch (ask.kind) {
-    case 'connection':
-      return openConnectionQuestion(parts, { ...input, ask });
-    case 'server':
-      return openServerQuestion(parts, { ...input, ask });
-    case 'approval':
-      return openApprovalQuestion(parts, { ...input, ask });
-    case 'tool-approval':
-      return openToolApprovalQuestion(parts, { ...input, ask });
-    case 'model':
-      return openModelQuestion(parts, { ...input, ask });
-    case 'tool':
-      return openToolQuestion(parts, { ...input, ask });
-    default:
-      return ask satisfies never;
-  }
+export function ownWorkflowId(): string {
+  return activityInfo().workflowExecution?.workflowId ?? '';
+}
+
+/** What the user has filled in. Undefined when there is no such answer, null when it has no content. */
+export async function answerContent(
+  { storage, keys }: { storage: { elicitations: Pick<Storage['elicitations'], 'recorded'> }; keys: KeyRing },
+  { id, responseId }: Pick<ElicitationRow, 'id' | 'responseId'>,
+): Promise<Record<string, unknown> | null | undefined> {
+  const answer = responseId === null ? null : await storage.elicitations.recorded(id, responseId);
+  if (!answer) return undefined;
+  const { sealedContent } = answer;
+  return sealedContent === null
+    ? null
+    : (JSON.parse(openAnswer(keys, id, sealedContent)) as Record<string, unknown>);
+}
+
+/** What a question says of the agent that asks. */
+export function agentContext(
+  { config }: Pick<QuestionParts, 'config'>,
+  turn: Turn,
+): Pick<Context, 'agent' | 'path'> {
+  return {
+    agent: config.agents.get(turn.agent)?.title ?? turn.agent,
+    ...(turn.delegation && { path: turn.delegation.path }),
+  };
+}
+
+export function serverContext(
+  parts: Pick<QuestionParts, 'config'>,
+  turn: Turn,
+  server: ServerConfig,
+): Omit<Context, 'trigger'> {
+  return {
+    ...agentContext(parts, turn),
+    server: server.name,
+    serverTitle: server.title,
+    host: placeOf(server),
+  };
+}
+
+/** Only the members of `Turn`: workflows pass their whole input. */
+export function turnOf({ tenant, conversation, turnId, agent, user, capabilities, delegation }: Turn): Turn {
+  return { tenant, conversation, turnId, agent, user, capabilities, ...(delegation && { delegation }) };
 }

@@ -84,6 +84,8 @@ export interface ToolCalls {
     result: CallResult & { notice?: NewEvent },
     by?: CallAttempt,
   ): Promise<boolean>;
+  /** The calls of a turn that have rounds, also of a turn that has ended. */
+  withRounds(turn: TurnRef): Promise<ToolCallRow[]>;
   /** Of all calls of a turn that has ended, once what servers keep open for them is abandoned. */
   forgetRounds(turn: TurnRef): Promise<void>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */

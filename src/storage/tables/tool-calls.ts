@@ -165,6 +165,17 @@ export function createToolCalls(database: Database): ToolCalls {
       announceSettled(database, finished);
       return true;
     },
+    async withRounds({ turnId }) {
+      const rows = await query
+        .selectFrom('tool_calls')
+        .select([...columns])
+        .where('turn_id', '=', turnId)
+        .where('tool_call_id', 'in', (of) =>
+          of.selectFrom('tool_call_rounds').select('tool_call_id').where('turn_id', '=', turnId),
+        )
+        .execute();
+      return rows.map(toToolCall);
+    },
     async forgetRounds({ turnId }) {
       await query.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
     },

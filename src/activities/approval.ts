@@ -1,0 +1,213 @@
+/**
+ * Approvals of tool calls, of servers and in TypeScript: whether a call needs one, the question, and whether the call is
+ * the one that was approved.
+ *
+ * An approval is valid for the call that was shown: the question names the call, and the digest, which the workflow keeps,
+ * has to be that of the arguments that are about to be used.
+ */
+import type { Logger } from 'pino';
+import type { ServerConfig } from '../config/config.ts';
+import { isDigestOf, sealDigest } from '../credentials/sealing/sealed-digest.ts';
+import { isShowable, ownTool, shownArguments } from '../elicitation/approval.ts';
+import type { ApprovalDetails } from '../elicitation/approval.ts';
+import {
+  approvalMessage,
+  approvalRefusedForModel,
+  tooLongToApproveForModel,
+  toolApprovalMessage,
+} from '../elicitation/approval-wording.ts';
+import type { ApprovalRefusal } from '../elicitation/approval-wording.ts';
+import { canPresent } from '../elicitation/capabilities.ts';
+import { identityOf } from '../remote/server-name.ts';
+import type { ElicitationRow, TimedQuestion } from '../storage/ports/elicitations.ts';
+import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { AskingTurn } from '../turn/ask.ts';
+import type { CallAsks, GivenApproval } from '../turn/tool-call.ts';
+import type { Turn } from '../turn/turn.ts';
+import {
+  agentContext,
+  answerContent,
+  asksOf,
+  openQuestions,
+  serverContext,
+  toAsked,
+} from './questions/questions.ts';
+import type { Question, QuestionParts } from './questions/questions.ts';
+
+export interface ApprovalParts extends QuestionParts {
+  storage: QuestionParts['storage'] & Pick<Storage, 'approvals'>;
+  logger: Pick<Logger, 'error'>;
+}
+
+/** A call that a person has to approve. */
+export interface ApprovedCall {
+  turn: Turn;
+  call: ToolCallRow;
+  /** Absent for a tool in TypeScript, whose name is that of the call. */
+  at?: { server: ServerConfig; tool: string };
+}
+
+export type Approval =
+  /** `given`: by an answer, and not by what the user wants remembered; it has to be checked. */
+  | { kind: 'approved'; given?: GivenApproval }
+  | CallAsks
+  | { kind: 'refused'; textForModel: string }
+  /** The turn is over, or the call is finished. */
+  | { kind: 'over' };
+
+/** `questions`: all of the call. Asks where the user has not been asked. */
+export async function approvalOf(
+  parts: ApprovalParts,
+  approved: ApprovedCall & { turn: AskingTurn },
+  questions: TimedQuestion[],
+  given: GivenApproval | undefined,
+): Promise<Approval> {
+  const { turn, call, at } = approved;
+  const { toolName, toolCallId } = call;
+  const title = at?.server.title ?? null;
+  const refused = (why: ApprovalRefusal, reason?: string): Approval => ({
+    kind: 'refused',
+    textForModel: approvalRefusedForModel(why, toolName, title, reason),
+  });
+  let [asked] = questions.filter(({ question }) => isApproval(question));
+  if (!asked) {
+    const { tenant, user, conversation, capabilities } = turn;
+    if (user === null) return refused('no-user');
+    const remembered = { ...rememberedAs(approved), tenant, user, conversation };
+    if (await parts.storage.approvals.isRemembered(remembered)) return { kind: 'approved' };
+    if (!isShowable(call.input))
+      return { kind: 'refused', textForModel: tooLongToApproveForModel(toolName, title) };
+    if (!canPresent('form', capabilities)) return refused('unsupported');
+    const opened = await openQuestions(parts, { turn, toolCallId }, [approvalQuestion(parts, approved)]);
+    if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'over' };
+    if (opened.kind !== 'opened') return refused(opened.kind);
+    [asked] = opened.questions;
+    if (!asked) return { kind: 'over' };
+  }
+  const { question } = asked;
+  const approval = given ?? { elicitationId: question.id, digest: digestOf(parts, approved) };
+  switch (question.status) {
+    case 'pending':
+      return asksOf([asked], approval) ?? { kind: 'over' };
+    case 'accept':
+      // An earlier attempt has asked, and its worker died: the digest has to reach the workflow.
+      if (!given) return { kind: 'asks', questions: [toAsked(asked)], approval };
+      return { kind: 'approved', given };
+    default: {
+      const details = (await answerContent(parts, question)) as ApprovalDetails | null | undefined;
+      return refused(question.status, details?.reason);
+    }
+  }
+}
+
+/** False: it is not what was approved, which is logged. What the user wants remembered is kept. */
+export async function isAsApproved(
+  parts: ApprovalParts,
+  approved: ApprovedCall,
+  { elicitationId, digest }: GivenApproval,
+): Promise<boolean> {
+  const question = await parts.storage.elicitations.get(elicitationId);
+  const mismatch = mismatchOf(parts, approved, question, digest);
+  if (mismatch !== null || !question) {
+    const { turn, call, at } = approved;
+    const about = {
+      turnId: turn.turnId,
+      toolCallId: call.toolCallId,
+      elicitationId,
+      server: at?.server.name,
+      tool: at?.tool ?? call.toolName,
+      mismatch,
+    };
+    parts.logger.error(about, 'a call is not what its user approved, and was not sent');
+    return false;
+  }
+  await remember(parts, approved, question);
+  return true;
+}
+
+/** What does not fit; null when everything does. */
+function mismatchOf(
+  { keys }: ApprovalParts,
+  approved: ApprovedCall,
+  question: ElicitationRow | null,
+  digest: string,
+): string | null {
+  const { turn, call, at } = approved;
+  const { toolCallId, toolName, input } = call;
+  if (question?.status !== 'accept' || question.responseId === null) return 'answer';
+  const { context } = question.request;
+  const isOfCall =
+    question.tenant === turn.tenant &&
+    question.user === turn.user &&
+    question.turnId === turn.turnId &&
+    context.trigger === 'approval' &&
+    context.toolCallId === toolCallId &&
+    context.server === at?.server.name &&
+    context.toolName === (at?.tool ?? toolName);
+  if (!isOfCall) return 'question';
+  if (context.arguments !== shownArguments(input)) return 'shown arguments';
+  const isSame = isDigestOf(keys, { turnId: turn.turnId, toolCallId }, subjectOf(approved), digest);
+  return isSame ? null : 'arguments';
+}
+
+async function remember(
+  parts: ApprovalParts,
+  approved: ApprovedCall,
+  question: ElicitationRow,
+): Promise<void> {
+  const details = (await answerContent(parts, question)) as ApprovalDetails | null | undefined;
+  const { tenant, user } = approved.turn;
+  if (details?.remember === undefined || user === null) return;
+  const conversation = details.remember === 'always' ? null : approved.turn.conversation;
+  await parts.storage.approvals.remember({
+    ...rememberedAs(approved),
+    tenant,
+    user,
+    id: question.id,
+    conversation,
+  });
+}
+
+function approvalQuestion(parts: Pick<QuestionParts, 'config'>, { turn, call, at }: ApprovedCall): Question {
+  const context = at ? serverContext(parts, turn, at.server) : agentContext(parts, turn);
+  const agent = context.agent ?? turn.agent;
+  return {
+    place: `approval/${turn.turnId}/${call.toolCallId}`,
+    request: {
+      mode: 'form',
+      message: at
+        ? approvalMessage(agent, at.server.title, at.tool)
+        : toolApprovalMessage(agent, call.toolName),
+      requestedSchema: { type: 'object', properties: {} },
+      context: {
+        ...context,
+        trigger: 'approval',
+        toolName: at?.tool ?? call.toolName,
+        toolCallId: call.toolCallId,
+        arguments: shownArguments(call.input),
+      },
+    },
+  };
+}
+
+export function isApproval({ request }: Pick<ElicitationRow, 'request'>): boolean {
+  return request.context.trigger === 'approval';
+}
+
+function digestOf({ keys }: Pick<ApprovalParts, 'keys'>, approved: ApprovedCall): string {
+  const { turn, call } = approved;
+  return sealDigest(keys, { turnId: turn.turnId, toolCallId: call.toolCallId }, subjectOf(approved));
+}
+
+/** What the digest is of: the same arguments at another server are another call. */
+function subjectOf({ turn, call, at }: ApprovedCall): unknown {
+  if (!at) return { agent: turn.agent, tool: call.toolName, arguments: call.input };
+  const { server, tool } = at;
+  return { server: server.name, place: identityOf(server), tool, arguments: call.input };
+}
+
+function rememberedAs({ turn, call, at }: ApprovedCall) {
+  if (!at) return ownTool(turn.agent, call.toolName);
+  return { server: at.server.name, place: identityOf(at.server), tool: at.tool };
+}
