@@ -104,7 +104,8 @@ function newRow(question: NewQuestion, at: number, time: number): ElicitationRow
 }
 
 async function expectUnconnected(write: Write, questions: NewQuestion[], at: number): Promise<void> {
-  for (const { tenant, user, server, seenVersion } of questions) {
+  const inOrder = questions.toSorted((one, other) => ((one.server ?? '') < (other.server ?? '') ? -1 : 1));
+  for (const { tenant, user, server, seenVersion } of inOrder) {
     if (server === null) continue;
     const { status, version } = await lockConnection(write, { tenant, server, user }, at);
     if (status === 'active' && version > (seenVersion ?? 0))

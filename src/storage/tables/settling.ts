@@ -49,6 +49,34 @@ const lockPendingOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
     .compile(),
 );
 
+/** With accepted ones of unfinished calls, which the end of the turn may mark as unused. */
+const lockLeftOpenOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
+  write
+    .selectFrom('elicitations')
+    .selectAll()
+    .where('turn_id', '=', turnId)
+    .where((row) =>
+      row.or([
+        row('status', '=', 'pending'),
+        row.and([
+          row('status', '=', 'accept'),
+          row.exists(
+            row
+              .selectFrom('question_waiters')
+              .innerJoin('tool_calls', 'tool_calls.tool_call_id', 'question_waiters.tool_call_id')
+              .select('state')
+              .whereRef('question_waiters.elicitation_id', '=', 'elicitations.id')
+              .where('tool_calls.turn_id', '=', turnId)
+              .where('state', '!=', 'finished'),
+          ),
+        ]),
+      ]),
+    )
+    .orderBy('id')
+    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .compile(),
+);
+
 /** Locked in the order of their ids. */
 export async function lockQuestions(write: Write, ids: string[]): Promise<ElicitationRow[]> {
   const [id = '', ...others] = ids;
@@ -71,6 +99,12 @@ export async function lockQuestions(write: Write, ids: string[]): Promise<Elicit
 export async function lockPendingOf(write: Write, turnId: string): Promise<ElicitationRow[]> {
   const { rows } = await lockPendingOfTurn(write, { turnId });
   return rows.map(toElicitation);
+}
+
+/** Locks what the end of a turn changes; returns those that are pending. */
+export async function lockLeftOpen(write: Write, turnId: string): Promise<ElicitationRow[]> {
+  const { rows } = await lockLeftOpenOfTurn(write, { turnId });
+  return rows.filter(({ status }) => status === 'pending').map(toElicitation);
 }
 
 /** The question after the event; the same object where the event changes nothing. */

@@ -10,10 +10,11 @@ import type { Additions } from '../log/append.ts';
 import { dueAfter } from './due-turns.ts';
 import { fromColumn } from './delegation.ts';
 import type { Mark } from '../ports/outbox.ts';
+import type { ElicitationRow } from '../ports/elicitations.ts';
 import type { Ended, Ending } from '../ports/turns.ts';
 import type { Tables } from '../schema.ts';
 import { addTurnMark } from './outbox.ts';
-import { advanced, lockPendingOf, nothingSettled, writeSettled } from './settling.ts';
+import { advanced, lockLeftOpen, lockPendingOf, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
 import { readOpenWork, unusedAnswers } from './superseding.ts';
 import type { LockedCall } from './superseding.ts';
@@ -104,9 +105,10 @@ async function writeEnd(
   now: number,
 ): Promise<Settled & Pick<EndedTurn, 'usage'>> {
   const { turnId } = turn;
-  const { questions } = await abandonQuestions(write, turnId, now);
+  const pending = await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
   if (calls.some((call) => call.has_asked === 1)) await markUnused(write, turnId, calls);
+  const { questions } = await abandon(write, pending, now);
   const marks = calls.length > 0 ? await leaveRounds(write, turn, keepsCalls, now) : [];
   const last = (lane: TurnRef, additions: Additions) =>
     writeToConversation(write, lane, { ...additions, isEnd: true }, now);
@@ -139,13 +141,11 @@ export async function beginEnd(
 ): Promise<Settled | null> {
   const { rows } = await updateEnding(write, { turnId: turn.turnId, now });
   if (rows.length === 0) return null;
-  const { questions } = await abandonQuestions(write, turn.turnId, now);
+  const { questions } = await abandon(write, await lockPendingOf(write, turn.turnId), now);
   return { questions, marks: isOwn ? [] : await addTurnMark(write, 'cancel', turn, now) };
 }
 
-async function abandonQuestions(write: Write, turnId: string, at: number): Promise<Settled> {
-  const pending = await lockPendingOf(write, turnId);
-  if (pending.length === 0) return nothingSettled;
+function abandon(write: Write, pending: ElicitationRow[], at: number): Promise<Settled> {
   const closed = pending.map((row) => advanced(row, { type: 'abandoned' }, at));
   return writeSettled(write, closed, { at, isEnd: true });
 }

@@ -16,7 +16,7 @@ import type { StoredMessage } from '../ports/conversations.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import { isOver } from '../write-refused.ts';
-import { lockPendingOf, StartOver } from './settling.ts';
+import { lockLeftOpen, StartOver } from './settling.ts';
 import type { Settled } from './settling.ts';
 import { onlyWaits, readOpenWork } from './superseding.ts';
 import { endTurn, lockOpenCalls } from './turn-end.ts';
@@ -160,7 +160,7 @@ async function makeRoom(
     await write.deleteFrom('turns').where('turn_id', '=', turnId).execute();
     return undefined;
   }
-  await lockPendingOf(write, turnId);
+  await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
   const isEnding = row.ending_at !== null;
   const isWaiting = !isEnding && onlyWaits(await readOpenWork(write, turnId, calls));

@@ -1,6 +1,11 @@
+import { sql } from 'kysely';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { Subject } from '../contract.ts';
+import type { DatabaseConfig, Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import { begunTurn } from './fixtures.ts';
 import { answer, formQuestion, open, settle } from './question.ts';
@@ -90,5 +95,46 @@ export function outboxContract(subject: () => Subject): void {
       at.pass(leaseMs);
       expect(await at.other.outbox.claim(10, leaseMs)).toEqual(at.marks);
     });
+
+    test('is not written by a commit that fails, which gives no receipt', async () => {
+      const database = await subject().fresh();
+      const told: unknown[] = [];
+      const tell = (given: unknown) => void told.push(given);
+      const storage = await openStorage(database, {
+        outbox: tell,
+        questions: { opened() {}, settled: tell },
+      });
+      const { rows } = await asked(storage);
+      const [row] = rows;
+      if (!row) throw new Error('one was asked');
+      await failAtCommit(database);
+      await expect(answer(storage, row)).rejects.toThrow();
+      expect(await storage.elicitations.get(row.id)).toMatchObject({ status: 'pending' });
+      expect(await storage.elicitations.recorded(row.id, 'response/accept')).toBeNull();
+      expect(told).toEqual([]);
+      await storage.close();
+    });
   });
+}
+
+/** From now on an answer violates a constraint that is checked when its transaction commits. */
+async function failAtCommit(database: DatabaseConfig): Promise<void> {
+  const { query, close } =
+    database.kind === 'sqlite'
+      ? await openSqlite(database.path)
+      : openPostgres(database.url, pino({ level: 'silent' }));
+  await sql`create table impossible (
+    elicitation_id text references elicitations (id) deferrable initially deferred
+  )`.execute(query);
+  if (database.kind === 'sqlite')
+    await sql`create trigger fail after insert on elicitation_answers
+      begin insert into impossible values ('none'); end`.execute(query);
+  else {
+    await sql`create function fail() returns trigger language plpgsql as
+      $$ begin insert into impossible values ('none'); return new; end $$`.execute(query);
+    await sql`create trigger fail after insert on elicitation_answers for each row execute function fail()`.execute(
+      query,
+    );
+  }
+  await close();
 }
