@@ -21,6 +21,12 @@ export async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
   return environment;
 }
 
+/** What a service needs of it: deadlines follow its clock. */
+export function temporalOf(environment: TestWorkflowEnvironment) {
+  const { client, nativeConnection: connection } = environment;
+  return { client, connection, currentTimeMs: () => environment.currentTimeMs() };
+}
+
 /** How long Java may take to start. The SDK itself gives it five seconds, which is too short on a machine that is busy. */
 const timeoutMs = 50_000;
 

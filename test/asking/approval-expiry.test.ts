@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startPlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
 
 test('an approval that nobody gives in time sends nothing, and one that comes later is too late', async () => {
@@ -14,7 +14,7 @@ test('an approval that nobody gives in time sends nothing, and one that comes la
   const server = await startPlayingServer();
   stack.defer(() => server.stop());
   const service = await startAsking({
-    temporal: { client: environment.client, connection: environment.nativeConnection },
+    temporal: temporalOf(environment),
     url: server.url,
     env: { INTERLUDE_CONFIG: roundsAgents, ASKING_APPROVAL: 'always' },
   });

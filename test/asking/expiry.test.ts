@@ -7,7 +7,7 @@ import { asks, form, page, startPlayingServer } from '../servers/playing-server.
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { asTurn, city, roundsAgents } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => environment.teardown());
 beforeEach(async () => {
   server = await startPlayingServer();
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   service = await startAsking({ temporal, url: server.url, env: { INTERLUDE_CONFIG: roundsAgents } });
 });
 afterEach(async () => {

@@ -8,7 +8,7 @@ import type { ChatStream, Chunk } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -16,7 +16,7 @@ let alice: Caller;
 
 beforeAll(async () => {
   environment = await createTimeSkipping();
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   service = await startService({ temporal });
   alice = await service.as('alice');
 });

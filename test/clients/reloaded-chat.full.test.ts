@@ -8,6 +8,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
 
@@ -25,7 +26,7 @@ let environment: TestWorkflowEnvironment;
 let service: Service;
 
 async function start(around: (storage: Storage) => Storage = (storage) => storage): Promise<void> {
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   service = await startService({ temporal, around });
 }
 

@@ -7,6 +7,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.teardown());
 beforeEach(async () => {
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   service = await startService({ temporal });
   conversation = randomUUID();
   service.begun(conversation);

@@ -7,6 +7,7 @@ import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
@@ -22,7 +23,7 @@ export function testUseChat(versions: readonly Version[]): void {
   });
   afterAll(() => environment.teardown());
   const services = createFreshServices(() => {
-    const temporal = { client: environment.client, connection: environment.nativeConnection };
+    const temporal = temporalOf(environment);
     return startService({ temporal });
   });
   afterAll(() => services[Symbol.asyncDispose]());

@@ -8,6 +8,7 @@ import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { bundleTools } from './bundle-tools.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -27,7 +28,7 @@ describe.each([
 ])('%s', (_, agentId, words, path) => {
   beforeAll(async () => {
     environment = await createWarmTimeSkipping();
-    const temporal = { client: environment.client, connection: environment.nativeConnection };
+    const temporal = temporalOf(environment);
     const bundle = await bundleTools();
     service = await startService({ temporal, tools: { assistant: bundle, researcher: bundle } });
     alice = await service.as('alice');

@@ -17,6 +17,7 @@ import type { SlackServer } from '../servers/slack/slack-server.ts';
 import { callOf, respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 
 const longAfter = 12;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   chat = addChat(slack);
   server = await startPlayingServer();
   service = await startService({
-    temporal: { client: environment.client, connection: environment.nativeConnection },
+    temporal: temporalOf(environment),
     env: {
       ...slack.env,
       SLACK_BOT_TOKEN: acme.botToken,

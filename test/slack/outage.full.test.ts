@@ -13,7 +13,7 @@ import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 import { createTwoPartModel } from './two-part-model.ts';
 import type { TwoPartModel } from './two-part-model.ts';
@@ -40,7 +40,7 @@ beforeEach(async () => {
   chat = addChat(slack);
   model = await createTwoPartModel();
   service = await startService({
-    temporal: { client: environment.client, connection: environment.nativeConnection },
+    temporal: temporalOf(environment),
     env: { ...slack.env, ...model.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
     around: (storage) => {
       const { deliveries } = storage.slack;

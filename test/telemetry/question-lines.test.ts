@@ -9,7 +9,7 @@ import { callOf, respond, startAsking } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 
 type Line = Record<string, unknown>;
@@ -23,7 +23,7 @@ const logger = pino({ level: 'info' }, { write: (line: string) => void lines.pus
 
 beforeAll(async () => {
   environment = await createTimeSkipping();
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   server = await startAskingServer({ era: 'modern' });
   services.accounts = await startService({ temporal, logger });
   services.forms = await startAsking({ temporal, logger, url: server.config.url });

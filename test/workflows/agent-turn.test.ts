@@ -12,7 +12,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { idOf } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => environment.teardown());
 
 function start(around?: (storage: Storage) => Storage, env: Record<string, string> = {}): Promise<Service> {
-  const temporal = { client: environment.client, connection: environment.nativeConnection };
+  const temporal = temporalOf(environment);
   return startService({ temporal, env, ...(around && { around }) });
 }
 const services = createFreshServices(() => start());

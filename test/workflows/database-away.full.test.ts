@@ -12,6 +12,7 @@ import { respond } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { idOf } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -56,12 +57,12 @@ test.each<[string, (storage: Storage) => Storage]>([
     }),
   ],
 ])('a database that is away %s is waited for', async (_, around) => {
-  const { client, nativeConnection: connection } = environment;
-  service = await startService({ temporal: { client, connection }, around });
+  const temporal = temporalOf(environment);
+  service = await startService({ temporal, around });
   const alice = await service.as('alice');
   const conversation = randomUUID();
   const stream = await alice.chat('list my open issues', { conversation, supports: null });
-  const handle = client.workflow.getHandle(idOf({ conversation, stream }));
+  const handle = environment.client.workflow.getHandle(idOf({ conversation, stream }));
   expect(await handle.result()).toEqual({ status: 'completed' });
   const chunks = await stream.finished();
   const [error] = chunks.flatMap(({ type, errorText }) => (type === 'tool-output-error' ? [errorText] : []));
@@ -73,7 +74,7 @@ test('what an author’s activity has done is not done again after a database th
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const notesFile = path.join(folder, 'notes');
   process.env['INTERLUDE_TEST_NOTES'] = notesFile;
-  const { client, nativeConnection: connection } = environment;
+  const temporal = temporalOf(environment);
   /** From when the first effect is to be kept. */
   let left: number | undefined;
   const around = ({ toolEffects, ...storage }: Storage): Storage => ({
@@ -87,13 +88,13 @@ test('what an author’s activity has done is not done again after a database th
     },
   });
   const tools = { assistant: await bundleTools() };
-  service = await startService({ temporal: { client, connection }, around, tools });
+  service = await startService({ temporal, around, tools });
   const alice = await service.as('alice');
   const conversation = randomUUID();
   const stream = await alice.chat('call wizard {"steps":1}', { conversation });
   const question = await stream.question('pending');
   await respond(alice, conversation, question, { action: 'accept', content: { word: 'once' } });
-  await client.workflow.getHandle(idOf({ conversation, stream })).result();
+  await environment.client.workflow.getHandle(idOf({ conversation, stream })).result();
   await stream.finished();
   expect(left).toBeLessThan(0);
   expect(readFileSync(notesFile, 'utf8')).toBe('1: once\n');

@@ -4,7 +4,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { untilDelegatesWait, untilWaiting } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => environment.teardown());
 beforeEach(async () => {
   service = await startService({
-    temporal: { client: environment.client, connection: environment.nativeConnection },
+    temporal: temporalOf(environment),
   });
 });
 afterEach(() => service.stop());

@@ -2,7 +2,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServiceWithNango } from '../connections/service-with-nango.ts';
-import { createTimeSkipping } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { untilWaiting } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => environment.teardown());
 
 test('an account that is not connected for ten minutes: its question expires, and polling left no trail in history', async () => {
-  const { client, nativeConnection: connection } = environment;
-  await using setup = await startServiceWithNango({ temporal: { client, connection }, hasWebhooks: false });
+  const temporal = temporalOf(environment);
+  await using setup = await startServiceWithNango({ temporal, hasWebhooks: false });
   const waiting = await setup.ask('Too late');
   const { stream, conversation, question } = waiting;
   await untilWaiting({ temporal: environment }, waiting);
