@@ -3,30 +3,27 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Client } from '@temporalio/client';
-import type { NativeConnection } from '@temporalio/worker';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
-import { pollOfRound } from '../../src/activities/questions/polls.ts';
+import { pollOfRound } from '../../src/activities/questions/server-question.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';
-import { createQuestionSignals } from '../../src/service/question-signals.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import { begunTurn, firstAttempt, keptStep } from '../storage/contract/fixtures.ts';
-import { question } from '../storage/contract/question.ts';
+import { formQuestion, open } from '../storage/contract/question.ts';
 
-export async function openAskedCalls(connection: NativeConnection, agentsFile: string, env = {}) {
+export async function openAskedCalls(agentsFile: string, env = {}) {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-polls-'));
   const given = { INTERLUDE_DATA: dataDir, INTERLUDE_CONFIG: agentsFile, ...env };
   const config = loadConfig(given, dataDir);
   const parts = await openDependencies(config, createLogger({ level: 'silent', human: true }));
   const { storage, keys } = parts;
   const rounds = createCallRounds({ storage, keys });
-  const loop = startPolling(parts, createQuestionSignals(new Client({ connection })));
+  const loop = startPolling(parts);
   return {
     storage,
     /** A call whose connection is closed while its question is open. Its first poll is due at once. */
-    async ask(server: string, workflowId = 'none'): Promise<string> {
+    async ask(server: string): Promise<string> {
       const turn = await begunTurn(storage);
       const toolCallId = randomUUID();
       await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'ask', input: {} }] });
@@ -44,9 +41,10 @@ export async function openAskedCalls(connection: NativeConnection, agentsFile: s
       const [asked] = round?.questions ?? [];
       const poll = round && pollOfRound({ turn, toolCallId, server, round: 1 }, round);
       if (!asked || !poll) throw new Error('a call of this kind has a poll');
-      const row = question(turn, { id: asked.elicitationId, workflowId });
-      await storage.elicitations.open(row, { perUser: 20 }, { ...poll, firstMs: 0 });
-      return row.id;
+      const waiter = { toolCallId, workflowId: 'turn/1' };
+      const id = asked.elicitationId;
+      await open(storage, formQuestion(turn, { id, waiter, poll: { ...poll, firstMs: 0 } }));
+      return id;
     },
     async [Symbol.asyncDispose]() {
       await loop.stop();

@@ -36,8 +36,12 @@ export function createAbandonCalls(
     const turn = await turns.get(ref);
     if (turn) {
       const left = await toolCalls.withRounds(turn);
-      const open = await Promise.all(left.map((call) => openAtServer({ ...parts, rounds }, turn, call)));
-      await Promise.all(open.map((call) => call && sendAbandoned(parts, turn, call)));
+      await Promise.all(
+        left.map(async (call) => {
+          const open = await openAtServer({ ...parts, rounds }, turn, call);
+          if (open) await sendAbandoned(parts, turn, open);
+        }),
+      );
     }
     await toolCalls.forgetRounds(ref);
   };

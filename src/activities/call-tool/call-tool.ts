@@ -116,7 +116,11 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   const known = listed?.tools.find(({ name }) => name === tool);
   const current: Attempt = {
     ...begun,
-    ...{ server, listed, known, rounds, questions },
+    server,
+    listed,
+    known,
+    rounds,
+    questions,
     isRepeatable: isRepeatable(input, known),
     connects: connects + connectsOf(questions),
   };

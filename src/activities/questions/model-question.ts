@@ -38,19 +38,18 @@ export function createModelQuestionActivity(parts: QuestionParts) {
         if (!isAllowed) return unanswered('limit-reached');
         if (turn.user === null) return unanswered('no-user');
         if (!canPresent('form', turn.capabilities)) return unanswered('unsupported');
-        const question = modelQuestion(parts, input, call);
-        if (!question) return unanswered('cancel');
-        const opened = await openQuestions(parts, input, [question]);
+        const asked = modelQuestion(parts, input, call);
+        if (!asked) return unanswered('cancel');
+        const opened = await openQuestions(parts, input, [asked]);
         if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'finished' };
         if (opened.kind !== 'opened') return unanswered(opened.kind);
         questions = opened.questions;
       }
       const asks = asksOf(questions);
       if (asks) return asks;
-      const [answered] = questions;
-      const status = answered?.question.status;
-      if (status === 'accept') return finish(await answerAsResult(parts, answered!.question));
-      return unanswered(status === undefined || status === 'pending' ? 'cancel' : status);
+      const question = questions[0]?.question;
+      if (question?.status === 'accept') return finish(await answerAsResult(parts, question));
+      return unanswered(!question || question.status === 'pending' ? 'cancel' : question.status);
     },
   };
 }

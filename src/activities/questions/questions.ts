@@ -58,7 +58,15 @@ export async function openQuestions(
   const longest = limits.elicitationTimeoutMs;
   const rows = questions.map(
     ({ place, request, id = randomUUID(), account, isReported, timeoutMs, expiresAt, poll }) => ({
-      ...{ id, tenant, conversation, turnId, agent, user, place, request, waiter },
+      id,
+      tenant,
+      conversation,
+      turnId,
+      agent,
+      user,
+      place,
+      request,
+      waiter,
       server: account?.server ?? null,
       seenVersion: account?.seenVersion ?? null,
       isReported: isReported === true,

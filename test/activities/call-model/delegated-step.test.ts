@@ -156,7 +156,7 @@ describe('an agent with a task', () => {
     const { finishDelegation } = createDelegationActivities({
       storage: it.storage,
       agents,
-      abandonLostCalls: () => Promise.resolve(),
+      abandonCall: () => Promise.resolve(),
     });
     const input = { turn, delegation: { toolCallId: 'a', path: ['researcher'] } };
     const finish = (status: 'completed' | 'failed') =>

@@ -11,6 +11,7 @@ import type { AgentConfig, Config } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/backoff.ts';
 import { createModels } from '../../../src/models/provider.ts';
+import { patient } from '../../storage/contract/fixtures.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
@@ -93,11 +94,8 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
   const server = await createOpenAIServer({
     reply: (_, index) => replies[index] ?? { kind: 'status', status: 500 },
   });
-  await storage.turns.prepare({
-    ...turn,
-    clientMessageId: 'm1',
-    messages: [{ id: 'm1', role: 'user', content: 'List my open issues in Tracker.' }],
-  });
+  const message = { id: 'm1', role: 'user' as const, content: 'List my open issues in Tracker.' };
+  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, patient);
   await storage.turns.begin(turn);
   let logged = '';
 

@@ -48,7 +48,8 @@ afterEach(async () => {
 });
 
 function beside(kept: Storage = storage) {
-  const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
+  const limits = { elicitationTimeoutMs: 600_000 };
+  const input = { turn: { ...turn, limits }, toolCallId: 'c1', server: 'peer', tool: 'pay', execution: 0 };
   const catalogue = createCatalogue({ storage: kept, remote: createMcpServers(), logger });
   return createCallNotifications(
     { storage: kept, catalogue, logger },

@@ -11,7 +11,6 @@ import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { QuestionOutcome } from '../../../src/turn/ask.ts';
 import { createHeldCallLimit } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { AttemptResult } from '../../../src/turn/tool-call.ts';
@@ -20,11 +19,12 @@ import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { openDependencies } from '../../../src/processes/dependencies.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
-import type { ToolCalls } from '../../../src/storage/ports/tool-calls.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
 import type { Move } from '../../servers/playing-server.ts';
 import { answer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
+import { answer as answerQuestion } from '../../storage/contract/question.ts';
 
 const toolCallId = 'c1';
 
@@ -56,31 +56,37 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   const prepared = await begunTurn(storage, { tenant: 'demo' });
   const { tenant, conversation, turnId } = prepared;
   const capabilities = { form: true, url: true };
-  const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities };
+  const limits = { elicitationTimeoutMs: 600_000 };
+  const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities, limits };
   await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }] });
 
-  /** The workflow's view: `given` for the rounds so far. `calls`: what stands in front of the rows of calls. */
-  function attempt(
-    round: number,
-    answers: QuestionOutcome[],
-    count = 1,
-    calls: Partial<ToolCalls> = {},
-  ): Promise<AttemptResult> {
-    const toolCalls = { ...storage.toolCalls, ...calls };
-    const seen = { ...parts, storage: { ...storage, toolCalls } };
-    const { callTool } = createActivities({
-      ...seen,
+  function activities(changed: Partial<Storage> = {}) {
+    return createActivities({
+      ...parts,
+      storage: { ...storage, ...changed },
       catalogue,
       heldCallLimit: createHeldCallLimit(1),
       models: createModels(config),
     });
+  }
+
+  /** `changed`: tables whose functions are replaced. */
+  function attempt(execution: number, count = 1, changed: Partial<Storage> = {}): Promise<AttemptResult> {
+    const { callTool } = activities(changed);
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
       { attempt: count },
       { client, logger: new DefaultLogger('ERROR') },
     );
-    const input = { turn, toolCallId, server: 'asking', tool: 'ask', connects: 0, round, answers };
+    const input = { turn, toolCallId, server: 'asking', tool: 'ask', execution };
     return environment.run(callTool, input);
+  }
+
+  /** Their user declines all questions that an attempt has asked. */
+  async function decline(asked: AttemptResult): Promise<void> {
+    if (asked.kind !== 'asks') throw new Error('Nothing was asked.');
+    for (const { elicitationId: id } of asked.questions)
+      await answerQuestion(storage, { id, tenant, user: 'alice' }, 'decline');
   }
 
   async function told(): Promise<string> {
@@ -88,77 +94,74 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
   }
 
-  return { server, storage, turn, attempt, told, shorten, config, catalogue };
-}
-
-function declined(outcome: AttemptResult): QuestionOutcome[] {
-  if (outcome.kind !== 'asks') throw new Error('Nothing was asked.');
-  return outcome.questions.map(({ elicitationId }) => ({
-    elicitationId,
-    outcome: 'decline',
-    responseId: null,
-  }));
+  return { server, storage, turn, activities, attempt, decline, told, shorten, config, catalogue };
 }
 
 const one = asks({ one: form('One') }, 's1');
 
+function idsIn(result: AttemptResult): string[] {
+  return result.kind === 'asks' ? result.questions.map(({ elicitationId }) => elicitationId) : [];
+}
+
 test('a worker that dies after the server has asked: the next one knows the question, and does not call again', async () => {
   const { server, attempt } = await openCall(one);
-  const first = await attempt(0, []);
-  expect(first).toMatchObject({ kind: 'asks', round: 1, questions: [{ mode: 'form' }] });
-  expect(await attempt(0, [], 2)).toEqual(first);
+  const first = await attempt(0);
+  expect(first).toMatchObject({ kind: 'asks', questions: [{ mode: 'form', askedBy: 'asking' }] });
+  const second = await attempt(0, 2);
+  expect(idsIn(second)).toEqual(idsIn(first));
   expect(server.calls).toHaveLength(1);
 });
 
 test('a worker that dies with the answers under way: nobody sends them again, and the model is told', async () => {
-  const { server, storage, turn, attempt, told } = await openCall(one);
-  const answers = declined(await attempt(0, []));
+  const { server, storage, turn, attempt, decline, told } = await openCall(one);
+  await decline(await attempt(0));
   // All that is left of an attempt that was killed after its request had gone out.
   await storage.toolCalls.start(turn, toolCallId, firstAttempt);
-  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await attempt(1, 2)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('unknown whether the action took place');
   expect(server.calls).toHaveLength(1);
 });
 
 test('of two attempts at once, one sends the answers', async () => {
-  const { server, attempt } = await openCall(one);
-  const answers = declined(await attempt(0, []));
-  const outcomes = await Promise.all([attempt(1, answers), attempt(1, answers)]);
+  const { server, attempt, decline } = await openCall(one);
+  await decline(await attempt(0));
+  const outcomes = await Promise.all([attempt(1), attempt(1)]);
   expect(outcomes).toEqual([{ kind: 'finished' }, { kind: 'finished' }]);
   expect(server.calls).toHaveLength(2);
 });
 
 test('a call that has its result is not made again, whatever is asked of it', async () => {
-  const { server, attempt, told } = await openCall(one, done('booked'));
-  const answers = declined(await attempt(0, []));
-  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
-  for (const round of [0, 1, 2]) expect(await attempt(round, answers, 2)).toEqual({ kind: 'finished' });
+  const { server, attempt, decline, told } = await openCall(one, done('booked'));
+  await decline(await attempt(0));
+  expect(await attempt(1)).toEqual({ kind: 'finished' });
+  for (const execution of [0, 1, 2]) expect(await attempt(execution, 2)).toEqual({ kind: 'finished' });
   expect(server.calls).toHaveLength(2);
   expect(await told()).toContain('booked');
 });
 
 test('answers whose server is away are kept for a later attempt; those that may have arrived are not', async () => {
-  const { server, storage, turn, attempt, told } = await openCall(one, dies);
-  const answers = declined(await attempt(0, []));
+  const { server, storage, turn, attempt, decline, told } = await openCall(one, dies);
+  await decline(await attempt(0));
   await server.leave();
-  await expect(attempt(1, answers)).rejects.toThrow('the answers are sent later');
+  await expect(attempt(1)).rejects.toThrow('the answers are sent later');
   expect((await storage.toolCalls.get(turn, toolCallId))?.state).toBe('paused');
   expect(await storage.toolCalls.rounds(turn, toolCallId)).toHaveLength(1);
   await server.comeBack();
-  expect(await attempt(1, answers, 2)).toEqual({ kind: 'finished' });
+  expect(await attempt(1, 2)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('unknown whether the action took place');
   expect(server.calls).toHaveLength(2);
 });
 
 test('a call whose server wants to be asked later says so without a question, and goes on with its state', async () => {
-  const { server, attempt } = await openCall(
+  const { server, attempt, decline } = await openCall(
     asks(undefined, 's1'),
     asks({ p: page('https://example.com') }, 's2'),
   );
-  expect(await attempt(0, [])).toEqual({ kind: 'asks', round: 1, questions: [] });
-  const second = await attempt(1, []);
-  expect(second).toMatchObject({ kind: 'asks', round: 2, questions: [{ mode: 'url' }] });
-  expect(await attempt(2, declined(second))).toEqual({ kind: 'finished' });
+  expect(await attempt(0)).toEqual({ kind: 'later' });
+  const second = await attempt(1);
+  expect(second).toMatchObject({ kind: 'asks', questions: [{ mode: 'url' }] });
+  await decline(second);
+  expect(await attempt(2)).toEqual({ kind: 'finished' });
   expect(server.calls.map(({ params: { requestState } }) => requestState)).toEqual([undefined, 's1', 's2']);
 });
 
@@ -167,13 +170,13 @@ const newerAttempt = { name: 'WriteRefused', reason: 'newer-attempt' };
 test('an attempt whose result comes after the next attempt has given the call up does not change what the model reads', async () => {
   const result = Promise.withResolvers<object>();
   const arrived = Promise.withResolvers<void>();
-  const { server, storage, turn, attempt, told } = await openCall((message, response) => {
+  const { server, storage, turn, attempt, decline, told } = await openCall((message, response) => {
     arrived.resolve();
     void result.promise.then((one) => answer(message, response, one));
   });
-  const first = attempt(0, []).catch((error: unknown) => error);
+  const first = attempt(0).catch((error: unknown) => error);
   await arrived.promise;
-  expect(await attempt(0, [], 2)).toEqual({ kind: 'finished' });
+  expect(await attempt(0, 2)).toEqual({ kind: 'finished' });
   const before = [await told(), await storage.turnLog.read(turn, 0)];
   result.resolve(done('booked'));
   // The call is finished, and so is the attempt: nobody asks which of them it was.
@@ -184,17 +187,20 @@ test('an attempt whose result comes after the next attempt has given the call up
 });
 
 test('an attempt that was stopped before it sent anything sends nothing once the next one is at work', async () => {
-  const { server, storage, attempt, told } = await openCall(done('booked'));
+  const { server, storage, attempt, decline, told } = await openCall(done('booked'));
   const [early, late] = [gate(), gate()];
-  const start = (one: ReturnType<typeof gate>): Partial<ToolCalls> => ({
-    start: async (...args) => {
-      await one.wait();
-      return storage.toolCalls.start(...args);
+  const start = (one: ReturnType<typeof gate>): Partial<Storage> => ({
+    toolCalls: {
+      ...storage.toolCalls,
+      start: async (...args) => {
+        await one.wait();
+        return storage.toolCalls.start(...args);
+      },
     },
   });
-  const first = attempt(0, [], 1, start(early)).catch((error: unknown) => error);
+  const first = attempt(0, 1, start(early)).catch((error: unknown) => error);
   await early.reached;
-  const second = attempt(0, [], 2, start(late));
+  const second = attempt(0, 2, start(late));
   await late.reached;
   early.open();
   expect(await first).toMatchObject(newerAttempt);
@@ -220,30 +226,86 @@ function gate() {
 }
 
 test('a tool that the agents file does not list for the agent is not called, whoever asks for it', async () => {
-  const { server, attempt, told } = await openCallOf({ tools: ['other'] }, done('done'));
-  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  const { server, attempt, decline, told } = await openCallOf({ tools: ['other'] }, done('done'));
+  expect(await attempt(0)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('This agent may not use asking__ask, so it did not run.');
   expect(server.calls).toHaveLength(0);
 });
 
 test('a call that waits for an answer goes on, though the list has become shorter', async () => {
-  const { server, attempt, told, shorten } = await openCallOf({}, one, done('done'));
-  const answers = declined(await attempt(0, []));
+  const { server, attempt, decline, told, shorten } = await openCallOf({}, one, done('done'));
+  await decline(await attempt(0));
   shorten(['other']);
-  expect(await attempt(1, answers)).toEqual({ kind: 'finished' });
+  expect(await attempt(1)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('done');
   expect(server.calls).toHaveLength(2);
 });
 
 test('a program that failed a moment ago is not started again, and the model is told at once', async () => {
-  const { attempt, told, config, catalogue } = await openCall();
+  const { attempt, decline, told, config, catalogue } = await openCall();
   const asking = config.servers.get('asking');
   if (!asking) throw new Error('The agents file has no such server.');
   const marker = path.join(config.dataDir, 'started');
   const process = { command: 'touch', args: [marker], cwd: config.dataDir, env: {} };
   config.servers.set('asking', { ...asking, credentialScope: 'none', process });
   catalogue.backoff.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
-  expect(await attempt(0, [])).toEqual({ kind: 'finished' });
+  expect(await attempt(0)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
   expect(existsSync(marker)).toBe(false);
+});
+
+test('a call whose question is still open asks it again, and sends nothing', async () => {
+  const { server, attempt } = await openCall(one);
+  const first = await attempt(0);
+  expect(idsIn(await attempt(1))).toEqual(idsIn(first));
+  expect(server.calls).toHaveLength(1);
+});
+
+test('a worker that dies between keeping what was asked and opening it: the next one opens it', async () => {
+  const { server, storage, attempt, decline } = await openCall(one, done('booked'));
+  const dies = () => Promise.reject(new Error('The worker has died.'));
+  const elicitations = { ...storage.elicitations, open: dies };
+  await expect(attempt(0, 1, { elicitations })).rejects.toThrow('has died');
+  const second = await attempt(0, 2);
+  expect(idsIn(second)).toHaveLength(1);
+  expect(server.calls).toHaveLength(1);
+  await decline(second);
+  expect(await attempt(1)).toEqual({ kind: 'finished' });
+  expect(server.calls).toHaveLength(2);
+});
+
+test('a question whose time is up is expired by the next attempt, which goes on without an answer', async () => {
+  const { server, storage, turn, attempt, told } = await openCall(one, done('booked'));
+  turn.limits.elicitationTimeoutMs = 1;
+  const [id = ''] = idsIn(await attempt(0));
+  // Not before a millisecond has passed.
+  await expect.poll(async () => (await storage.elicitations.read([id]))[0]?.remainingMs).toBe(0);
+  expect(await attempt(1)).toEqual({ kind: 'finished' });
+  expect((await storage.elicitations.get(id))?.status).toBe('expired');
+  expect(server.calls).toHaveLength(2);
+  expect(await told()).toContain('expired');
+});
+
+test('a call whose question would be one too many ends, and its user is shown no part of the round', async () => {
+  const two = asks({ one: form('One'), two: form('Two') }, 's1');
+  const { storage, turn, attempt, told, config } = await openCall(two);
+  config.elicitation.maxOpen = 1;
+  expect(await attempt(0)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('already has too many open ones');
+  expect(await storage.elicitations.ofConversation(turn)).toEqual([]);
+});
+
+test('a call whose attempts are used up ends as one that did not run, or may have run', async () => {
+  const { storage, turn, activities, told } = await openCall(one);
+  const { failToolCall } = activities();
+  const failed = { turn, toolCallId, server: 'asking' };
+  await storage.toolCalls.start(turn, toolCallId, firstAttempt);
+  await new MockActivityEnvironment().run(failToolCall, failed);
+  expect(await told()).toContain('unknown whether the action took place');
+  const untouched = await openCall(one);
+  await new MockActivityEnvironment().run(untouched.activities().failToolCall, {
+    ...failed,
+    turn: untouched.turn,
+  });
+  expect(await untouched.told()).toContain('could not be called because of a problem on our side');
 });

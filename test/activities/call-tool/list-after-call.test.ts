@@ -44,7 +44,8 @@ test.each([
   });
   const turn = await begunTurn(storage);
   const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
-  const input = { turn, toolCallId: 'c1', server: 'peer', tool: 'pay', connects: 0, round: 0, answers: [] };
+  const limits = { elicitationTimeoutMs: 600_000 };
+  const input = { turn: { ...turn, limits }, toolCallId: 'c1', server: 'peer', tool: 'pay', execution: 0 };
   const catalogue = createCatalogue({ storage, remote, logger });
   const beside = createCallNotifications(
     { storage, catalogue, logger },

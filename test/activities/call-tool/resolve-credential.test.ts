@@ -17,7 +17,7 @@ const turn = {
 };
 
 /** Answers in turn; the last one from then on. */
-function resolving(connects: number, answers: (Credential | ConnectionRequired)[]) {
+function resolving(wasConnected: boolean, answers: (Credential | ConnectionRequired)[]) {
   const at: number[] = [];
   const store = {
     async resolve() {
@@ -26,12 +26,12 @@ function resolving(connects: number, answers: (Credential | ConnectionRequired)[
     },
   };
   const work = () =>
-    resolveCredential(store as never, serverConfig('http://127.0.0.1:9/mcp'), { turn, connects });
+    resolveCredential(store as never, serverConfig('http://127.0.0.1:9/mcp'), turn, async () => wasConnected);
   return { at, found: () => new MockActivityEnvironment().run(work) as Promise<unknown> };
 }
 
 test('after an account was connected for a call, it is looked for three times more, half a second apart', async () => {
-  const { at, found } = resolving(1, [missing]);
+  const { at, found } = resolving(true, [missing]);
   expect(await found()).toEqual(missing);
   expect(at).toHaveLength(4);
   for (const [index, time] of at.entries())
@@ -39,16 +39,16 @@ test('after an account was connected for a call, it is looked for three times mo
 });
 
 test('as soon as it is visible it is used, and what is not missing is not waited for', async () => {
-  const late = resolving(1, [missing, credential]);
+  const late = resolving(true, [missing, credential]);
   expect(await late.found()).toEqual(credential);
   expect(late.at).toHaveLength(2);
-  const revoked = resolving(1, [{ ...missing, reason: 'revoked' }]);
+  const revoked = resolving(true, [{ ...missing, reason: 'revoked' }]);
   await revoked.found();
   expect(revoked.at).toHaveLength(1);
 });
 
 test('a call for which nothing was connected asks at once', async () => {
-  const { at, found } = resolving(0, [missing]);
+  const { at, found } = resolving(false, [missing]);
   expect(await found()).toEqual(missing);
   expect(at).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tooManyRounds } from '../../../src/activities/call-tool/round-limits.ts';
+import { tooManyRounds } from '../../../src/activities/call-tool/rounds.ts';
 import type { InputRequired, ServerQuestion } from '../../../src/remote/input-required.ts';
 
 const server = { title: 'Asking', maxRounds: 3 };

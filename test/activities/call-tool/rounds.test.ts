@@ -1,20 +1,13 @@
 /** Rounds as they are kept between two activities, on a real database. */
-import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  createCallRounds,
-  toCallPaused,
-  toRestartedRound,
-  toRound,
-} from '../../../src/activities/call-tool/rounds.ts';
+import { createCallRounds, toRestartedRound, toRound } from '../../../src/activities/call-tool/rounds.ts';
 import type { Round } from '../../../src/activities/call-tool/rounds.ts';
 import { sealContent } from '../../../src/service/answer-record.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import type { InputRequest, InputRequired } from '../../../src/remote/input-required.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { TurnRef } from '../../../src/turn/turn.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
+import { answer, formQuestion, open } from '../../storage/contract/question.ts';
 
 const form = (message: string): InputRequest => ({
   mode: 'form',
@@ -28,30 +21,6 @@ const pause = (questions: Record<string, InputRequest>, requestState?: string): 
 });
 const idOf = ({ questions }: Round, key: string) =>
   questions.find((question) => question.key === key)?.elicitationId ?? '';
-
-function rowFor({ tenant, conversation, turnId }: TurnRef, id: string) {
-  const context = {
-    trigger: 'mcp_elicitation',
-    agent: 'A',
-    server: 's',
-    serverTitle: 'S',
-    host: 'h',
-  } as const;
-  return {
-    tenant,
-    conversation,
-    turnId,
-    id,
-    workflowId: 'w',
-    agent: 'a',
-    user: 'alice',
-    salt: 'salt',
-    request: { ...link, context } as ElicitationRequest,
-    server: null,
-    seenVersion: null,
-    deadline: Date.now() + 600_000,
-  };
-}
 
 async function startedCall() {
   const storage = await openStorage({ kind: 'sqlite', path: ':memory:' });
@@ -108,46 +77,38 @@ test('a call that has ended takes no more rounds', async () => {
 
 test('answers go back under their keys: with the content of the answer that counts, or as the end they came to', async () => {
   const { storage, keys, rounds, turn } = await startedCall();
-  const round = toRound(pause({ a: form('A'), b: form('B'), c: form('C'), d: link, e: link, f: form('F') }));
-  const receivedAt = Date.now();
-  for (const key of ['a', 'd'])
-    await storage.elicitations.open(rowFor(turn, idOf(round, key)), { perUser: 20 });
-  const store = (key: string, responseId: string, content?: Record<string, unknown>) => {
-    const response = { action: 'accept' as const, ...(content && { content }) };
+  const round = toRound(pause({ a: form('A'), b: form('B'), c: form('C'), d: link, e: form('E') }));
+  const asked = (key: string) => formQuestion(turn, { id: idOf(round, key) });
+  await open(storage, ['a', 'b', 'c', 'd'].map(asked));
+  const give = (key: string, responseId: string, city: string) => {
+    const response = { action: 'accept' as const, content: { city } };
     const sealedContent = sealContent(keys, idOf(round, key), response);
-    return storage.elicitations.storeAnswer(idOf(round, key), {
-      responseId,
-      action: 'accept',
-      sealedContent,
-      receivedAt,
-    });
+    return answer(storage, asked(key), 'accept', { responseId, sealedContent });
   };
-  await store('a', 'r1', { city: 'Oslo' });
-  await store('a', 'r2', { city: 'Rome' });
-  await store('d', 'r3');
-  const given = [
-    { elicitationId: idOf(round, 'a'), outcome: 'accept' as const, responseId: 'r2' },
-    { elicitationId: idOf(round, 'b'), outcome: 'decline' as const, responseId: 'r4' },
-    { elicitationId: idOf(round, 'c'), outcome: 'expired' as const, responseId: null },
-    { elicitationId: idOf(round, 'd'), outcome: 'accept' as const, responseId: 'r3' },
-    { elicitationId: idOf(round, 'e'), outcome: 'accept' as const, responseId: null },
-    { elicitationId: randomUUID(), outcome: 'accept' as const, responseId: 'r9' },
-  ];
-  expect(await rounds.answersTo(round, given)).toEqual([
-    { key: 'a', action: 'accept', content: { city: 'Rome' } },
+  await give('a', 'r1', 'Oslo');
+  await give('a', 'r2', 'Rome');
+  await answer(storage, asked('b'), 'decline');
+  await storage.elicitations.settle([idOf(round, 'c')], { type: 'withdrawn', because: 'server_gave_up' });
+  await answer(storage, asked('d'), 'accept');
+  const read = await storage.elicitations.read(round.questions.map(({ elicitationId }) => elicitationId));
+  const rows = read.map(({ question }) => question);
+  expect(rows[2]?.status).toBe('expired');
+  expect(await rounds.answersTo(round, rows)).toEqual([
+    { key: 'a', action: 'accept', content: { city: 'Oslo' } },
     { key: 'b', action: 'decline' },
     { key: 'c', action: 'cancel' },
     { key: 'd', action: 'accept' },
-    { key: 'e', action: 'accept' },
-    { key: 'f', action: 'cancel' },
+    { key: 'e', action: 'cancel' },
   ]);
 });
 
 test('an accepted form whose content is not there is not sent without it', async () => {
-  const { rounds } = await startedCall();
+  const { storage, rounds, turn } = await startedCall();
   const round = toRound(pause({ a: form('A') }));
-  const lost = { elicitationId: idOf(round, 'a'), outcome: 'accept' as const, responseId: 'r1' };
-  await expect(rounds.answersTo(round, [lost])).rejects.toThrow('not in the database');
+  const asked = formQuestion(turn, { id: idOf(round, 'a') });
+  await open(storage, asked);
+  const { question } = await answer(storage, asked, 'accept');
+  await expect(rounds.answersTo(round, [question])).rejects.toThrow('not in the database');
 });
 
 test('after a restart, what is asked in the same words under the same key has its answer; once', () => {
@@ -159,18 +120,10 @@ test('after a restart, what is asked in the same words under the same key has it
     ['b', false],
     ['c', false],
   ]);
-  expect(toCallPaused(again, 2)).toEqual({
-    kind: 'asks',
-    round: 2,
-    questions: [
-      { elicitationId: idOf(again, 'b'), mode: 'form' },
-      { elicitationId: idOf(again, 'c'), mode: 'form' },
-    ],
-  });
   const third = toRestartedRound(pause({ a: form('A') }), [first, again]);
   expect(third.questions).toMatchObject([{ key: 'a' }]);
   expect(idOf(third, 'a')).not.toBe(idOf(first, 'a'));
-  expect(toCallPaused(third, 3).questions).toHaveLength(1);
+  expect(third.questions[0]?.isAnswered).toBeUndefined();
 });
 
 test('of several answers to the same question, the last one before the restart is given again', () => {

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { createCallRounds } from '../../../src/activities/call-tool/rounds.ts';
-import { createElicitationActivities } from '../../../src/activities/questions/questions.ts';
+import { accountQuestion } from '../../../src/activities/questions/account-question.ts';
+import { openQuestions } from '../../../src/activities/questions/questions.ts';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import { begunTurn } from '../../storage/contract/fixtures.ts';
+import type { OpenedQuestions } from '../../../src/storage/ports/elicitations.ts';
+import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
 
 const tracker: ServerConfig = {
   name: 'tracker',
@@ -20,14 +21,14 @@ const tracker: ServerConfig = {
   maxRounds: 10,
 };
 
-async function openQuestions() {
+async function openAccounts() {
   const storage = await openStorage({ kind: 'sqlite', path: ':memory:' });
   onTestFinished(() => storage.close());
   const keys = parseKeys(generateKey('k1'));
   const store = createOAuthStore({ storage, keys, publicUrl: 'http://interlude' });
-  const { openElicitation } = createElicitationActivities({
+  const parts = {
     storage,
-    rounds: createCallRounds({ storage, keys }),
+    keys,
     storeOf: () => store,
     config: {
       http: {
@@ -46,42 +47,52 @@ async function openQuestions() {
       agents: new Map(),
       servers: new Map([['tracker', tracker]]),
     },
-  });
-  const turn = await begunTurn(storage);
-  const question = {
-    turn,
-    workflowId: 'turn/x/y',
-    elicitationId: randomUUID(),
-    user: 'alice',
-    ask: { kind: 'connection', server: 'tracker', reason: 'missing', seenVersion: 0 } as const,
-    deadline: Date.now() + 600_000,
+  };
+  const turn = { ...(await begunTurn(storage)), limits: { elicitationTimeoutMs: 600_000 } };
+  const calls = ['call-1', 'call-2'].map((toolCallId) => ({ toolCallId, toolName: 'ask', input: {} }));
+  await keptStep(storage, turn, { calls });
+  const required = { kind: 'connection-required', reason: 'missing', seenVersion: 0 } as const;
+  const ask = (toolCallId: string): Promise<OpenedQuestions> => {
+    const call = { turn, toolCallId };
+    const asked = accountQuestion(parts, call, { server: tracker, tool: null }, required);
+    return new MockActivityEnvironment().run(() => openQuestions(parts, call, [asked]));
   };
   const connect = () =>
     storage.connections.establish(
       { tenant: turn.tenant, server: 'tracker', user: 'alice' },
       { store: 'oauth', account: null, scopes: [], sealed: '', freshUntil: null },
     );
-  return { storage, openElicitation, question, connect };
+  return { storage, turn, ask, connect };
 }
 
-test('an account that is connected before anybody is asked: nobody is asked', async () => {
-  const { storage, openElicitation, question, connect } = await openQuestions();
+function opened(result: OpenedQuestions) {
+  const [first] = result.kind === 'opened' ? result.questions : [];
+  if (!first) throw new Error(`Nothing was opened: ${result.kind}.`);
+  return first.question;
+}
+
+test('an account that is connected already is not asked for', async () => {
+  const { storage, turn, ask, connect } = await openAccounts();
   await connect();
-  expect(await openElicitation(question)).toEqual({ kind: 'already-connected', connectedVersion: 1 });
-  expect(await storage.elicitations.get(question.elicitationId)).toBeNull();
+  expect(await ask('call-1')).toEqual({ kind: 'already-connected', version: 1 });
+  expect(await storage.elicitations.ofConversation(turn)).toEqual([]);
 });
 
-test('a question about an account names the call that asked first', async () => {
-  const { storage, openElicitation, question } = await openQuestions();
-  await openElicitation({ ...question, ask: { ...question.ask, toolCallId: 'call-1' } });
-  const row = await storage.elicitations.get(question.elicitationId);
-  expect(row?.request.context).toMatchObject({ trigger: 'credential_required', toolCallId: 'call-1' });
+test('a question about an account leads to its own page and names the call that asked first', async () => {
+  const { ask } = await openAccounts();
+  const { id, request } = opened(await ask('call-1'));
+  expect(request).toMatchObject({ mode: 'url', url: `http://interlude/auth/connect?e=${id}` });
+  expect(request.context).toMatchObject({ trigger: 'credential_required', toolCallId: 'call-1' });
 });
 
-test('a worker dies after it asked, and the account is connected before the next one takes over: the question is still known to be open', async () => {
-  const { storage, openElicitation, question, connect } = await openQuestions();
-  expect(await openElicitation(question)).toEqual({ kind: 'opened', connectedVersion: null });
+test('all calls that need an account share its question, and get what became of it', async () => {
+  const { storage, turn, ask, connect } = await openAccounts();
+  const first = opened(await ask('call-1'));
+  expect(opened(await ask('call-2')).id).toBe(first.id);
+  expect(opened(await ask('call-1')).id).toBe(first.id);
   await connect();
-  expect(await openElicitation(question)).toEqual({ kind: 'opened', connectedVersion: 1 });
-  expect(await storage.elicitations.ofConversation(question.turn)).toHaveLength(1);
+  for (const call of ['call-1', 'call-2'])
+    expect(await storage.elicitations.ofCall(turn, call)).toMatchObject([
+      { question: { id: first.id, status: 'accept' }, remainingMs: 0 },
+    ]);
 });
