@@ -17,11 +17,13 @@ import { createService } from '../../src/service/service.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openDependencies } from '../../src/processes/dependencies.ts';
-import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
+import type { ElicitationRow, NewQuestion } from '../../src/storage/ports/elicitations.ts';
 import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { startIdentity } from '../service/identity.ts';
+import { patient } from '../storage/contract/fixtures.ts';
+import { question } from '../storage/contract/question.ts';
 
 export interface ApiUnderTest {
   app: FastifyInstance;
@@ -119,7 +121,7 @@ export async function beginTurn(
     capabilities: { url: true, form: true },
   };
   const message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
-  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] });
+  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, patient);
   await storage.turns.begin(turn);
   return turn;
 }
@@ -128,9 +130,9 @@ export async function beginTurn(
 export async function ask(
   storage: Storage,
   turn: TurnRef,
-  question: Partial<Pick<ElicitationRow, 'id' | 'request' | 'server' | 'seenVersion'>> = {},
+  given: Partial<NewQuestion> = {},
 ): Promise<string> {
-  const id = question.id ?? `question-of-${turn.conversation}`;
+  const id = given.id ?? `question-of-${turn.conversation}`;
   const context = {
     trigger: 'credential_required',
     agent: 'Assistant',
@@ -138,27 +140,13 @@ export async function ask(
     serverTitle: 'Tracker',
     host: '127.0.0.1:9',
   } as const;
-  await storage.elicitations.open(
-    {
-      ...turn,
-      id,
-      workflowId: `turn/${turn.tenant}/${turn.conversation}`,
-      agent: 'assistant',
-      user: 'alice',
-      request: {
-        mode: 'url',
-        message: 'Tracker needs your account.',
-        url: `http://localhost/auth/connect?e=${id}`,
-        context,
-      },
-      server: 'tracker',
-      seenVersion: 0,
-      salt: 'salt',
-      deadline: Date.now() + 600_000,
-      ...question,
-    },
-    { perUser: 20 },
-  );
+  const request = {
+    mode: 'url',
+    message: 'Tracker needs your account.',
+    url: `http://localhost/auth/connect?e=${id}`,
+    context,
+  } as const;
+  await storage.elicitations.open([question(turn, { id, request, ...given })], { perUser: 20 });
   return id;
 }
 

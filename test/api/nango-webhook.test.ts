@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerWithProblems } from '../../src/api/http/answer-with-problems.ts';
 import { takeHints } from '../../src/api/nango-webhook/hints.ts';
-import { createConfirmConnection } from '../../src/service/confirm-connection.ts';
 import { createNangoAttempts } from '../../src/service/nango-attempts.ts';
 import { createRecordRefusal } from '../../src/service/record-refusal.ts';
 import { nangoWebhook } from '../../src/api/nango-webhook/route.ts';
@@ -38,11 +37,7 @@ async function listening(): Promise<Hooked> {
     attempts: createNangoAttempts({
       store,
       connectAttempts: setup.storage.connectAttempts,
-      confirmConnection: createConfirmConnection({
-        audit: setup.storage.audit,
-        announce: async (key, version) => void setup.announced.push([key, version]),
-        logger,
-      }),
+      confirmConnection: setup.confirmConnection,
     }),
     signingKey: setup.nango.webhookSigningKey,
     recordRefusal: createRecordRefusal(setup.storage.audit),
@@ -75,7 +70,7 @@ describe('a webhook of Nango', () => {
     const { setup, begin } = await listening();
     await walkThrough((await begin()).pageUrl);
     await setup.nango.delivered(1);
-    await expect.poll(() => setup.announced).toEqual([[alices, 1]]);
+    await expect.poll(() => setup.confirmed).toEqual([[alices, 1]]);
     expect(setup.nango.deliveries[0]?.tries).toEqual([200]);
     expect(await setup.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
     expect(auditOf(setup)).toMatchObject([
@@ -88,7 +83,7 @@ describe('a webhook of Nango', () => {
     setup.nango.webhook = 'twice';
     await walkThrough((await begin()).pageUrl);
     await setup.nango.delivered(2);
-    await expect.poll(() => setup.announced).not.toEqual([]);
+    await expect.poll(() => setup.confirmed).not.toEqual([]);
     const asked = () => setup.nango.requests.filter(({ path }) => path.startsWith('/connections')).length;
     const before = asked();
     for (let times = 0; times < 50; times++) expect(await setup.nango.replay()).toBe(200);
@@ -102,7 +97,7 @@ describe('a webhook of Nango', () => {
     const { setup, begin, close, log } = await listening();
     await walkThrough((await begin()).pageUrl);
     await setup.nango.delivered(1);
-    await expect.poll(() => setup.announced).not.toEqual([]);
+    await expect.poll(() => setup.confirmed).not.toEqual([]);
     const { attempt, pageUrl } = await begin();
     setup.nango.webhook = 'never';
     await walkThrough(pageUrl);
@@ -203,7 +198,7 @@ describe('what is not Nango’s', () => {
     ]);
     // The very same, signed, is good: it was the signature that was missing.
     expect(await setup.nango.forge(url, body, 'signed')).toBe(200);
-    await expect.poll(() => setup.announced).toEqual([[alices, 1]]);
+    await expect.poll(() => setup.confirmed).toEqual([[alices, 1]]);
   });
 
   test('floods neither the audit nor keeps Nango from getting through', async () => {

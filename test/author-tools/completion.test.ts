@@ -6,8 +6,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSignedReport } from '../../src/service/completion-signature.ts';
 import { signCompletion } from '../../src/tools/sign-completion.ts';
-import { beginTurn, startApi, tenant } from '../api/api-under-test.ts';
+import { ask, beginTurn, startApi } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
+import { endQuestion } from '../storage/end-question.ts';
 
 const secret = 'a secret of the pages';
 let api: ApiUnderTest;
@@ -39,27 +40,19 @@ let count = 0;
 async function pageQuestion({ agent = 'assistant', trigger = 'tool_elicitation' as const } = {}) {
   const id = `question-of-page-${++count}`;
   const turn = await beginTurn(api.storage, `page-${count}`, agent);
-  await api.storage.elicitations.open(
-    {
-      ...turn,
-      tenant,
-      id,
-      workflowId: 'turn/none',
-      agent,
-      user: 'alice',
-      request: {
-        mode: 'url',
-        message: 'Pay',
-        url: 'https://pay.example.com/1',
-        context: { agent, trigger, toolName: 'pay', toolCallId: 'c1' },
-      },
-      server: null,
-      seenVersion: null,
-      salt: 's',
-      deadline: Date.now() + 60_000,
+  await ask(api.storage, turn, {
+    id,
+    agent,
+    isReported: true,
+    request: {
+      mode: 'url',
+      message: 'Pay',
+      url: 'https://pay.example.com/1',
+      context: { agent, trigger, toolName: 'pay', toolCallId: 'c1' },
     },
-    { perUser: 20 },
-  );
+    server: null,
+    seenVersion: null,
+  });
   return id;
 }
 
@@ -73,7 +66,7 @@ function complete(id: string, signature: string | undefined, body = '') {
 }
 
 describe('a page that reports', () => {
-  test('is believed by its signature: all that is missing here is the workflow', async () => {
+  test('is believed by its signature, and told what became of its question, without Temporal', async () => {
     const elicitationId = await pageQuestion();
     const body = '{"paid":true}';
     const response = await complete(
@@ -81,13 +74,19 @@ describe('a page that reports', () => {
       await signCompletion({ elicitationId, secret, body }),
       body,
     );
-    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
+    expect([response.statusCode, response.json()]).toEqual([
+      200,
+      { elicitationId, status: 'accept', duplicate: false },
+    ]);
+    expect(await api.storage.audit.ofElicitation(elicitationId)).toMatchObject([
+      { action: 'answered', actor: null, detail: 'page done' },
+    ]);
   });
 
   test('may report again: it is told what it was told before', async () => {
     const elicitationId = await pageQuestion();
     const signature = await signCompletion({ elicitationId, secret });
-    await api.storage.elicitations.settle(elicitationId, 'accept', null);
+    await endQuestion(api.storage, elicitationId, 'accept');
     for (const _ of [1, 2]) {
       const response = await complete(elicitationId, signature);
       expect(response.statusCode).toBe(200);
@@ -101,7 +100,7 @@ describe('a page that reports', () => {
     ['cancel', 410, 'turn_over'],
   ] as const)('learns that it comes too late: %s', async (outcome, status, code) => {
     const elicitationId = await pageQuestion();
-    await api.storage.elicitations.settle(elicitationId, outcome, null);
+    await endQuestion(api.storage, elicitationId, outcome);
     const response = await complete(elicitationId, await signCompletion({ elicitationId, secret }));
     expect([response.statusCode, response.json().code]).toEqual([status, code]);
   });

@@ -12,8 +12,8 @@ import { demoToken } from '../../src/development/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { createApp } from '../../src/api/http/app.ts';
-import { createQuestionSignals } from '../../src/service/question-signals.ts';
 import { startLostTurns } from '../../src/processes/serve-api.ts';
+import { sendOutbox } from '../../src/processes/start-outbox.ts';
 import { createService } from '../../src/service/service.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -31,7 +31,7 @@ import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { startDependencies } from './dependencies.ts';
 import { createCaller } from './user.ts';
@@ -56,7 +56,8 @@ export interface Service {
 }
 
 export interface ServiceOptions {
-  temporal: { client: Client; connection: NativeConnection };
+  /** `currentTimeMs`: its own clock, which deadlines follow. */
+  temporal: { client: Client; connection: NativeConnection; currentTimeMs?(): Promise<number> };
   env?: Record<string, string>;
   logger?: Logger;
   /** Stands between the program and its database, to hold a call back or to make it fail. */
@@ -96,7 +97,8 @@ export async function startService({
     },
     dataDir,
   );
-  const opened = await openDependencies(config, logger);
+  const time = temporal.currentTimeMs && (() => temporal.currentTimeMs!());
+  const opened = await openDependencies(config, logger, { ...(time && { time }) });
   stack.defer(() => opened.storage.close());
   const storage = around(opened.storage);
   const parts = { ...opened, storage };
@@ -107,12 +109,13 @@ export async function startService({
   const endAll = async () => {
     const begun = [...conversations];
     conversations.clear();
-    await endTurns(temporal.client, begun);
+    await endTurns(temporal.client, opened.storage, begun);
   };
   stack.defer(endAll);
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
   const client = readingClient(temporal.client, parts.keys);
+  sendOutbox(parts, client, stack);
   const service = createService({ ...parts, client });
   const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
@@ -162,7 +165,7 @@ async function startWorker(
   const own = { ...parts, heldCallLimit, offeredTools: offerTools(bundles) };
   const worker = await createTurnWorker(own, connection, { workflowBundle: await workflowBundle() });
   const running = worker.run();
-  const looks = startPolling(parts, createQuestionSignals(new Client({ connection })));
+  const looks = startPolling(parts);
   stack.defer(async () => {
     heldCallLimit.end();
     worker.shutdown();
@@ -175,13 +178,19 @@ async function startWorker(
  * its end. A turn that the test server itself loses is terminated: as long as somebody waits for its result, that
  * server lets time pass.
  */
-async function endTurns(client: Client, conversations: string[]): Promise<void> {
-  const handles = conversations.map((conversation) =>
-    client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })),
+async function endTurns(client: Client, { turnLog }: Storage, conversations: string[]): Promise<void> {
+  const logs = await Promise.all(
+    conversations.map(async (conversation) => {
+      const ref = { tenant: 'demo', conversation };
+      const turnIds = (await turnLog.read(ref, 0)).map(({ turnId }) => turnId);
+      return [...new Set(turnIds)].map((turnId) => turnWorkflowId({ ...ref, turnId }));
+    }),
   );
+  const handles = logs.flat().map((workflowId) => client.workflow.getHandle(workflowId));
   for (const handle of handles) {
-    const { phase } = await handle.query(turnQuery).catch(() => ({ phase: 'ended' }));
-    if (phase === 'waiting') await handle.cancel().catch(() => undefined);
+    const description = await handle.describe().catch(() => null);
+    const isWaiting = description?.typedSearchAttributes.get(searchAttributes.status) === 'waiting_input';
+    if (isWaiting) await handle.cancel().catch(() => undefined);
   }
   for (const handle of handles) {
     const over = handle.result().catch(() => undefined);

@@ -6,6 +6,7 @@ import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { TurnEndStatus } from '../../../src/turn/turn.ts';
 import { ask, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
+import { patient } from '../../storage/contract/fixtures.ts';
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ async function begin(conversation: string, turnId: string, given: Partial<NewTur
     messages: [{ id: `message-of-${turnId}`, role: 'user', content: userText(`Question of ${turnId}`) }],
     ...given,
   };
-  await api.storage.turns.prepare(turn);
+  await api.storage.turns.prepare(turn, patient);
   await api.storage.turns.begin(turn);
   return turn;
 }
@@ -108,7 +109,7 @@ describe('the list of conversations', () => {
     ];
     for (const [name, user, ends] of turns) {
       const turn = { ...row, conversation: name, turnId: `turn-${name}`, user, clientMessageId: 'm1' };
-      await other.storage.turns.prepare(turn);
+      await other.storage.turns.prepare(turn, patient);
       await other.storage.turns.begin(turn);
       if (ends) await other.storage.turns.end(turn, 'completed');
     }

@@ -5,6 +5,7 @@ import type { PlacedElicitation } from '../../../src/contract/elicitation.ts';
 import { ask, beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { openFeed } from '../conversations/feed-reader.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 let api: ApiUnderTest;
 let baseUrl: string;
@@ -36,7 +37,7 @@ test('the list has what waits for the caller, with what an answer has to name', 
     );
   expect(await list('bob')).toEqual([]);
   expect(await list('service')).toEqual([]);
-  await api.storage.elicitations.settle(first.elicitationId, 'decline', null);
+  await endQuestion(api.storage, first.elicitationId, 'decline');
   expect((await list('alice')).map(({ elicitationId }) => elicitationId)).not.toContain(first.elicitationId);
 });
 
@@ -49,7 +50,7 @@ test('the stream tells what is open, and each question again when its status cha
   const second = await askAlice();
   const told = await feed.upTo(isAbout(second.elicitationId, 'pending'));
   expect(told.at(-1)?.event).toMatchObject(second);
-  await api.storage.elicitations.settle(first.elicitationId, 'expired', null);
+  await endQuestion(api.storage, first.elicitationId, 'expired');
   await feed.upTo(isAbout(first.elicitationId, 'expired'));
   feed.close();
 });

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, beginTurn, formRequest, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -153,7 +155,7 @@ describe('who may answer', () => {
 describe('a question that is over', () => {
   test('and was declined answers an accept with 409 and the outcome', async () => {
     const { yes, elicitationId } = await question('declined');
-    await api.storage.elicitations.settle(elicitationId, 'decline', 'the-answer-that-won');
+    await endQuestion(api.storage, elicitationId, 'decline');
     const response = await answer(yes);
     expect([response.statusCode, response.json()]).toMatchObject([
       409,
@@ -163,9 +165,7 @@ describe('a question that is over', () => {
 
   test('and was declined takes the same answer again, whatever name it is sent under', async () => {
     const { yes, elicitationId } = await question('declined-twice');
-    const won = { responseId: 'r1', action: 'decline', sealedContent: null, receivedAt: 1 } as const;
-    await api.storage.elicitations.storeAnswer(elicitationId, won);
-    await api.storage.elicitations.settle(elicitationId, 'decline', won.responseId);
+    await endQuestion(api.storage, elicitationId, 'decline');
     const response = await answer({ ...yes, action: 'decline' }, 'alice', { 'idempotency-key': 'another' });
     expect([response.statusCode, response.json()]).toEqual([
       200,
@@ -175,7 +175,7 @@ describe('a question that is over', () => {
 
   test('and whose account is connected takes one more yes for the same yes', async () => {
     const { yes, elicitationId } = await question('connected');
-    await api.storage.elicitations.settle(elicitationId, 'accept', null);
+    await endQuestion(api.storage, elicitationId, 'accept');
     const response = await answer(yes);
     expect([response.statusCode, response.json()]).toEqual([
       200,
@@ -183,41 +183,85 @@ describe('a question that is over', () => {
     ]);
   });
 
-  test('because nobody answered in time is a 410', async () => {
-    const { yes, elicitationId } = await question('expired');
-    await api.storage.elicitations.settle(elicitationId, 'expired', null);
+  test('because its deadline has passed is a 410, before and after it has expired', async () => {
+    const { yes, elicitationId } = await question('expired', { timeoutMs: 1 });
+    await setTimeout(5);
+    const late = async () => {
+      const response = await answer(yes);
+      return [response.statusCode, response.json().code];
+    };
+    expect(await late()).toEqual([410, 'expired']);
+    expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+    await api.storage.elicitations.settle([elicitationId], { type: 'deadline-passed' });
+    expect(await late()).toEqual([410, 'expired']);
+  });
+
+  test('because its server gave up is a 410', async () => {
+    const { yes, elicitationId } = await question('given-up-before');
+    await endQuestion(api.storage, elicitationId, 'expired');
     const response = await answer(yes);
     expect([response.statusCode, response.json().code]).toEqual([410, 'expired']);
   });
 
   test("because its turn was cancelled is a 410, not somebody else's answer", async () => {
     const { yes, elicitationId } = await question('cancelled');
-    await api.storage.elicitations.settle(elicitationId, 'cancel', null);
+    await endQuestion(api.storage, elicitationId, 'cancel');
     const response = await answer(yes);
     expect([response.statusCode, response.json().code]).toEqual([410, 'turn_over']);
   });
 });
 
 describe('while Temporal cannot be reached', () => {
-  test('an answer is refused with 503, kept, and can be sent again', async () => {
+  test('an answer is recorded, with a final receipt and an audit entry', async () => {
     const { yes, elicitationId } = await question('unlucky');
-    const response = await answer(yes);
-    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
-    expect(await api.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
-  }, 15_000);
+    const no = { ...yes, action: 'decline' };
+    for (const duplicate of [false, true]) {
+      const response = await answer(no);
+      expect([response.statusCode, response.json()]).toEqual([
+        200,
+        { elicitationId, status: 'decline', duplicate },
+      ]);
+    }
+    expect(await api.storage.audit.ofElicitation(elicitationId)).toMatchObject([
+      { action: 'answered', actor: 'alice', detail: 'decline', address: '127.0.0.1' },
+    ]);
+  });
+
+  test('consent to connect an account is recorded, and the question waits for the account', async () => {
+    const { yes, elicitationId } = await question('consent');
+    const consent = async () => {
+      const response = await answer(yes);
+      return [response.statusCode, response.json()];
+    };
+    const awaiting = [202, { elicitationId, status: 'pending', awaiting: 'connection' }];
+    expect([await consent(), await consent()]).toEqual([awaiting, awaiting]);
+    await endQuestion(api.storage, elicitationId, 'accept');
+    expect(await consent()).toEqual([200, { elicitationId, status: 'accept', duplicate: true }]);
+  });
+
+  test('of two opposite answers at once, one is recorded and the other gets 409 with its outcome', async () => {
+    const { conversationId, elicitationId } = (await question('opposite')).yes;
+    const actions = ['decline', 'cancel'];
+    const responses = await Promise.all(
+      actions.map((action) => answer({ conversationId, elicitationId, action })),
+    );
+    const won = responses.findIndex(({ statusCode }) => statusCode === 200);
+    expect(responses[1 - won]?.statusCode).toBe(409);
+    expect(responses[1 - won]?.json()).toMatchObject({ code: 'already_answered', outcome: actions[won] });
+  });
 
   test('one Idempotency-Key cannot name two answers', async () => {
     const { yes } = await question('one-key');
     const key = { 'idempotency-key': 'tap-1' };
-    expect((await answer(yes, 'alice', key)).statusCode).toBe(503);
+    expect((await answer(yes, 'alice', key)).statusCode).toBe(202);
     const no = { ...yes, action: 'decline' };
     const response = await answer(no, 'alice', key);
     expect([response.statusCode, response.json().code]).toEqual([422, 'idempotency_key_reused']);
     // Nor when it has become the answer on record meanwhile.
-    await api.storage.elicitations.settle(yes.elicitationId, 'accept', null);
+    await endQuestion(api.storage, yes.elicitationId, 'accept');
     expect((await answer(no, 'alice', key)).statusCode).toBe(422);
     expect((await answer(yes, 'alice', key)).statusCode).toBe(200);
-  }, 15_000);
+  });
 });
 
 describe('the questions of a conversation', () => {
@@ -246,12 +290,12 @@ describe('the questions of a conversation', () => {
 
   test('say why they closed without an answer, as the log does', async () => {
     const { elicitationId } = await question('given-up');
-    await api.storage.elicitations.settle(elicitationId, 'cancel', null, 'server_gave_up');
+    await endQuestion(api.storage, elicitationId, 'expired');
     const url = '/run/v1/conversations/given-up/elicitations';
     const { items } = (await api.send('alice', { method: 'GET', url })).json();
     const entries = await api.storage.turnLog.read({ tenant: 'demo', conversation: 'given-up' }, 0);
     expect(items).toEqual([entries.at(-1)?.event]);
-    expect(items[0]).toMatchObject({ status: 'cancel', because: 'server_gave_up' });
+    expect(items[0]).toMatchObject({ status: 'expired', because: 'server_gave_up' });
   });
 
   test('can be asked for by status', async () => {

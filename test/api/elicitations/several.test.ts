@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ask, beginTurn, formRequest, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ describe('a list of answers', () => {
     const turn = await beginTurn(api.storage, conversationId);
     const wrong = await ask(api.storage, turn, { ...form, id: 'several-wrong' });
     const declined = await ask(api.storage, turn, { ...form, id: 'several-declined' });
-    await api.storage.elicitations.settle(declined, 'decline', null);
+    await endQuestion(api.storage, declined, 'decline');
     const elsewhere = await ask(api.storage, await beginTurn(api.storage, 'several-elsewhere'), form);
     const accept = { action: 'accept', content: { city: 'Rome' } };
     const response = await answer({

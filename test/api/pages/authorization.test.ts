@@ -8,6 +8,7 @@ import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { words } from './browser.ts';
 import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
 
@@ -22,7 +23,7 @@ test('saying no at the provider leaves the question open, to try again or not', 
   expect(words(denied)).toContain('Tracker is not connected');
   expect(words(denied)).toMatch(/Try again Not now/);
   expect(await setup.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
-  expect(setup.announced).toEqual([]);
+  expect(setup.confirmed).toEqual([]);
 
   tracker.authorization.refuse.consent = false;
   const done = await browser.open(onward(await browser.press(denied, { action: 'connect' })));
@@ -59,12 +60,12 @@ test('connecting after the question expired says so, and whoever else waits for 
   await setup.ask();
   const { browser, page } = await setup.openAs('alice');
   const leaving = await browser.press(page, { action: 'connect' });
-  await setup.storage.elicitations.settle('q1', 'expired', null);
+  await endQuestion(setup.storage, 'q1', 'expired');
   const done = await browser.open(onward(leaving));
   expect(done.status).toBe(200);
   expect(words(done)).toContain('The question had expired meanwhile');
   expect(await setup.storage.connections.get(connection)).toMatchObject({ status: 'active' });
-  expect(setup.announced).toEqual([[connection, 1]]);
+  expect(setup.confirmed).toEqual([[connection, 1]]);
 });
 
 test('a callback without a session is refused', async () => {
@@ -112,20 +113,6 @@ test('an authorization address that is no web page is never put on a page', asyn
   const failed = await browser.press(page, { action: 'connect' });
   expect(failed.status).toBe(502);
   expect(failed.text).not.toContain('javascript:');
-});
-
-test('the connection stands when telling the turn fails; the page does not blame the person', async () => {
-  const tracker = await startGuardedServer();
-  const setup = await setUpPages(tracker.config, {
-    announce: async () => {
-      throw new Error('Temporal is away');
-    },
-  });
-  await setup.ask();
-  const { browser, page } = await setup.openAs('alice');
-  const done = await browser.open(onward(await browser.press(page, { action: 'connect' })));
-  expect(words(done)).toContain('Tracker is connected');
-  expect(setup.log.join()).toContain('could not tell the turn');
 });
 
 test('the client metadata documents are public, one for each sign-in server, and the one of old accounts', async () => {

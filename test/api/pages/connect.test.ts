@@ -4,6 +4,7 @@ import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
 import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
 
@@ -34,7 +35,7 @@ test('alice signs in, sees who asks for what, connects, and the waiting turn is 
   expect(done.url).toBe(`${setup.publicUrl}/auth/done?e=q1`);
   expect(words(done)).toContain('Tracker is connected');
   expect(words(done)).toContain('you can close this window');
-  expect(setup.announced).toEqual([[connection, 1]]);
+  expect(setup.confirmed).toEqual([[connection, 1]]);
   expect(await setup.storage.connections.get(connection)).toMatchObject({ version: 1, status: 'active' });
   expect(await setup.storage.audit.ofElicitation('q1')).toMatchObject([
     { action: 'connected', actor: 'alice' },
@@ -156,7 +157,7 @@ test('closing the question dismisses it, which is not "not now", and leads to wh
 test('"not now" on a question that ended meanwhile shows how it ended', async () => {
   const setup = await setUpPages(undefined, {
     answer: async (_, { elicitationId }) => {
-      await setup.storage.elicitations.settle(elicitationId, 'expired', null);
+      await endQuestion(setup.storage, elicitationId, 'expired');
       throw new ServiceError('expired', 'Too late.');
     },
   });
@@ -200,7 +201,7 @@ test.each([
 ] as const)('a question that ended with %s has its own page', async (outcome, status, heading) => {
   const setup = await setUpPages();
   await setup.ask();
-  await setup.storage.elicitations.settle('q1', outcome, null);
+  await endQuestion(setup.storage, 'q1', outcome);
   const { page } = await setup.openAs('alice');
   expect(page.status).toBe(status);
   expect(words(page)).toContain(heading);

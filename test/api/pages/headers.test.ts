@@ -7,6 +7,7 @@ import { Browser, hiddenFields, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const basic = `default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 const withoutScript = new RegExp(`^${basic}$`);
@@ -45,7 +46,7 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
   await ask({ id: 'notes', server: 'notes' });
   await ask({ id: 'bobs', user: 'bob' });
   for (const outcome of ['decline', 'cancel', 'expired'] as const)
-    await setup.storage.elicitations.settle(outcome, outcome, null);
+    await endQuestion(setup.storage, outcome, outcome);
   const { browser: alice, page: question } = await setup.openAs('alice');
   const seen: [expected: string, page: Shown][] = [['Connect Tracker', question]];
   const note = (expected: string, page: Shown) => {

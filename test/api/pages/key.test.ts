@@ -4,6 +4,7 @@ import { goodKey, startTracker, vaultServer } from '../../credentials/vault/vaul
 import { Browser, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 const wrongKey = 'trk_this_is_not_the_right_one';
@@ -80,13 +81,13 @@ test('the question has a field for the key, and says who asks, where it goes and
 });
 
 test('a good key is tried once and kept; every turn that waits is told, and loading the page again sends nothing again', async () => {
-  const { enter, tracker, announced, storage, row, browser, log } = await asked();
+  const { enter, tracker, confirmed, storage, row, browser, log } = await asked();
   const done = await enter(`  ${goodKey} `);
   expect(done.trail.map((url) => new URL(url).pathname)).toEqual(['/auth/done']);
   expect(words(done)).toContain('Tracker is connected');
   expect(words(done)).toContain('Connected as key ending in …ab12');
   expect(await row()).toMatchObject({ store: 'vault', version: 1, account: 'key ending in …ab12' });
-  expect(announced).toEqual([[alices, 1]]);
+  expect(confirmed).toEqual([[alices, 1]]);
   expect(tracker.requests.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
   expect(tracker.runs).toEqual([]);
   expect(await storage.audit.ofElicitation('q1')).toMatchObject([
@@ -123,7 +124,7 @@ test.each([
 ])(
   'the page says in place what is wrong with %j, does not send it back, and takes another',
   async (entered, why) => {
-    const { enter, browser, row, announced, answers } = await asked();
+    const { enter, browser, row, confirmed, answers } = await asked();
     const again = await enter(entered);
     expect([again.status, again.url.endsWith('/auth/connect')]).toEqual([422, true]);
     expect(/<p class="problem" id="key-problem">([^<]*)/.exec(again.text)?.[1]).toContain(why);
@@ -133,7 +134,7 @@ test.each([
     expect(field(again)).not.toContain('value=');
     expect(again.text).not.toContain(entered === '' ? '<input value' : entered);
     expect(words(again)).toContain('Asked by Assistant');
-    expect([await row(), announced, answers]).toEqual([null, [], []]);
+    expect([await row(), confirmed, answers]).toEqual([null, [], []]);
     const done = await browser.press(again, { action: 'connect', key: goodKey });
     expect(words(done)).toContain('Tracker is connected');
   },
@@ -209,22 +210,9 @@ test('only the person who was asked, from our own page, gives a key; nothing is 
 
 test('a question that is over takes no key', async () => {
   const { enter, storage, tracker, row } = await asked();
-  await storage.elicitations.settle('q1', 'cancel', null);
+  await endQuestion(storage, 'q1', 'cancel');
   expect(words(await enter(goodKey))).toContain('This question is closed');
   expect([tracker.requests, await row()]).toEqual([[], null]);
-});
-
-test('the key stands when telling the turns fails', async () => {
-  const { enter, log } = await asked(
-    {},
-    {
-      announce: async () => {
-        throw new Error('Temporal is away');
-      },
-    },
-  );
-  expect(words(await enter(goodKey))).toContain('Tracker is connected');
-  expect(log.join()).toContain('could not tell the turns');
 });
 
 test('who came with a way back keeps it through a wrong key and a good one', async () => {
@@ -294,7 +282,7 @@ test('from the settings page a key is entered on a page of its own, and replaced
   );
   const replaced = await browser.press(replace, { action: 'connect', key: other });
   expect(words(replaced)).toContain('Tracker is connected as key ending in …zz99');
-  expect(setup.announced).toEqual([
+  expect(setup.confirmed).toEqual([
     [alices, 1],
     [alices, 2],
   ]);

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
 import { alices, allow, setUpNangoPages, deny, isReady, opensWindow } from './nango-pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ test('alice connects in a window beside the page, which shows when she is done',
   await person.sees('Tracker is connected');
   expect(await person.text()).toContain('Connected as alice');
   expect(await setup.storage.connections.get(alices)).toMatchObject({ status: 'active', version: 1 });
-  expect(setup.announced).toContainEqual([alices, 1]);
+  expect(setup.confirmed).toContainEqual([alices, 1]);
   expect(await setup.storage.audit.ofElicitation('q1')).toMatchObject([
     { action: 'connected', actor: 'alice' },
   ]);
@@ -268,7 +269,7 @@ test.each([
   const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.waitForResponse((response) => response.url().endsWith('/look'));
-  await setup.storage.elicitations.settle('q1', outcome, null);
+  await endQuestion(setup.storage, 'q1', outcome);
   await person.sees(heading);
 });
 
@@ -278,7 +279,7 @@ test('an account that is connected after the question has expired is kept, and t
   const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.page.goto('about:blank');
-  await setup.storage.elicitations.settle('q1', 'expired', null);
+  await endQuestion(setup.storage, 'q1', 'expired');
   const closed = popup.waitForEvent('close');
   await allow(popup);
   await closed;

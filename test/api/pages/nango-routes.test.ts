@@ -82,7 +82,7 @@ describe('a session for the window', () => {
     const url = `${setup.publicUrl}/auth/done?e=q1`;
     expect(await ask('', { e: 'q1' })).toEqual({ status: 200, body: { state: 'over', url } });
     expect(setup.nango.count('POST', '/connect/sessions')).toBe(made);
-    expect(setup.announced).toEqual([[alices, 1]]);
+    expect(setup.confirmed).toEqual([[alices, 1]]);
   });
 
   test('is not made when Nango is away, and says so without its words', async () => {
@@ -104,7 +104,7 @@ describe('looking', () => {
     const over = { state: 'over', url: `${setup.publicUrl}/auth/done?e=q1` };
     expect((await ask('/look', { e: 'q1', attempt })).body).toEqual(over);
     expect((await ask('/look', { e: 'q1', attempt })).body).toEqual(over);
-    expect(setup.announced).toEqual([[alices, 1]]);
+    expect(setup.confirmed).toEqual([[alices, 1]]);
     expect(await auditOf(setup)).toEqual([['connected', 'alice', 'tracker']]);
   });
 

@@ -31,7 +31,7 @@ test('alice connects, connects again as somebody else, and disconnects', async (
   await person.sees('Your connections');
   expect(await person.text()).toContain('Tracker is connected as alice');
   // The question that was open has its account, too.
-  expect(setup.announced).toContainEqual([alices, 1]);
+  expect(setup.confirmed).toContainEqual([alices, 1]);
 
   await person.follow('Reconnect Tracker');
   await person.sees('Connect Tracker again');

@@ -18,7 +18,7 @@ import { createOAuthClient } from '../../../src/service/oauth-client.ts';
 import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
-import type { ConnectionAnnouncer } from '../../../src/service/announce-connection.ts';
+import type { ConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
 import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
@@ -36,6 +36,9 @@ import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
 import { startIdentity } from '../../service/identity.ts';
+import { patient } from '../../storage/contract/fixtures.ts';
+import { question as newQuestion } from '../../storage/contract/question.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const remote = createMcpServers();
 
@@ -63,12 +66,11 @@ export interface Asked {
 
 type PagesChanges = Partial<PagesParts> & {
   stores?: Partial<AccountsParts['stores']>;
-  announce?: ConnectionAnnouncer['announce'];
 };
 
 export async function setUpPages(
   server: ServerConfig = serverConfig('http://127.0.0.1:9/mcp'),
-  { announce, stores: givenStores, ...more }: PagesChanges = {},
+  { stores: givenStores, ...more }: PagesChanges = {},
   moreServers: ServerConfig[] = [],
   changesOfHttp: Partial<PagesParts['config']['http']> = {},
   nango?: NangoConfig,
@@ -87,13 +89,16 @@ export async function setUpPages(
   });
   const keys = parseKeys(generateKey('k1'));
   const answers: { id: string; action: Action; user: string }[] = [];
-  const announced: [key: ConnectionKey, version: number][] = [];
-  const recordAnnounced: ConnectionAnnouncer['announce'] = async (...what) => void announced.push(what);
+  const confirmed: [key: ConnectionKey, version: number][] = [];
   const log: string[] = [];
 
   const servers = new Map([[server.name, server], ...moreServers.map((one) => [one.name, one] as const)]);
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
-  const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+  const confirm = createConfirmConnection(storage);
+  const confirmConnection: ConfirmConnection = async (connection) => {
+    await confirm(connection);
+    confirmed.push([connection.key, await storage.connections.lastVersion(connection.key)]);
+  };
   const mayChange = createMayChange(storage);
   const app = fastifyFactory({
     serverFactory: (handler) => listener.on('request', handler),
@@ -139,11 +144,7 @@ export async function setUpPages(
       storage,
       stores: { ...stores, ...givenStores },
       mayChange,
-      confirmConnection: createConfirmConnection({
-        audit: storage.audit,
-        announce: announce ?? recordAnnounced,
-        logger,
-      }),
+      confirmConnection,
       logger,
     }),
     oauthClient: createOAuthClient({ http, servers }),
@@ -155,10 +156,9 @@ export async function setUpPages(
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config: { servers, agents: new Map() }, storage }),
     mayChange,
-    // Stands where the workflow stands: the answer counts, and the row follows.
     answer: async (principal, { elicitationId, response: { action } }) => {
       answers.push({ id: elicitationId, action, user: principal.kind === 'user' ? principal.user : '' });
-      await storage.elicitations.settle(elicitationId, action, 'r1');
+      await endQuestion(storage, elicitationId, action);
       return { kind: 'recorded', outcome: action, duplicate: false };
     },
     logger,
@@ -184,12 +184,8 @@ export async function setUpPages(
     server: of = 'tracker',
   }: Asked = {}) {
     const turn = { tenant, conversation: `c-${id}`, turnId: `t-${id}`, agent: 'assistant', user };
-    await storage.turns.prepare({
-      ...turn,
-      capabilities: { url: true, form: true },
-      clientMessageId: 'm1',
-      messages: [],
-    });
+    const capabilities = { url: true, form: true };
+    await storage.turns.prepare({ ...turn, capabilities, clientMessageId: 'm1', messages: [] }, patient);
     await storage.turns.begin(turn);
     const question = {
       mode: 'url',
@@ -208,16 +204,16 @@ export async function setUpPages(
       ...request,
     } as ElicitationRequest;
     await storage.elicitations.open(
-      {
-        ...turn,
-        id,
-        workflowId: 'w1',
-        request: question,
-        server: of,
-        seenVersion: of === null ? null : 0,
-        salt: 's',
-        deadline: deadline ?? Date.now() + 600_000,
-      },
+      [
+        newQuestion(turn, {
+          id,
+          user,
+          request: question,
+          server: of,
+          seenVersion: of === null ? null : 0,
+          ...(deadline !== undefined && { expiresAt: deadline }),
+        }),
+      ],
       { perUser: 20 },
     );
     const row: ElicitationRow | null = await storage.elicitations.get(id);
@@ -234,7 +230,8 @@ export async function setUpPages(
     keys,
     stores,
     answers,
-    announced,
+    confirmed,
+    confirmConnection,
     log,
     ask,
     link,

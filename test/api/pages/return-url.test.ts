@@ -9,6 +9,7 @@ import type { Shown } from './browser.ts';
 import { onward } from './onward.ts';
 import { openRedirects, returnUrls } from './open-redirects.ts';
 import { setUpPages } from './pages-setup.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 
 const chat = 'https://app.example/chat/42?tab=open&q=%C3%A9#last';
 const back = 'Back to app.example';
@@ -82,7 +83,7 @@ test.each(['decline', 'cancel', 'expired'] as const)(
   async (outcome) => {
     const setup = await setUpWithReturnUrl();
     await setup.ask();
-    await setup.storage.elicitations.settle('q1', outcome, null);
+    await endQuestion(setup.storage, 'q1', outcome);
     const browser = new Browser();
     const page = await browser.press(await browser.open(setup.linkBack('q1', chat)), { user: 'alice' });
     expect([page.status, words(page).includes(back), leadsBack(page)]).toEqual([410, true, true]);
@@ -203,7 +204,7 @@ test('without one, the pages are as they are', async () => {
 test('the address cannot break out of the page it stands on', async () => {
   const setup = await setUpWithReturnUrl();
   await setup.ask();
-  await setup.storage.elicitations.settle('q1', 'decline', null);
+  await endQuestion(setup.storage, 'q1', 'decline');
   const nasty = `https://app.example/chat/?x="><script>alert(1)</script>&y='onclick='#<b>`;
   const browser = new Browser();
   const page = await browser.press(await browser.open(setup.linkBack('q1', nasty)), { user: 'alice' });

@@ -41,7 +41,7 @@ test('nobody who is asked gives an account to everybody: the page says whom to a
   const given = await browser.press(page, { action: 'connect', key: goodKey });
   expect(given.status).toBe(403);
   expect(await setup.storage.connections.get(shared)).toBeNull();
-  expect(setup.announced).toEqual([]);
+  expect(setup.confirmed).toEqual([]);
   expect(await refusals(setup, 'q1')).toMatchObject([
     { actor: 'alice', detail: 'connecting a shared account' },
   ]);
@@ -58,7 +58,7 @@ test('an operator enters a key for everybody, after the page has said so, and re
   expect(words(form)).toContain('This account becomes everybody’s in demo');
   const done = await browser.press(form, { action: 'connect', key: goodKey });
   expect(words(done)).toContain('Tracker is connected as key ending in …ab12');
-  expect(setup.announced).toEqual([[shared, 1]]);
+  expect(setup.confirmed).toEqual([[shared, 1]]);
   const again = await browser.open(`${setup.publicUrl}/connections/key?server=tracker&scope=project`);
   expect(words(again)).toContain('Replace everybody’s key for Tracker');
   await browser.press(again, { action: 'connect', key: other });

@@ -69,7 +69,7 @@ export async function setUpNangoStore(options: Options = {}) {
       apiKey: nango.apiKey,
       webhookSigningKey: undefined,
     };
-    const confirm = createConfirmConnection({ audit: storage.audit, announce: null, logger });
+    const confirm = createConfirmConnection(storage);
     const store = createNangoStore({
       confirmFound: (found) => confirm(toConfirmed(found, null)),
       storage,
