@@ -30,7 +30,19 @@ const call = (tool: string, input: object) => say(`call ${tool} ${JSON.stringify
 const answer = (elicitationId: string, action: string, content?: Record<string, unknown>) =>
   used.alice.answer({ conversationId: conversation, elicitationId, action, ...(content && { content }) });
 
-describe('a tool that asks nobody', () => {
+/** Of a question of a tool. */
+async function workflowsOf(elicitationId: string) {
+  const row = await used.service.storage.elicitations.get(elicitationId);
+  if (!row) throw new Error('There is no such question.');
+  const id = turnWorkflowId(row);
+  const { workflow } = used.temporal.client;
+  return {
+    turn: workflow.getHandle(id),
+    tool: workflow.getHandle(`${id}/tool/${row.request.context.toolCallId}`),
+  };
+}
+
+describe('a tool that asks nothing', () => {
   test('gives the model its result', async () => {
     const stream = await call('greet', { name: 'Ada' });
     await stream.finished();
@@ -187,9 +199,8 @@ describe('a tool that asks', () => {
   test('that an operator terminates is an error in words, and the agent goes on', async () => {
     const stream = await call('wizard', { steps: 2 });
     const { elicitationId } = await stream.question('pending');
-    const row = await used.service.storage.elicitations.get(elicitationId);
-    expect(row?.workflowId).toMatch(/\/tool\/[^/]+$/);
-    await used.temporal.client.workflow.getHandle(row?.workflowId ?? '').terminate('by hand');
+    const { tool } = await workflowsOf(elicitationId);
+    await tool.terminate('by hand');
     await stream.finished();
     expect(stream.text()).toContain('wizard was stopped in the middle');
     await expect
@@ -202,9 +213,8 @@ describe('a tool that asks', () => {
   test('goes on as if nothing had come when it is sent rubbish', async () => {
     const stream = await call('wizard', { steps: 1 });
     const { elicitationId } = await stream.question('pending');
-    const row = await used.service.storage.elicitations.get(elicitationId);
-    const handle = used.temporal.client.workflow.getHandle(row?.workflowId ?? '');
-    await sendRubbish(handle, { elicitationId, toolCallId: 'call_1' });
+    const { tool } = await workflowsOf(elicitationId);
+    await sendRubbish(tool, { elicitationId, toolCallId: 'call_1' });
     await answer(elicitationId, 'accept', { word: 'Zanzibar' });
     await stream.finished();
     expect(stream.text()).toBe('Zanzibar');
@@ -213,12 +223,10 @@ describe('a tool that asks', () => {
   test('leaves no word of what was said in any history', async () => {
     const stream = await call('wizard', { steps: 1 });
     const { elicitationId } = await stream.question('pending');
-    const row = await used.service.storage.elicitations.get(elicitationId);
     await answer(elicitationId, 'accept', { word: 'Zanzibar' });
     await stream.finished();
     expect(stream.text()).toBe('Zanzibar');
-    for (const id of [row?.workflowId ?? '', turnWorkflowId({ tenant: 'demo', conversation })]) {
-      const handle = used.temporal.client.workflow.getHandle(id);
+    for (const handle of Object.values(await workflowsOf(elicitationId))) {
       const history = JSON.stringify(await handle.fetchHistory(), (key, value: unknown) =>
         key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
       );

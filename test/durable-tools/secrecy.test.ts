@@ -49,7 +49,7 @@ test('an answer, an argument and a message leave no word, though the tool fails 
   expect(stream.text()).toContain('canary-argument does not go with canary-answer');
   expect(readFileSync(notesFile, 'utf8')).toContain('canary-argument canary-answer');
 
-  await expectNoCanary(conversation, elicitationId, 'secretive');
+  await expectNoCanary(elicitationId, 'secretive');
 });
 
 test('approved and refused arguments, and the reason of a refusal, leave no word', async () => {
@@ -66,7 +66,7 @@ test('approved and refused arguments, and the reason of a refusal, leave no word
     await expectRefused(conversation, elicitationId, { action: 'cancel' });
     await stream.finished();
     expect(JSON.stringify(stream.chunks)).toMatch(/Hello, canary-argument|canary-reason/);
-    await expectNoCanary(conversation, elicitationId, 'greet');
+    await expectNoCanary(elicitationId, 'greet');
   }
 });
 
@@ -86,7 +86,7 @@ test('a question of the model’s own, a wrong answer and the right one leave no
   await answer(conversation, elicitationId, accept('canary-right-one'));
   await stream.finished();
   expect(stream.text()).toContain('canary-right-one');
-  await expectNoCanary(conversation, elicitationId, 'ask_user');
+  await expectNoCanary(elicitationId, 'ask_user');
 });
 
 function answer(conversationId: string, elicitationId: string, response: object) {
@@ -104,9 +104,12 @@ async function expectRefused(conversation: string, elicitationId: string, respon
   expect(JSON.stringify(body)).not.toMatch(/canary-/);
 }
 
-async function expectNoCanary(conversation: string, elicitationId: string, tool: string): Promise<void> {
+async function expectNoCanary(elicitationId: string, tool: string): Promise<void> {
   const row = await used.service.storage.elicitations.get(elicitationId);
-  const ids = new Set([row?.workflowId ?? '', turnWorkflowId({ tenant: 'demo', conversation })]);
+  if (!row) throw new Error('There is no such question.');
+  const turn = turnWorkflowId(row);
+  const { trigger, toolCallId } = row.request.context;
+  const ids = trigger === 'tool_elicitation' ? [turn, `${turn}/tool/${toolCallId}`] : [turn];
   const places = new Map<string, string>([['log', lines.join('\n')]]);
   for (const id of ids) {
     const handle = used.temporal.client.workflow.getHandle(id);
