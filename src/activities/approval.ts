@@ -107,8 +107,12 @@ export async function isAsApproved(
   approved: ApprovedCall,
   { elicitationId, digest }: GivenApproval,
 ): Promise<boolean> {
-  const question = await parts.storage.elicitations.get(elicitationId);
-  const mismatch = mismatchOf(parts, approved, question, digest);
+  const { elicitations } = parts.storage;
+  const question = await elicitations.get(elicitationId);
+  const responseId = question?.responseId ?? null;
+  const answer = responseId === null ? null : await elicitations.recorded(elicitationId, responseId);
+  const isAccepted = question?.status === 'accept' && answer?.action === 'accept';
+  const mismatch = isAccepted ? mismatchOf(parts, approved, question, digest) : 'answer';
   if (mismatch !== null || !question) {
     const { turn, call, at } = approved;
     const about = {
@@ -130,12 +134,11 @@ export async function isAsApproved(
 function mismatchOf(
   { keys }: ApprovalParts,
   approved: ApprovedCall,
-  question: ElicitationRow | null,
+  question: ElicitationRow,
   digest: string,
 ): string | null {
   const { turn, call, at } = approved;
   const { toolCallId, toolName, input } = call;
-  if (question?.status !== 'accept' || question.responseId === null) return 'answer';
   const { context } = question.request;
   const isOfCall =
     question.tenant === turn.tenant &&

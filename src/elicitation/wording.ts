@@ -232,7 +232,8 @@ export function unfinishedForModel(
     return end === 'superseded'
       ? 'The agent with this task was waiting for the user, who sent a new message instead of answering. What it had done before stays done. Answer the new message.'
       : 'The turn ended while another agent was at work on this task. What it had done until then stays done.';
-  if (state === 'paused')
+  // A turn that makes room only waits for people, in calls that hold their connection, or are a tool's code, too.
+  if (state === 'paused' || (state === 'started' && end === 'superseded'))
     return end === 'superseded'
       ? 'The tool was waiting for the user, who sent a new message instead of answering. It did not complete; what it had done before stays done. Answer the new message.'
       : 'The turn ended while this tool was waiting for the user. It did not complete; what it had done before stays done.';

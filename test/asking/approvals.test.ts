@@ -43,8 +43,8 @@ function around(storage: Storage): Storage {
         const row = await elicitations.get(id);
         return row && tampered.row && row.status !== 'pending' ? { ...row, ...tampered.row } : row;
       },
-      async answer(...given) {
-        const answer = await elicitations.answer(...given);
+      async recorded(...given) {
+        const answer = await elicitations.recorded(...given);
         if (tampered.answer === undefined || !answer) return answer;
         return tampered.answer === null ? null : { ...answer, ...tampered.answer };
       },
@@ -136,7 +136,6 @@ test.each([
   ['the order of a list', { input: { ...input, tags: ['b', 'a'] } }, 'shown arguments'],
   ['another question', { row: { turnId: 'another' } }, 'question'],
   ['a question of somebody else', { row: { user: 'bob' } }, 'question'],
-  ['a question of another agent’s task', { row: { workflowId: 'another' } }, 'question'],
   ['an answer that was no yes', { answer: { action: 'decline' } }, 'answer'],
   ['an answer that nobody gave', { answer: null }, 'answer'],
 ])('approved, and then there is %s: refused and logged', async (_, change, mismatch) => {
