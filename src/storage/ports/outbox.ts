@@ -4,13 +4,15 @@ import type { TurnRef } from '../../turn/turn.ts';
  * Something that Temporal or a server still has to be notified of, because a transaction has decided it. It is a hint where
  * it is a signal: its receiver reads the rows.
  */
-export type Mark = { id: string } & (
-  | { kind: 'settled'; workflowId: string; elicitationId: string; turn: TurnRef }
-  /** The turn has ended, or is to end: its workflow is cancelled. */
-  | { kind: 'cancel'; workflowId: string; turn: TurnRef }
-  /** Servers keep calls of the ended turn open: they are notified, and the rows that this needs are deleted. */
-  | { kind: 'abandon'; turn: TurnRef }
-);
+export type Mark = { id: string } &
+  /** One for each workflow that waits; none where the question closes with its turn, whose workflow ends or is cancelled. */
+  (
+    | { kind: 'settled'; workflowId: string; elicitationId: string; turn: TurnRef }
+    /** The turn has ended, or is to end: its workflow is cancelled. */
+    | { kind: 'cancel'; workflowId: string; turn: TurnRef }
+    /** Servers keep calls of the ended turn open: they are notified, and the rows that this needs are deleted. */
+    | { kind: 'abandon'; turn: TurnRef }
+  );
 
 export interface Outbox {
   /** Marks that are due, longest due first, leased for `leaseMs`. */

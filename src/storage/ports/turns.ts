@@ -109,7 +109,7 @@ export interface Turns {
    * transaction. Again on a running turn: true, nothing changes. False when it was withdrawn or has ended.
    */
   begin(turn: TurnRef): Promise<boolean>;
-  /** `starting` → gone. False when the workflow had already begun it: then the turn is running. */
+  /** `starting` → gone. False when the workflow had already begun it, or it has ended. */
   withdraw(turn: TurnRef): Promise<boolean>;
   /**
    * The turn is to stop: its open questions are settled as `cancel`, and the cancellation of its workflow is queued, in one
@@ -123,8 +123,8 @@ export interface Turns {
   /**
    * Writes what the turn leaves undone, closes open questions as `cancel`, marks accepted answers that were not acted on as
    * unused, and writes the terminal event and status, in one transaction; the first end wins. Unless `isOwn`, the
-   * cancellation of its workflow is queued; so is abandoning calls that servers may keep open, whose rounds stay until then.
-   * Null when there was nothing to end.
+   * cancellation of its workflow is queued. Where servers may keep calls open, abandoning them is queued by either, and their
+   * rounds stay until then. Null when there was nothing to end, or the turn had not begun, so that its log has no end.
    */
   end(turn: TurnRef, status: TurnEndStatus, ending?: Ending): Promise<Ended | null>;
   /**

@@ -6,6 +6,7 @@ import type {
   OpenedQuestions,
   SettlingEvent,
 } from '../../../src/storage/ports/elicitations.ts';
+import { WriteRefused } from '../../../src/storage/write-refused.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 
@@ -94,4 +95,11 @@ export async function answer(
 
 export function settle({ elicitations }: Storage, id: string, event: SettlingEvent = { type: 'abandoned' }) {
   return elicitations.settle([id], event);
+}
+
+/** Of works that were raced, without those that came after the end of their turn. */
+export function failuresOf(outcomes: PromiseSettledResult<unknown>[]): unknown[] {
+  return outcomes
+    .flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+    .filter((reason) => !(reason instanceof WriteRefused && reason.reason === 'turn-ended'));
 }
