@@ -89,7 +89,7 @@ async function answerQuestion(
   }
   const isConsent = question.consent !== locked.consent && question.status === 'pending';
   if (isConsent) await updateConsent(write, { id, consent: question.consent });
-  // The page that reports is told apart for people: the question stays open while they are there.
+  // On the log, because the question stays open while its user is on the page.
   const isOnPage = isConsent && locked.isReported;
   if (isOnPage) await writeToConversation(write, locked, { events: [consentOf(locked)] }, at);
   if (isNew) await insertAudit(write, audit);
