@@ -162,9 +162,10 @@ async function makeRoom(
   }
   await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
-  const isEnding = row.ending_at !== null;
-  const isWaiting = !isEnding && onlyWaits(await readOpenWork(write, turnId, calls));
-  if (!isWaiting && onBusy === 'refuse') throw new NotPrepared({ kind: 'busy', turnId, isEnding });
+  // A turn whose end has begun has no open question.
+  const isWaiting = onlyWaits(await readOpenWork(write, turnId, calls));
+  if (!isWaiting && onBusy === 'refuse')
+    throw new NotPrepared({ kind: 'busy', turnId, isEnding: row.ending_at !== null });
 
   const status = isWaiting ? 'superseded' : 'cancelled';
   const live = toTurn({ ...row, input_tokens: null, output_tokens: null });
