@@ -6,6 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { NewTurn, Replacing, TurnRow } from '../storage/ports/turns.ts';
@@ -14,7 +15,7 @@ import type { Storage } from '../storage/storage.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import { wordsOf } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { agentTurnWorkflow } from '../workflows/messages.ts';
+import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
 import { afterEnd } from './end-turn.ts';
 import { startOptions } from './start-options.ts';
 import type { StartConfig } from './start-options.ts';
@@ -28,6 +29,9 @@ const startDeadlineMs = 3_500;
 /** How long a message waits for the end of a turn that was asked to stop. */
 const endingMs = 5_000;
 const endingPauseMs = 50;
+/** After this time, no start of a turn is under way any more. */
+const unstartedMs = 6_000;
+const describeDeadlineMs = 2_000;
 /** How long another request with the same message is left to start the turn that it prepared. */
 const otherRequestMs = 1_000;
 const otherRequestPauseMs = 20;
@@ -51,6 +55,8 @@ interface Parts {
   config: StartConfig;
   logger: Logger;
 }
+
+type StartParts = Pick<Parts, 'client' | 'calls' | 'storage' | 'config' | 'logger'>;
 
 /**
  * A live turn that only waits for people makes room for this one; `onBusy` says what to do with one that is at work. `busy`
@@ -107,7 +113,7 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
 
 /** One turn per client message: the given one, or the one that an earlier request with this message prepared. */
 async function claimMessage(
-  parts: Pick<Parts, 'storage' | 'config' | 'logger'>,
+  parts: StartParts,
   turn: NewTurn,
   onBusy: Replacing['onBusy'],
 ): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string; isRepeat: boolean }> {
@@ -122,6 +128,7 @@ async function claimMessage(
         return { kind: 'to-start', turn, buildId: prepared.buildId, isRepeat: false };
       }
       case 'busy':
+        if (await withdrawUnstarted(parts, { ...turn, turnId: prepared.turnId })) continue;
         if (!prepared.isEnding || performance.now() > deadline) return prepared;
         await delay(endingPauseMs);
         continue;
@@ -141,6 +148,21 @@ async function claimMessage(
       default:
         return prepared satisfies never;
     }
+  }
+}
+
+/**
+ * Of a turn whose start has not arrived at Temporal, nothing is left to wait for. Once its start can no longer be under way
+ * one look at Temporal is enough: should its workflow start after all, it finds that the turn was withdrawn.
+ */
+async function withdrawUnstarted({ client, calls, storage }: StartParts, turn: TurnRef): Promise<boolean> {
+  const row = await storage.turns.get(turn);
+  if (row?.status !== 'starting' || storage.now() - row.createdAt < unstartedMs) return false;
+  try {
+    await calls.within(describeDeadlineMs, () => client.workflow.getHandle(turnWorkflowId(turn)).describe());
+    return false;
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError && (await storage.turns.withdraw(turn));
   }
 }
 

@@ -157,7 +157,7 @@ test('a workflow that is terminated from outside is a failed task, and who watch
   const agent = await connectAgent(setup.service);
   const { id, contextId } = await agent.send('call asking__ask {}');
   const watching = await watch(agent.client.resubscribeTask({ id, tenant: '' }));
-  const workflowId = turnWorkflowId({ tenant: 'demo', conversation: contextId });
+  const workflowId = turnWorkflowId({ tenant: 'demo', conversation: contextId, turnId: id });
   await setup.temporal.client.workflow.getHandle(workflowId).terminate('from outside');
   expect((await watching.end).states.at(-1)).toBe('FAILED');
   const task = await agent.get(id);

@@ -1,11 +1,11 @@
 /** What time does to an approval. Nothing but this test moves the clock. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startPlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
+import { untilWaiting } from '../workflows/waiting.ts';
 
 test('an approval that nobody gives in time sends nothing, and one that comes later is too late', async () => {
   await using stack = new AsyncDisposableStack();
@@ -25,10 +25,7 @@ test('an approval that nobody gives in time sends nothing, and one that comes la
     alice.chat(callOf(['ask', { issue: 7 }]), { conversation }),
   );
   await turn.question(0);
-  const workflowId = turnWorkflowId({ tenant: 'demo', conversation: turn.conversation });
-  // Answered after the task that armed the timer, so the clock may move from here on.
-  const handle = environment.client.workflow.getHandle(workflowId);
-  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
+  await untilWaiting({ temporal: environment }, turn);
   await environment.sleep('601 seconds');
   expect((await turn.end()).error).toContain('nobody answered before the question expired. Nothing was sent');
   expect(turn.statuses()).toEqual(['expired']);

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
@@ -10,6 +9,7 @@ import type { Service } from '../service/service.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { asTurn, city, roundsAgents } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
+import { untilWaiting } from '../workflows/waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let server: PlayingServer;
@@ -35,11 +35,8 @@ async function begin(...moves: object[]): Promise<AskedTurn> {
   return asTurn(alice, randomUUID(), (conversation) => alice.chat(callOf(['ask']), { conversation }));
 }
 
-/** A query is answered after the task that armed the timer, so the clock may move from here on. */
-async function waiting({ conversation }: AskedTurn): Promise<void> {
-  const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
-}
+/** From here on the clock may move. */
+const waiting = (turn: AskedTurn): Promise<void> => untilWaiting({ temporal: environment }, turn);
 
 async function toolResults({ conversation }: AskedTurn): Promise<unknown[]> {
   const messages = await service.storage.messages.list({ tenant: 'demo', conversation });

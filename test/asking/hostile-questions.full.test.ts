@@ -1,11 +1,11 @@
 /** Questions that must not be put to anybody: the call ends at once, and its error names the server and the fault. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { asks, form, page, raw } from '../servers/hostile-server.ts';
 import type { Trick } from '../servers/hostile-server.ts';
 import { nthQuestion, respond } from '../service/asking.ts';
 import { callTool, useHostileService } from '../service/hostile-call.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 const fields = (properties: object, rest: object = {}) =>
   asks({ q: form({ requestedSchema: { type: 'object', properties, ...rest } }) });
@@ -202,8 +202,10 @@ test('a pattern that would take for ever is checked in no time', async () => {
 });
 
 test('what a server says in its questions stays out of workflow history', async () => {
-  const { conversation } = await callTool(alice, 'spoofed_form', { answer: () => ({ action: 'decline' }) });
-  const workflow = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  const { conversation, turnId } = await callTool(alice, 'spoofed_form', {
+    answer: () => ({ action: 'decline' }),
+  });
+  const workflow = temporal.client.workflow.getHandle(idOf({ conversation, stream: { turnId } }));
   const { events } = await workflow.fetchHistory();
   const payloads = JSON.stringify(events).replaceAll(/"data":"([^"]*)"/g, (_, data: string) =>
     Buffer.from(data, 'base64').toString(),

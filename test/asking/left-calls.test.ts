@@ -8,6 +8,7 @@ import { askingEnv, callOf } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
 import { asTurn, roundsAgents } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
+import { delegatesOf, idOf } from '../workflows/waiting.ts';
 
 let server: AskingServer;
 const { temporal, service, alice } = useService({
@@ -48,9 +49,9 @@ test('a new message takes the place of its turn', async () => {
 
 test.each(['assistant', 'lead'])('its workflow is ended from outside: %s', async (agentId) => {
   const turn = await begin(agentId);
-  const { elicitationId } = await turn.question(0);
-  const asked = await service.storage.elicitations.get(elicitationId);
-  await temporal.client.workflow.getHandle(asked?.workflowId ?? '').terminate('by an operator');
+  await turn.question(0);
+  const [delegate] = await delegatesOf({ temporal, service }, turn, 'assistant');
+  await temporal.client.workflow.getHandle(delegate ?? idOf(turn)).terminate('by an operator');
   await turn.end();
   await told('notifications/cancelled');
 });

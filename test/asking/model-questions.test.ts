@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ChatStream, Chunk } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -85,7 +85,7 @@ test('the user is shown the form, and the model reads what was filled in', async
   expect(stream.text()).toContain(JSON.stringify(content));
 
   const { events } = await environment.client.workflow
-    .getHandle(turnWorkflowId({ tenant: 'demo', conversation }))
+    .getHandle(idOf({ conversation, stream }))
     .fetchHistory();
   const payloads = JSON.stringify(events, (key, value: unknown) =>
     key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,

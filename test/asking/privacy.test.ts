@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Client, Connection } from '@temporalio/client';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
@@ -13,6 +12,8 @@ import { asks, expired, form, page, startPlayingServer } from '../servers/playin
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
+import { idOf } from '../workflows/waiting.ts';
+import type { ObservedTurn } from '../workflows/waiting.ts';
 
 let deployment: Deployment;
 let service: ServiceProcess;
@@ -72,7 +73,7 @@ test('history and logs know that somebody was asked and what they decided, and n
   expect(text).toBe(said.result);
   expect(server.calls).toHaveLength(5);
 
-  const history = await historyOf(turn.conversation);
+  const history = await historyOf(turn);
   const log = service.output();
   for (const { elicitationId } of questions) expect(history).toContain(elicitationId);
   expect(log).toContain('is asked by asking (ask, form)');
@@ -87,11 +88,11 @@ test('history and logs know that somebody was asked and what they decided, and n
 });
 
 /** Every byte of it that can be read, payloads decoded. */
-async function historyOf(conversation: string): Promise<string> {
+async function historyOf(turn: ObservedTurn): Promise<string> {
   const connection = await Connection.connect({ address: `127.0.0.1:${temporalPort}` });
   try {
     const { workflow } = new Client({ connection });
-    const handle = workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+    const handle = workflow.getHandle(idOf(turn));
     return readable(await handle.fetchHistory());
   } finally {
     await connection.close();

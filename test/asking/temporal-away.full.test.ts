@@ -19,7 +19,6 @@ import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { prepareNamespace } from '../../src/temporal/namespace.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { freePort } from '../free-port.ts';
 import { installQuietRuntime } from '../quiet-runtime.ts';
 import { startBookingServer } from '../servers/booking-server.ts';
@@ -27,6 +26,7 @@ import type { BookingServer, Kind } from '../servers/booking-server.ts';
 import { callOf, nthQuestion, questionsIn, respond, startAsking } from '../service/asking.ts';
 import type { Caller } from '../service/user.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 /** Longer than the 12 s without a heartbeat after which Temporal starts another attempt. */
 const awayMs = 20_000;
@@ -141,8 +141,8 @@ async function answer({ conversation, question }: Begun) {
 }
 
 /** Temporal has started another attempt at the call. */
-async function untilAnotherAttempt({ conversation }: Begun): Promise<void> {
-  const workflow = client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+async function untilAnotherAttempt(turn: Begun): Promise<void> {
+  const workflow = client.workflow.getHandle(idOf(turn));
   await vi.waitFor(async () => {
     const { raw } = await workflow.describe();
     expect(raw.pendingActivities?.map(({ attempt }) => attempt)).toEqual([2]);

@@ -8,6 +8,7 @@ import { onward } from '../api/pages/onward.ts';
 import { openRedirects } from '../api/pages/open-redirects.ts';
 import { createAttackedPages, formOf } from './attacked-pages.ts';
 import type { AttackedPages } from './attacked-pages.ts';
+import { endQuestion } from '../storage/end-question.ts';
 
 interface Attack {
   name: string;
@@ -204,7 +205,7 @@ const attacks: Attack[] = [
       audit: { ...alice, elicitationId: 'q1', detail: 'an answer nobody waits for' },
       async arrange({ at, storage }) {
         const { browser, page } = await at('alice', 'q1');
-        await storage.elicitations.settle('q1', outcome, null);
+        await endQuestion(storage, 'q1', outcome);
         return () => browser.press(page, { action });
       },
     })),

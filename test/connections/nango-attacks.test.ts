@@ -95,7 +95,7 @@ test('somebody else’s connection, swapped in for one’s own, is nobody’s', 
   expect(setup.nango.connections()).toHaveLength(1);
 
   expect((await alice.ask('/complete', { e: 'q1', attempt: hers.attempt, connectionId })).status).toBe(200);
-  expect(setup.announced).toEqual([[{ tenant: 'demo', server: 'tracker', user: 'alice' }, 1]]);
+  expect(setup.confirmed).toEqual([[{ tenant: 'demo', server: 'tracker', user: 'alice' }, 1]]);
 });
 
 test('a connection that nobody of ours began is not taken for one, however it got there', async () => {
@@ -163,7 +163,7 @@ test('a provider’s page that is forwarded brings nobody’s account to anybody
   await alice.ask('/look', { e: 'q1', attempt });
   expect(setup.nango.connections()).toEqual([]);
   expect(recorded(setup)).toEqual(before);
-  expect(setup.announced).toEqual([]);
+  expect(setup.confirmed).toEqual([]);
 });
 
 test('Nango’s page or the provider’s, forwarded, links nobody’s account to anybody where the callback is ours', async () => {
@@ -221,5 +221,5 @@ test('what is connected after the person has disconnected is recorded for nobody
   const told = await alice.ask('/complete', { e: 'q1', attempt, connectionId });
   expect(JSON.parse(told.text)).toEqual({ state: 'lost' });
   expect(setup.dump()['connections']).toEqual([]);
-  expect(setup.announced).toEqual([]);
+  expect(setup.confirmed).toEqual([]);
 });

@@ -8,7 +8,6 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { openAccount, sealAccount } from '../../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import type { Page } from '../browsers/plain-browser.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
@@ -17,6 +16,7 @@ import type { StrictFiles } from '../servers/strict-files.ts';
 import { questionsIn } from '../service/asking.ts';
 import { signIn } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/strict-agents.yaml', import.meta.url));
 const alices = { tenant: 'demo', server: 'files', user: 'alice' };
@@ -171,7 +171,7 @@ test('a provider that is away while a token is renewed is waited for, and nobody
   await files.authorization.leave();
   const conversation = randomUUID();
   const stream = await call('look', conversation);
-  const workflow = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  const workflow = temporal.client.workflow.getHandle(idOf({ conversation, stream }));
   await vi.waitFor(
     async () => {
       const { raw } = await workflow.describe();
@@ -205,6 +205,8 @@ test('who sees that it is the wrong account connects another from the settings p
   expect(await made()).toEqual([looked('alice')]);
 });
 
+const openQuestions = () => service.storage.elicitations.openOf(alices);
+
 test('connecting from the settings page lets three conversations on two surfaces go on', async () => {
   const openai = async () => {
     const conversationId = randomUUID();
@@ -228,7 +230,7 @@ test('connecting from the settings page lets three conversations on two surfaces
   const third = openai();
   const [first, second] = await Promise.all([call('look'), call('look')]);
   await vi.waitFor(
-    async () => expect(await service.storage.elicitations.pendingFor(alices)).toHaveLength(3),
+    async () => expect(await openQuestions()).toHaveLength(3),
     { timeout: 15_000 },
   );
   const browser = openBrowser();
@@ -243,7 +245,7 @@ test('connecting from the settings page lets three conversations on two surfaces
   expect(completion).toContain('"status":"accept"');
   expect(textOf(completion)).toContain('Done as alice.');
   expect(await made()).toEqual([looked('alice'), looked('alice'), looked('alice')]);
-  expect(await service.storage.elicitations.pendingFor(alices)).toEqual([]);
+  expect(await openQuestions()).toEqual([]);
 });
 
 test('an account that is disconnected between the answer and the call is asked for again, and the tool runs once', async () => {

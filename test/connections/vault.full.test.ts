@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { putAccount } from '../api/connections/accounts.ts';
 import { setUpPages } from '../api/pages/pages-setup.ts';
 import { vaultServer } from '../credentials/vault/vault-store.ts';
@@ -17,6 +16,7 @@ import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
+import { workflowOf } from '../service/workflow-of.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/vault-agents.yaml', import.meta.url));
 const firstKey = 'nts_first_0123456789abcdefab12';
@@ -324,7 +324,7 @@ test('every kind of key is shown for what it is on the settings page', async () 
 
 /** Everything Temporal keeps of the turn, payloads decoded. */
 async function historyOf(conversation: string): Promise<string> {
-  const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  const handle = temporal.client.workflow.getHandle(await workflowOf(service.storage, conversation));
   return readable(await handle.fetchHistory());
 }
 

@@ -8,14 +8,13 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
 import type { ServiceProcess } from './processes.ts';
-import { say, textOf } from './watch.ts';
+import { say, textOf, workflowIdOf } from './watch.ts';
 
 let deployment: Deployment;
 let workers: ServiceProcess[];
@@ -95,11 +94,7 @@ test(
       expect(view.status).toBe('completed');
       expect(textOf(view)).toBe('Hello.');
     }
-    const histories = await Promise.all(
-      turns.map(({ message }) =>
-        eventsOf(turnWorkflowId({ tenant: 'demo', conversation: message.conversationId })),
-      ),
-    );
+    const histories = await Promise.all(turns.map((turn) => eventsOf(workflowIdOf(turn))));
     const events = histories.flat();
     // The protocol's number of "start to close": a worker took the task and did not complete it.
     const lost = events.filter(
@@ -116,7 +111,7 @@ test(
 test('the tasks of a delegate have the same time-out as those of its turn', { timeout: 60_000 }, async () => {
   const turn = say(deployment.client('alice'), 'delegate');
   expect((await turn.end()).status).toBe('completed');
-  const parent = turnWorkflowId({ tenant: 'demo', conversation: turn.message.conversationId });
+  const parent = workflowIdOf(turn);
   const delegates = (await eventsOf(parent)).flatMap(
     ({ childWorkflowExecutionStartedEventAttributes: started }) =>
       started?.workflowExecution?.workflowId ? [started.workflowExecution.workflowId] : [],

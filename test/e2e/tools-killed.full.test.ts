@@ -9,7 +9,6 @@ import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { freePort } from '../free-port.ts';
 import { done, startPlayingServer } from '../servers/playing-server.ts';
 import type { CallMessage, PlayingServer } from '../servers/playing-server.ts';
@@ -17,7 +16,7 @@ import { answer } from '../servers/raw-mcp-server.ts';
 import { startTemporalProxy } from '../servers/temporal-proxy.ts';
 import type { Fate, Task } from '../servers/temporal-proxy.ts';
 import type { ServiceProcess } from './processes.ts';
-import { failuresIn, questionsIn, say, textOf } from './watch.ts';
+import { failuresIn, questionsIn, say, textOf, workflowIdOf } from './watch.ts';
 import type { Watched } from './watch.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
@@ -177,13 +176,13 @@ async function killWorker(): Promise<void> {
 /** It waits for its approval, and nothing is under way. */
 async function quiet(turn: Watched): Promise<void> {
   await turn.until((view) => questionsIn(view).length === 1);
-  const handle = temporal.getHandle(idOf(turn));
+  const handle = temporal.getHandle(workflowIdOf(turn));
   await vi.waitFor(async () => expect((await handle.describe()).raw.pendingWorkflowTask).toBeFalsy(), 10_000);
 }
 
 function trapped(turn: Watched, at: Point | Promise<unknown>): Promise<unknown> {
   if (typeof at !== 'function') return at;
-  const id = idOf(turn);
+  const id = workflowIdOf(turn);
   const sprung = Promise.withResolvers<void>();
   traps.add({ fits: (moment) => moment.workflowId.startsWith(id) && at(moment), spring: sprung.resolve });
   return sprung.promise;
@@ -197,10 +196,6 @@ async function approve(turn: Watched) {
   const { conversationId } = turn.message;
   const { elicitationId } = questionsIn(await turn.until((view) => questionsIn(view).length === 1))[0]!;
   return deployment.client('alice').answer({ conversationId, elicitationId, action: 'accept' });
-}
-
-function idOf({ message }: Watched): string {
-  return turnWorkflowId({ tenant: 'demo', conversation: message.conversationId });
 }
 
 const cityOf = ({ params }: CallMessage) => (params.arguments as { city: string }).city;

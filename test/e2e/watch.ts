@@ -8,6 +8,7 @@ import { isText } from '../../src/client/turn-view.ts';
 import type { Part, TurnView } from '../../src/client/turn-view.ts';
 import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
 import type { Status } from '../../src/elicitation/elicitation.ts';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
 
 type Said = Extract<NewMessage, { conversationId: string }>;
 
@@ -144,4 +145,11 @@ export async function expectSameForNewcomer(client: Client, watched: Watched): P
   const newcomer = watch(client, watched.message);
   expect(await newcomer.end()).toEqual(await watched.end());
   expectOneStory(newcomer);
+}
+
+/** Of its workflow, once anything was seen of it. */
+export function workflowIdOf({ message: { conversationId: conversation }, views }: Watched): string {
+  const { turnId } = views.at(-1) ?? { turnId: null };
+  if (turnId === null) throw new Error('Nothing was seen of the turn yet');
+  return turnWorkflowId({ tenant: 'demo', conversation, turnId });
 }

@@ -3,14 +3,13 @@ import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { shiftedClock } from '../shifted-clock.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
 import type { ServiceProcess } from './processes.ts';
-import { questionsIn, say, textOf } from './watch.ts';
+import { questionsIn, say, textOf, workflowIdOf } from './watch.ts';
 
 const minuteMs = 60_000;
 const listing = 'list my open issues';
@@ -72,8 +71,7 @@ describe.each([-5, 5])(
       const alice = deployment.client('alice');
       const [waiting, terminated] = [say(alice, listing), say(alice, listing)];
       await Promise.all([waiting.question(), terminated.question()]);
-      const { conversationId: conversation } = terminated.message;
-      await temporal.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation })).terminate();
+      await temporal.workflow.getHandle(workflowIdOf(terminated)).terminate();
       expect(await terminated.end()).toMatchObject({ status: 'failed' });
       expect(waiting.views.at(-1)).toMatchObject({ status: 'running' });
       expect(questionsIn(waiting.views.at(-1)!)).toMatchObject([{ status: 'pending' }]);

@@ -13,7 +13,7 @@ import type { NewTurn } from '../../src/storage/ports/turns.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { postgresUrl } from '../postgres.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { begunTurn, firstAttempt, keptStep, newTurn } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep, newTurn, patient } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 
 const temporal = useDevelopmentServer();
@@ -71,7 +71,7 @@ async function leftTurn({
   if (state !== 'requested') await storage.toolCalls.start(turn, 'call', firstAttempt);
   if (state === 'paused')
     await storage.toolCalls.keepRound(turn, 'call', { round: 1, sealed: 's' }, 'paused', firstAttempt);
-  if (isAsked) await storage.elicitations.open(question(turn), { perUser: 20 });
+  if (isAsked) await storage.elicitations.open([question(turn)], { perUser: 20 });
   await storage.toolCatalogue.put(
     { tenant: turn.tenant, server: 'tracker', user: 'alice' },
     {
@@ -144,7 +144,7 @@ test.each<Left & { name: string }>([
 test('all end that are to end, also those that were only prepared, and what Temporal knows goes on', async () => {
   const lost = await leftTurn();
   const prepared = newTurn();
-  await parts.storage.turns.prepare(prepared);
+  await parts.storage.turns.prepare(prepared, patient);
   // A mark that has come further than any: the database was restored, and this turn was there.
   await parts.installation.table.make();
   const { id } = await parts.installation.table.make();

@@ -7,10 +7,10 @@ import {
   temporal,
   useVersionedWorkers,
 } from '../processes/versioned-workers.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { StartClient } from './clients/other-client.ts';
 import { startSdkV1 } from './clients/sdk-v1.ts';
 import { startSdkV2 } from './clients/sdk-v2.ts';
+import { workflowOf } from '../service/workflow-of.ts';
 
 useVersionedWorkers();
 
@@ -25,9 +25,7 @@ const ways: { way: string; start: StartClient; shows: object }[] = [
 async function waitsIn() {
   const { body } = await alice.request('GET', '/run/v1/elicitations');
   const [{ conversationId }] = body['items'] as [{ conversationId: string }];
-  const handle = temporal.client.workflow.getHandle(
-    turnWorkflowId({ tenant: 'demo', conversation: conversationId }),
-  );
+  const handle = temporal.client.workflow.getHandle(await workflowOf(service.storage, conversationId));
   return (await handle.describe()).memo?.['changed'] === true;
 }
 

@@ -61,9 +61,7 @@ describe('a workflow that is terminated from outside', { timeout: 120_000 }, () 
     setup.server.play(asks({ city: form('Which city?') }));
     const terminate = async () => {
       const [row] = await setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' });
-      const { conversation = '' } = row ?? {};
-      const workflowId = turnWorkflowId({ tenant: 'demo', conversation });
-      await setup.temporal.client.workflow.getHandle(workflowId).terminate('from outside');
+      await setup.temporal.client.workflow.getHandle(turnWorkflowId(row!)).terminate('from outside');
     };
     const { text } = await runCall(setup.service, way, {
       message: 'call asking__ask {}',

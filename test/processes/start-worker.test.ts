@@ -41,7 +41,13 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
   const opened = offered.map((bundle, n) => [`agent${n}`, { bundle }] as const);
   const failure = await startWorker(
     parts,
-    { connection, code: { code: turns, buildId: 'one', needs: 1 }, tools: new Map(opened), isAlone: false },
+    {
+      connection,
+      client: temporal.client,
+      code: { code: turns, buildId: 'one', needs: 1 },
+      tools: new Map(opened),
+      isAlone: false,
+    },
     stack,
   ).catch((error: unknown) => error);
   await stack.disposeAsync();

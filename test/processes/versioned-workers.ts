@@ -7,11 +7,11 @@ import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { startWorker } from '../../src/processes/start-worker.ts';
 import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
 import { contract } from '../../src/workflows/contract.ts';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { DevelopmentServer } from '../development-server.ts';
 import type { Service } from '../service/service.ts';
 import { useService } from '../service/use-service.ts';
 import type { Caller } from '../service/user.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 /** Inside the checkout: that is where bundled packages are found. */
 const folder = path.resolve(import.meta.dirname, `../../build/test-${randomUUID()}`);
@@ -74,6 +74,7 @@ export async function startVersion(
     parts,
     {
       connection: temporal.connection,
+      client: temporal.client,
       code: { buildId, code: code[isOf], needs: contract.needs },
       tools: new Map(),
       isAlone: false,
@@ -91,7 +92,7 @@ export async function waitingTurn() {
   const conversation = randomUUID();
   const stream = await alice.chat('list my open issues', { conversation });
   const question = await stream.question('pending');
-  const handle = temporal.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
+  const handle = temporal.client.workflow.getHandle(idOf({ conversation, stream }));
   return {
     conversation,
     stream,

@@ -60,8 +60,7 @@ test(
     const { elicitationId } = await asked.question();
     const { storage } = setup.service;
     const question = await storage.elicitations.get(elicitationId);
-    const { turnId = '', workflowId = '' } = question ?? {};
-    await lose(slackDeliveryWorkflowId(turnId), workflowId);
+    await lose(slackDeliveryWorkflowId(question!.turnId), turnWorkflowId(question!));
     const thread = () => setup.chat.thread('C1', asked.ts);
     await expect.poll(() => thread().at(-1)?.text, soon).toContain('was lost');
     await expect.poll(() => thread().flatMap(buttonsOf), soon).toEqual([]);
@@ -83,7 +82,10 @@ test(
     await target.until(isTold('INPUT_REQUIRED', id));
     const { storage } = setup.service;
     const [deliveryId = ''] = await storage.pushConfigs.deliveriesOf({ tenant: 'demo', turnId: id });
-    await lose(pushWorkflowId(deliveryId), turnWorkflowId({ tenant: 'demo', conversation: contextId }));
+    await lose(
+      pushWorkflowId(deliveryId),
+      turnWorkflowId({ tenant: 'demo', conversation: contextId, turnId: id }),
+    );
     await target.until(isTold('FAILED', id));
     const told = target.received.map(
       ({ headers, text }) => [headers['x-a2a-notification-id'], text] as const,

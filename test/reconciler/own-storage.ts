@@ -6,9 +6,11 @@ import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { startReconciler } from '../../src/reconciler/reconciler.ts';
+import { startOutbox } from '../../src/service/outbox.ts';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import type { TurnRuns } from '../../src/service/turn-runs.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
+import type { OutboxObserver } from '../../src/storage/ports/outbox.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 
@@ -32,7 +34,11 @@ export async function ownStorage() {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-lost-'));
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') }, { now });
+  let deliver: OutboxObserver = () => undefined;
+  const storage = await openStorage(
+    { kind: 'sqlite', path: path.join(folder, 'interlude.db') },
+    { now, outbox: (marks) => deliver(marks) },
+  );
   const pass = (ms: number) => void (ahead += ms);
   const reconciler = (
     client: Client,
@@ -44,7 +50,10 @@ export async function ownStorage() {
     pass,
     reconciles(client: Client, given: Reconciling = {}): AsyncDisposable {
       const loop = reconciler(client, given);
-      return { [Symbol.asyncDispose]: () => loop.stop() };
+      const nothing = { abandonCalls: () => Promise.resolve(), onSent: () => undefined };
+      const sender = startOutbox({ client, storage, logger, ...nothing });
+      ({ deliver } = sender);
+      return { [Symbol.asyncDispose]: async () => void (await Promise.all([loop.stop(), sender.stop()])) };
     },
     /** Everything there is, so many times, from the claim to the end. */
     async looks(client: Client, times: number): Promise<void> {

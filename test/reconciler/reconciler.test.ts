@@ -4,13 +4,14 @@ import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import type { RunStatus } from '../../src/service/turn-runs.ts';
-import type { TurnRef } from '../../src/turn/turn.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { begunTurn, deltas, newTurn, text } from '../storage/contract/fixtures.ts';
-import { question } from '../storage/contract/question.ts';
+import { begunTurn, deltas, newTurn, patient, text } from '../storage/contract/fixtures.ts';
+import { open, question } from '../storage/contract/question.ts';
+import { idOf } from '../workflows/waiting.ts';
+import type { ObservedTurn } from '../workflows/waiting.ts';
 import { ended, ownStorage } from './own-storage.ts';
 
 const one = asks({ one: form('One') }, 's1');
@@ -18,13 +19,12 @@ const tenant = 'demo';
 const minuteMs = 60_000;
 
 const setup = useAskingService();
-const handleOf = (conversation: string) =>
-  setup.temporal.client.workflow.getHandle(turnWorkflowId({ tenant, conversation }));
+const handleOf = (turn: ObservedTurn) => setup.temporal.client.workflow.getHandle(idOf(turn));
 
 test('one that is terminated while it asks: its stream ends and says why, and the next message is answered', async () => {
   const { stream, conversation, ...turn } = await setup.begin([one]);
   const { elicitationId } = await turn.question(0);
-  await handleOf(conversation).terminate('by an operator');
+  await handleOf({ conversation, stream }).terminate('by an operator');
   const chunks = await stream.finished();
   expect(chunks).toContainEqual(
     expect.objectContaining({ type: 'error', errorText: expect.stringContaining('ended from outside') }),
@@ -48,7 +48,7 @@ test('one that is terminated while a tool works: the model would read that nobod
     },
   ]);
   await called.promise;
-  await handleOf(conversation).terminate();
+  await handleOf({ conversation, stream }).terminate();
   const chunks = await stream.finished();
   const results = chunks.filter(({ type }) => type === 'tool-output-error');
   expect(results).toMatchObject([{ errorText: expect.stringContaining('unknown whether') }]);
@@ -61,7 +61,7 @@ test('one whose workflow is deleted, which no list tells of, is found by itself'
   const { client } = setup.temporal;
   await client.workflowService.deleteWorkflowExecution({
     namespace: 'default',
-    workflowExecution: { workflowId: turnWorkflowId({ tenant, conversation }) },
+    workflowExecution: { workflowId: idOf({ conversation, stream }) },
   });
   const chunks = await stream.finished();
   expect(chunks).toContainEqual(expect.objectContaining({ type: 'error' }));
@@ -75,7 +75,7 @@ test('many that Temporal has lost, with their questions, end once each, whoever 
   for (let count = 0; count < 120; count++) {
     const turn = await begunTurn(storage);
     const asked = question(turn);
-    await storage.elicitations.open(asked, { perUser: 20 });
+    await open(storage, asked);
     lost.push({ turn, asked });
   }
   own.pass(minuteMs);
@@ -101,12 +101,11 @@ test('one that waits, and one that nobody has taken up yet, are left alone', asy
   await turn.question(0);
   const waiting = await begunTurn(own.storage, { tenant, conversation, turnId: stream.turnId });
   const untaken = newTurn();
-  await own.storage.turns.prepare(untaken);
+  await own.storage.turns.prepare(untaken, patient);
   const handle = await setup.temporal.client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(untaken),
     // Nobody polls it.
     taskQueue: randomUUID(),
-    memo: { turnId: untaken.turnId },
   });
   await own.looks(setup.temporal.client, 3);
   expect(await own.storage.turns.get(waiting)).toMatchObject({ status: 'running' });
@@ -140,15 +139,15 @@ test('one that Temporal does not find once, but finds when it is asked again, go
   const looks = [Promise.withResolvers<RunStatus>(), Promise.withResolvers<RunStatus>()];
   let count = 0;
   const runs = createTurnRuns(client);
-  const statusOfTurn = async (of: TurnRef) => {
-    const status = await runs.statusOfTurn(of);
+  const statusOf = async (id: string) => {
+    const status = await runs.statusOf(id);
     looks[count++]?.resolve(status);
     return status;
   };
-  await using _ = own.reconciles(client, { runs: { ...runs, statusOfTurn }, confirmMs: 1_000 });
+  await using _ = own.reconciles(client, { runs: { ...runs, statusOf }, confirmMs: 1_000 });
   expect(await looks[0]?.promise).toBe('missing');
   const workflowId = turnWorkflowId(turn);
-  const options = { workflowId, taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+  const options = { workflowId, taskQueue: randomUUID() };
   const workflow = await client.workflow.start(agentTurnWorkflow, options);
   expect(await looks[1]?.promise).toBe('open');
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running', endedAt: null });
@@ -160,7 +159,7 @@ test('one that was to start, and never did, makes room for the same message', as
   await using own = await ownStorage();
   const { storage } = own;
   const turn = newTurn();
-  await storage.turns.prepare(turn);
+  await storage.turns.prepare(turn, patient);
   own.pass(minuteMs);
   await using _ = own.reconciles(setup.temporal.client);
   await ended(storage, turn);
@@ -168,7 +167,7 @@ test('one that was to start, and never did, makes room for the same message', as
   // What Temporal starts now after all has nothing to do.
   expect(await storage.turns.begin(turn)).toBe(false);
   const again = { ...turn, turnId: randomUUID() };
-  expect(await storage.turns.prepare(again)).toEqual({ buildId: '' });
+  expect(await storage.turns.prepare(again, patient)).toEqual({ kind: 'prepared', buildId: '' });
   expect(await storage.turns.begin(again)).toBe(true);
 });
 
@@ -177,10 +176,9 @@ test.each(['withdrawn', 'failed'])(
   async (end) => {
     const { storage } = setup.service;
     const { client } = setup.temporal;
-    const { conversation: other } = await setup.begin([one]);
-    const { taskQueue } = await handleOf(other).describe();
+    const { taskQueue } = await handleOf(await setup.begin([one])).describe();
     const turn = newTurn({ tenant });
-    await storage.turns.prepare(turn);
+    await storage.turns.prepare(turn, patient);
     if (end === 'withdrawn') await storage.turns.withdraw(turn);
     else await storage.turns.end(turn, 'failed');
     const before = await storage.turns.get(turn);
@@ -188,7 +186,6 @@ test.each(['withdrawn', 'failed'])(
     const result = await client.workflow.execute(agentTurnWorkflow, {
       workflowId: turnWorkflowId(turn),
       taskQueue,
-      memo: { turnId: turn.turnId },
       args: [{ ...turn, limits }],
     });
     expect(result).toEqual({ status: 'cancelled' });
@@ -203,7 +200,7 @@ test.each([-5, 5])(
   async (minutes) => {
     const { client } = setup.temporal;
     const turn = newTurn();
-    const options = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+    const options = { taskQueue: randomUUID() };
     const workflow = await client.workflow.start(agentTurnWorkflow, {
       ...options,
       workflowId: turnWorkflowId(turn),
@@ -214,7 +211,7 @@ test.each([-5, 5])(
     const closed = createTurnRuns(client).createClosed(Date.now);
     await closed(1_000);
     await workflow.terminate();
-    const turnIds = async () => (await closed(1_000)).map(({ turnId }) => turnId);
+    const turnIds = async () => (await closed(1_000)).map((run) => run.turn.turnId);
     await expect.poll(turnIds, { timeout: 10_000 }).toContain(turn.turnId);
   },
 );
@@ -229,28 +226,22 @@ test('a merge that was lost with its process is made', async () => {
   expect(await deltas(storage, turn)).toEqual(['onetwo']);
 });
 
-test('an overdue question of an agent that was ended from outside is closed, while its turn goes on', async () => {
+test.each([
+  ['of a server expires', { server: null, seenVersion: null }, 'expired'],
+  ['about an account is left to its workflow', {}, 'pending'],
+] as const)('an overdue question %s', async (_, about, status) => {
   await using own = await ownStorage();
   const { storage } = own;
   const turn = await begunTurn(storage);
   const { client } = setup.temporal;
-  const open = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
   const workflow = await client.workflow.start(agentTurnWorkflow, {
-    ...open,
     workflowId: turnWorkflowId(turn),
+    taskQueue: randomUUID(),
   });
-  const agentId = `${turnWorkflowId(turn)}/agent/call`;
-  const agent = await client.workflow.start(agentTurnWorkflow, {
-    taskQueue: open.taskQueue,
-    workflowId: agentId,
-  });
-  const overdue = question(turn, { workflowId: agentId, deadline: Date.now() - minuteMs });
-  await storage.elicitations.open(overdue, { perUser: 20 });
+  const overdue = question(turn, { ...about, timeoutMs: 1_000 });
+  await open(storage, overdue);
   await own.looks(client, 1);
-  expect(await storage.elicitations.get(overdue.id)).toMatchObject({ status: 'pending' });
-  await agent.terminate();
-  await own.looks(client, 1);
-  expect(await storage.elicitations.get(overdue.id)).not.toMatchObject({ status: 'pending' });
+  expect(await storage.elicitations.get(overdue.id)).toMatchObject({ status });
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await workflow.terminate();
 });
@@ -260,19 +251,41 @@ test('the question of a tool that was ended from outside is closed at once, whil
   const { storage } = own;
   const turn = await begunTurn(storage);
   const { client } = setup.temporal;
-  const options = { taskQueue: randomUUID(), memo: { turnId: turn.turnId } };
+  const options = { taskQueue: randomUUID() };
   const workflow = await client.workflow.start(agentTurnWorkflow, {
     ...options,
     workflowId: turnWorkflowId(turn),
   });
   const toolId = `${turnWorkflowId(turn)}/tool/call`;
   const tool = await client.workflow.start(durableToolWorkflow, { ...options, workflowId: toolId });
-  const asked = question(turn, { workflowId: toolId });
-  await storage.elicitations.open(asked, { perUser: 20 });
+  const asked = question(turn, { waiter: { toolCallId: 'call', workflowId: toolId } });
+  await open(storage, asked);
   await tool.terminate();
   await using _ = own.reconciles(client);
   const status = async () => (await storage.elicitations.get(asked.id))?.status;
   await expect.poll(status, { timeout: 20_000 }).toBe('cancel');
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   await workflow.terminate();
+});
+
+test('a workflow that was reset goes on, although its run before was terminated', async () => {
+  const { stream, conversation, ...turn } = await setup.begin([one]);
+  await turn.question(0);
+  const { client } = setup.temporal;
+  const handle = handleOf({ conversation, stream });
+  const { runId } = await handle.describe();
+  const { events } = await handle.fetchHistory();
+  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: handle.workflowId, runId },
+    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+  const closed = createTurnRuns(client).createClosed(Date.now);
+  const runIds = async () => (await closed(1_000)).map((run) => run.runId);
+  await expect.poll(runIds, { timeout: 10_000 }).toContain(runId);
+  await turn.answer(0, city());
+  expect(await turn.end()).toMatchObject({ text: 'done' });
 });

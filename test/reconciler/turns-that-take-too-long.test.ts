@@ -5,10 +5,11 @@ import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.
 import type { Storage } from '../../src/storage/storage.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { begunTurn, newTurn } from '../storage/contract/fixtures.ts';
-import { question } from '../storage/contract/question.ts';
+import { begunTurn, newTurn, patient } from '../storage/contract/fixtures.ts';
+import { open, question } from '../storage/contract/question.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { useService } from '../service/use-service.ts';
+import { idOf } from '../workflows/waiting.ts';
 import { ended, ownStorage } from './own-storage.ts';
 
 /** By how much the clock of the service's database is ahead for its reconciler. */
@@ -31,13 +32,12 @@ test('without a worker: it ends and says why, its questions close, and its workf
   const { storage, pass } = own;
   const { client } = setup.temporal;
   const turn = await begunTurn(storage);
-  const asked = question(turn, { deadline: Date.now() + 2 * dayMs });
-  await storage.elicitations.open(asked, { perUser: 20 });
+  const asked = question(turn, { timeoutMs: 2 * dayMs });
+  await open(storage, asked);
   const workflow = await client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(turn),
     // Nothing polls it.
     taskQueue: randomUUID(),
-    memo: { turnId: turn.turnId },
   });
   pass(dayMs - 60_000);
   await using _ = own.reconciles(client);
@@ -45,7 +45,6 @@ test('without a worker: it ends and says why, its questions close, and its workf
   await client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(young),
     taskQueue: randomUUID(),
-    memo: { turnId: young.turnId },
   });
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
   pass(60_000);
@@ -75,11 +74,10 @@ test('without a worker that has ever taken it up: it ends, too', async () => {
   await using own = await ownStorage();
   const { client } = setup.temporal;
   const turn = newTurn();
-  await own.storage.turns.prepare(turn);
+  await own.storage.turns.prepare(turn, patient);
   const workflow = await client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(turn),
     taskQueue: randomUUID(),
-    memo: { turnId: turn.turnId },
   });
   own.pass(dayMs);
   await using _ = own.reconciles(client);
@@ -100,7 +98,7 @@ test.each(['assistant', 'lead'])(
     const { conversation, stream } = turn;
     const { client } = setup.temporal;
     const ref = { tenant: 'demo', conversation };
-    const workflow = client.workflow.getHandle(turnWorkflowId(ref));
+    const workflow = client.workflow.getHandle(idOf(turn));
     const { storage } = setup.service;
     aheadMs = dayMs;
     const chunks = await stream.finished();
@@ -128,16 +126,17 @@ test('with a tool in TypeScript that asks: its question closes, and its workflow
   const conversation = randomUUID();
   const ref = { tenant: 'demo', conversation };
   const stream = await withTools.alice.chat('call wizard {"steps":2}', { conversation });
-  const { elicitationId } = await stream.question('pending');
+  const { elicitationId, context } = await stream.question('pending');
+  const toolCallId = String(context['toolCallId']);
   const { storage } = withTools.service;
-  const { workflowId = '' } = (await storage.elicitations.get(elicitationId)) ?? {};
+  const root = idOf({ conversation, stream });
   aheadMs = dayMs;
   await stream.finished();
   aheadMs = 0;
   expect(await storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
   const before = await storage.turnLog.read(ref, 0);
   const { client } = withTools.temporal;
-  for (const id of [workflowId, turnWorkflowId(ref)])
+  for (const id of [`${root}/tool/${toolCallId}`, root])
     await client.workflow
       .getHandle(id)
       .result()

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import { startService } from '../service/service.ts';
+import { idOf } from '../workflows/waiting.ts';
 
 test('the stream ends and says why, the model is left, and nothing is written after the end', async () => {
   await using stack = new AsyncDisposableStack();
@@ -34,7 +34,7 @@ agents: { assistant: { model: 'openai-compatible:any' } }
   const conversation = randomUUID();
   const stream = await alice.chat('hello', { conversation });
   await stream.until(({ type }) => type === 'text-delta');
-  const workflowId = turnWorkflowId({ tenant: 'demo', conversation });
+  const workflowId = idOf({ conversation, stream });
   await temporal.client.workflow.getHandle(workflowId).terminate('by an operator');
 
   expect(await stream.finished()).toContainEqual(

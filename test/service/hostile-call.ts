@@ -37,6 +37,7 @@ export interface HostileCall {
   asked: AskedForm[];
   chunks: Chunk[];
   conversation: string;
+  turnId: string;
   tookMs: number;
 }
 
@@ -70,6 +71,7 @@ export async function callTool(caller: Caller, tool: string, options: Options = 
     asked,
     chunks,
     conversation,
+    turnId: stream.turnId,
     tookMs: performance.now() - startedAt,
   };
 }

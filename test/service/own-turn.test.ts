@@ -12,7 +12,7 @@ import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { begunTurn, step } from '../storage/contract/fixtures.ts';
-import { question } from '../storage/contract/question.ts';
+import { open, question } from '../storage/contract/question.ts';
 
 let folder: string;
 let storage: Storage;
@@ -144,11 +144,11 @@ test('a turn that ends at any moment while a reader comes back is told to its en
 
 test('the questions of one turn leave out those of the others', async () => {
   const first = await begunTurn(storage, { user: 'alice' });
-  await storage.elicitations.open(question(first, { id: 'first' }), { perUser: 20 });
+  await open(storage, question(first, { id: 'first' }));
   await storage.turns.end(first, 'completed');
   const { tenant, conversation } = first;
   const second = await begunTurn(storage, { user: 'alice', tenant, conversation });
-  await storage.elicitations.open(question(second, { id: 'second' }), { perUser: 20 });
+  await open(storage, question(second, { id: 'second' }));
   const alice = person('alice', first.tenant);
   const list = async (which?: Parameters<typeof listQuestions>[3]) =>
     (await listQuestions(storage, alice, first.conversation, which)).map(({ id }) => id);

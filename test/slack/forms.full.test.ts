@@ -32,7 +32,8 @@ test('what was typed is in no history and no message, also where it did not fit'
       threadTs: asked.ts,
       slackUser: 'U1',
     })) ?? {};
-  for (const id of [slackDeliveryWorkflowId(first?.turnId ?? ''), turnWorkflowId({ tenant, conversation })]) {
+  const turnId = first?.turnId ?? '';
+  for (const id of [slackDeliveryWorkflowId(turnId), turnWorkflowId({ tenant, conversation, turnId })]) {
     const history = await setup.temporal.client.workflow.getHandle(id).fetchHistory();
     expect(history.events?.length).toBeGreaterThan(3);
     const bytes = JSON.stringify(history, (_, value: unknown) =>

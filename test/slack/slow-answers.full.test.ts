@@ -23,9 +23,9 @@ function around(storage: Storage): Storage {
         if (isAway) throw new Error('the database is gone');
         return elicitations.get(id);
       },
-      async storeAnswer(...given) {
+      async answer(...given) {
         await gate();
-        return elicitations.storeAnswer(...given);
+        return elicitations.answer(...given);
       },
     },
   };

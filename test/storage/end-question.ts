@@ -11,39 +11,36 @@ export async function endQuestion(
   const row = await elicitations.get(id);
   if (!row) throw new Error(`There is no question ${id}`);
   const { tenant, user, server } = row;
-  switch (outcome) {
-    case 'cancel':
-      await elicitations.settle([id], { type: 'abandoned' });
-      return;
-    case 'expired':
-      await elicitations.settle([id], { type: 'withdrawn', because: 'server_gave_up' });
-      return;
-    case 'accept':
-      if (server === null && row.request.mode === 'url')
-        return void (await elicitations.settle([id], { type: 'page-done' }));
-      if (server !== null) {
-        const account = { store: 'oauth', account: null, scopes: [], sealed: '', freshUntil: null };
-        await connections.establish({ tenant, server, user }, account);
-        // Other tests find no account.
-        return void (await connections.remove({ tenant, server, user }));
-      }
-    // Falls through: a form.
-    case 'decline':
-      await elicitations.answer(
-        id,
-        { responseId: 'r1', action: outcome, sealedContent: null, receivedAt: Date.now(), user },
-        {
-          at: Date.now(),
-          tenant,
-          elicitationId: id,
-          actor: user,
-          action: 'answered',
-          detail: outcome,
-          address: null,
-        },
-      );
-      return;
-    default:
-      return outcome satisfies never;
+  if (outcome === 'cancel') {
+    await elicitations.settle([id], { type: 'abandoned' });
+  } else if (outcome === 'expired') {
+    await elicitations.settle([id], { type: 'withdrawn', because: 'server_gave_up' });
+  } else if (outcome === 'accept' && server !== null) {
+    const key = { tenant, server, user };
+    await connections.establish(key, {
+      store: 'oauth',
+      account: null,
+      scopes: [],
+      sealed: '',
+      freshUntil: null,
+    });
+    // Other tests find no account.
+    await connections.remove(key);
+  } else if (outcome === 'accept' && row.request.mode === 'url') {
+    await elicitations.settle([id], { type: 'page-done' });
+  } else {
+    await elicitations.answer(
+      id,
+      { responseId: 'r1', action: outcome, sealedContent: null, receivedAt: Date.now(), user },
+      {
+        at: Date.now(),
+        tenant,
+        elicitationId: id,
+        actor: user,
+        action: 'answered',
+        detail: outcome,
+        address: null,
+      },
+    );
   }
 }

@@ -10,7 +10,8 @@ import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
-import { turnQuery, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { untilWaiting } from '../workflows/waiting.ts';
+import type { ObservedTurn } from '../workflows/waiting.ts';
 
 type Line = Record<string, unknown>;
 
@@ -91,7 +92,7 @@ describe.each(Object.entries(kinds))(
       const conversation = randomUUID();
       const stream = await alice.chat(text, { conversation, agentId });
       const { elicitationId, ...question } = await stream.question('pending');
-      if (outcome === 'expired') await letTimePass(conversation);
+      if (outcome === 'expired') await letTimePass({ conversation, stream });
       else if (outcome === 'accept' && question.mode === 'url') await connectAccount('alice', question.url);
       else
         await respond(
@@ -130,9 +131,8 @@ function saidIn({ message, url = 'http' }: { message: string; url?: string }): s
   return [message, url, 'http', city, 'nights'];
 }
 
-async function letTimePass(conversation: string): Promise<void> {
-  const handle = environment.client.workflow.getHandle(turnWorkflowId({ tenant: 'demo', conversation }));
-  expect(await handle.query(turnQuery)).toMatchObject({ phase: 'waiting' });
+async function letTimePass(turn: ObservedTurn): Promise<void> {
+  await untilWaiting({ temporal: environment }, turn);
   await environment.sleep('11 minutes');
 }
 

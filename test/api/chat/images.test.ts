@@ -11,7 +11,7 @@ import { createOpenAI } from '../../clients/openai-client.ts';
 import { createChatClient } from '../../clients/chat-client.ts';
 import { dataUrl, gif, otherPng, pdf, png, svg, webp } from '../../images.ts';
 import { onTheWire, text, useImageService } from '../../service/image-service.ts';
-import { turnWorkflowId } from '../../../src/workflows/messages.ts';
+import { workflowOf } from '../../service/workflow-of.ts';
 
 let logged = '';
 const logger = pino({ level: 'trace' }, { write: (line: string) => void (logged += line) });
@@ -58,7 +58,9 @@ test('useChat sends a file as it is, the model is given it, and whoever reads ag
   ]);
 
   const ref = { tenant: 'demo', conversation };
-  const workflow = setup.temporal.client.workflow.getHandle(turnWorkflowId(ref));
+  const workflow = setup.temporal.client.workflow.getHandle(
+    await workflowOf(setup.service.storage, conversation),
+  );
   const history = readable(await workflow.fetchHistory());
   expect(history).toContain(conversation);
   const messages = JSON.stringify(await setup.service.storage.messages.list(ref));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { beginTurn, startApi, tenant } from '../api-under-test.ts';
+import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 import { patient } from '../../storage/contract/fixtures.ts';
 
@@ -361,10 +361,18 @@ describe('while Temporal cannot be reached', () => {
     expect(await api.storage.messages.list(ref)).toEqual([]);
   }, 15_000);
 
-  test('a turn cannot be cancelled, and goes on', async () => {
-    const turn = await beginTurn(api.storage, 'unstoppable');
-    const response = await api.send('alice', { method: 'POST', url: '/run/api/chat/unstoppable/cancel' });
-    expect([response.statusCode, response.json().code]).toEqual([503, 'unavailable']);
-    expect(await api.storage.turns.get(turn)).toMatchObject({ status: 'running' });
-  }, 15_000);
+  test('a turn is asked to stop: its questions close at once, and its end follows', async () => {
+    const turn = await beginTurn(api.storage, 'stopping');
+    const question = await ask(api.storage, turn);
+    const response = await api.send('alice', { method: 'POST', url: '/run/api/chat/stopping/cancel' });
+    expect([response.statusCode, response.json()]).toMatchObject([
+      200,
+      { status: 'cancelling', turnId: turn.turnId },
+    ]);
+    expect(await api.storage.turns.get(turn)).toMatchObject({
+      status: 'running',
+      endingAt: expect.any(Number),
+    });
+    expect(await api.storage.elicitations.get(question)).toMatchObject({ status: 'cancel' });
+  });
 });

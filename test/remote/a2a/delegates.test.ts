@@ -6,6 +6,7 @@ import { accept, asTurn } from '../../asking/asking-service.ts';
 import { startPlayingAgent, textOf } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
 import { useService } from '../../service/use-service.ts';
+import { delegatesOf } from '../../workflows/waiting.ts';
 
 let agent: PlayingAgent;
 
@@ -74,9 +75,9 @@ test('an agent that is ended from outside while its task asks: the remote task i
   const turn = await asTurn(alice, randomUUID(), (conversation) =>
     alice.chat('ask the lead to ask the flights to ask Which city?', { conversation }),
   );
-  const { elicitationId } = await turn.question(0);
-  const asked = await service.storage.elicitations.get(elicitationId);
-  await temporal.client.workflow.getHandle(asked?.workflowId ?? '').terminate('by an operator');
+  await turn.question(0);
+  const [lead = ''] = await delegatesOf({ temporal, service }, turn, 'lead');
+  await temporal.client.workflow.getHandle(lead).terminate('by an operator');
   expect((await turn.end()).text).toContain('Lead did not finish the task');
   await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
 });

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { asTurn } from '../../asking/asking-service.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
-import { turnWorkflowId } from '../../../src/workflows/messages.ts';
 import { startPlayingAgent } from '../../servers/playing-agent.ts';
 import type { PlayingAgent } from '../../servers/playing-agent.ts';
 import { startRawAgent, task } from '../../servers/raw-agent.ts';
 import type { Answer, Asked, RawAgent } from '../../servers/raw-agent.ts';
 import { signIn } from '../../service/connect-account.ts';
 import { useService } from '../../service/use-service.ts';
+import { idOf } from '../../workflows/waiting.ts';
 
 const extension = 'urn:interlude:a2a:elicitation:v1';
 let agent: PlayingAgent;
@@ -81,10 +81,9 @@ test('a newer message takes the place of a task that waits for an answer, and th
   await expect.poll(() => agent.cancelled).toContain(waiting);
 });
 
-async function terminate({ conversation, stream }: Awaited<ReturnType<typeof ask>>): Promise<void> {
-  const workflowId = turnWorkflowId({ tenant: 'demo', conversation });
-  await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
-  await stream.finished();
+async function terminate(turn: Awaited<ReturnType<typeof ask>>): Promise<void> {
+  await temporal.client.workflow.getHandle(idOf(turn)).terminate('by hand');
+  await turn.stream.finished();
 }
 
 test('a workflow that is terminated by hand while its task waits for an answer: the remote task is cancelled', async () => {

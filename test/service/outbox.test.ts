@@ -1,0 +1,182 @@
+/** What is sent to workflows once a transaction has decided something, by a real Temporal server without workers. */
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { startOutbox } from '../../src/service/outbox.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import type { OutboxObserver } from '../../src/storage/ports/outbox.ts';
+import type { TurnRef } from '../../src/turn/turn.ts';
+import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
+import type { QuestionsSettled } from '../../src/workflows/messages.ts';
+import { begunTurn } from '../storage/contract/fixtures.ts';
+import { answer, formQuestion, open, question } from '../storage/contract/question.ts';
+import { endQuestion } from '../storage/end-question.ts';
+import { testFolder } from '../test-folder.ts';
+import { useDevelopmentServer } from './use-development-server.ts';
+
+const temporal = useDevelopmentServer();
+const logger = pino({ level: 'silent' });
+const soon = { timeout: 20_000 };
+
+/** A database with a process that delivers its outbox. */
+async function setUp(installation?: { isTogether(): boolean }) {
+  const file = path.join(testFolder(), 'interlude.db');
+  let deliver: OutboxObserver = () => undefined;
+  const storage = await openStorage({ kind: 'sqlite', path: file }, { outbox: (marks) => deliver(marks) });
+  const abandoned: string[] = [];
+  const sent: string[] = [];
+  const sender = startOutbox({
+    client: temporal.client,
+    storage,
+    abandonCalls: async ({ turnId }) => void abandoned.push(turnId),
+    onSent: ({ turnId }) => void sent.push(turnId),
+    installation,
+    logger,
+  });
+  ({ deliver } = sender);
+  onTestFinished(async () => {
+    await sender.stop();
+    await storage.close();
+  });
+
+  /** Nothing polls its workflow. */
+  async function run(workflowId: string): Promise<void> {
+    const { client } = temporal;
+    const workflow = await client.workflow.start(agentTurnWorkflow, { workflowId, taskQueue: randomUUID() });
+    onTestFinished(() => workflow.terminate().then(ignore, ignore));
+  }
+
+  return {
+    storage,
+    sender,
+    abandoned,
+    sent,
+    run,
+    async waitingTurn(count = 1) {
+      const turn = await begunTurn(storage);
+      const workflowId = turnWorkflowId(turn);
+      await run(workflowId);
+      const waiter = { toolCallId: 'call', workflowId };
+      const questions = Array.from({ length: count }, () => formQuestion(turn, { waiter }));
+      await open(storage, questions);
+      return { turn, workflowId, waiter, questions, ids: questions.map(({ id }) => id) };
+    },
+    marks(): { id: string; failures: number }[] {
+      const database = new DatabaseSync(file, { readOnly: true });
+      const rows = database.prepare('select id, failures from outbox').all();
+      database.close();
+      return rows as unknown as { id: string; failures: number }[];
+    },
+  };
+}
+
+const ignore = () => undefined;
+
+async function eventsOf(turn: TurnRef) {
+  return (await temporal.client.workflow.getHandle(turnWorkflowId(turn)).fetchHistory()).events ?? [];
+}
+
+/** The ids in each signal. */
+async function signalsTo(turn: TurnRef): Promise<string[][]> {
+  const signals = (await eventsOf(turn)).flatMap(
+    ({ workflowExecutionSignaledEventAttributes: signal }) => signal ?? [],
+  );
+  return signals.map(({ input }) => {
+    const data = Buffer.from(input?.payloads?.[0]?.data ?? '').toString();
+    return (JSON.parse(data) as QuestionsSettled).elicitationIds;
+  });
+}
+
+test('an answer is signalled to the workflow that waits, and its mark deleted', async () => {
+  const { storage, waitingTurn, marks, sent } = await setUp();
+  const { turn, questions, ids } = await waitingTurn();
+  await answer(storage, questions[0]!);
+  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
+  await expect.poll(marks).toEqual([]);
+  expect(sent).toEqual([turn.turnId]);
+});
+
+test('a connected account is signalled to every workflow that waits for it', async () => {
+  const { storage, waitingTurn, run, marks } = await setUp();
+  const { turn, waiter } = await waitingTurn();
+  const delegate = `${waiter.workflowId}/agent/a`;
+  await run(delegate);
+  const account = question(turn, { waiter });
+  await open(storage, account);
+  await open(storage, { ...account, waiter: { toolCallId: 'b', workflowId: delegate } });
+  await endQuestion(storage, account.id, 'accept');
+  await expect.poll(() => signalsTo(turn), soon).toEqual([[account.id]]);
+  const { events } = await temporal.client.workflow.getHandle(delegate).fetchHistory();
+  expect(events?.some((event) => event.workflowExecutionSignaledEventAttributes)).toBe(true);
+  await expect.poll(marks).toEqual([]);
+});
+
+test('many answers to one workflow are a few signals, and none is lost', async () => {
+  const { storage, waitingTurn, marks } = await setUp();
+  const { turn, questions, ids } = await waitingTurn(15);
+  await Promise.all(questions.map((one) => answer(storage, one)));
+  const signalled = async () => (await signalsTo(turn)).flat().toSorted();
+  await expect.poll(signalled, soon).toEqual(ids.toSorted());
+  expect((await signalsTo(turn)).length).toBeLessThan(15);
+  await expect.poll(marks).toEqual([]);
+});
+
+test('a burst of more than is handed to the process at once is delivered to its end', async () => {
+  const { storage, waitingTurn, marks } = await setUp();
+  const turns = await Promise.all(Array.from({ length: 60 }, () => waitingTurn()));
+  await Promise.all(turns.map(({ questions }) => answer(storage, questions[0]!)));
+  await expect.poll(marks, soon).toEqual([]);
+  for (const { turn, ids } of turns) expect(await signalsTo(turn)).toEqual([ids]);
+}, 60_000);
+
+test('a turn that is to stop has its workflow cancelled; a turn that was ended, also its calls abandoned', async () => {
+  const { storage, waitingTurn, marks, abandoned } = await setUp();
+  const [stopping, ended] = [await waitingTurn(), await waitingTurn()];
+  await storage.turns.cancel(stopping.turn);
+  await storage.turns.end(ended.turn, 'failed');
+  const isCancelled = async (turn: TurnRef) =>
+    (await eventsOf(turn)).some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+  for (const { turn } of [stopping, ended]) await expect.poll(() => isCancelled(turn), soon).toBe(true);
+  await expect.poll(marks, soon).toEqual([]);
+  expect(abandoned).not.toContain(stopping.turn.turnId);
+});
+
+test('what a closed workflow would have been sent is forgotten', async () => {
+  const { storage, waitingTurn, marks } = await setUp();
+  const { workflowId, questions } = await waitingTurn();
+  await temporal.client.workflow.getHandle(workflowId).terminate();
+  await answer(storage, questions[0]!);
+  await expect.poll(marks, soon).toEqual([]);
+});
+
+test('a workflow that Temporal does not know is tried again as long as its turn is live', async () => {
+  const { storage, run, marks } = await setUp();
+  const turn = await begunTurn(storage);
+  const workflowId = turnWorkflowId(turn);
+  const asked = formQuestion(turn, { waiter: { toolCallId: 'call', workflowId } });
+  await open(storage, asked);
+  await answer(storage, asked);
+  await expect.poll(() => marks()[0]?.failures, soon).toBeGreaterThan(0);
+  await run(workflowId);
+  await expect.poll(() => signalsTo(turn), soon).toEqual([[asked.id]]);
+
+  const lost = await begunTurn(storage);
+  const unheard = formQuestion(lost, { waiter: { toolCallId: 'call', workflowId: turnWorkflowId(lost) } });
+  await open(storage, unheard);
+  await answer(storage, unheard);
+  await expect.poll(() => marks()[0]?.failures, soon).toBeGreaterThan(0);
+  await storage.turns.end(lost, 'failed', { isOwn: true });
+  await expect.poll(marks, soon).toEqual([]);
+}, 60_000);
+
+test('nothing is sent while database and Temporal may not belong together', async () => {
+  let isTogether = false;
+  const { storage, waitingTurn, marks } = await setUp({ isTogether: () => isTogether });
+  const { turn, questions, ids } = await waitingTurn();
+  await answer(storage, questions[0]!);
+  expect([await signalsTo(turn), marks()]).toMatchObject([[], [{ failures: 0 }]]);
+  isTogether = true;
+  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
+});
