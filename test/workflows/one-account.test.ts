@@ -84,7 +84,8 @@ describe('when an operator ends', () => {
     const stream = await ask(editor, researcher);
     const { url, ids } = await researchersWait(stream, 2);
     await used.temporal.client.workflow.getHandle(ids[0] ?? '').terminate('by hand');
-    await stream.until(() => stream.text().includes('It was stopped'));
+    const log = () => used.service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+    await expect.poll(async () => JSON.stringify(await log())).toContain('It was stopped');
     await connectAccount('alice', url);
     await stream.finished();
     expect(endsIn(stream)).toEqual(['accept']);

@@ -64,7 +64,7 @@ class TurnTakingDriver implements Driver {
     // A commit that failed has taken everything back.
     if (!connection.isWriting) return;
     connection.isWriting = false;
-    this.#turns.discard();
+    await this.#turns.discard();
   }
 
   async releaseConnection(): Promise<void> {}
@@ -113,7 +113,7 @@ class Lent implements DatabaseConnection {
     try {
       result = run(this.#statements.writer, query);
     } catch (error) {
-      this.#turns.discard();
+      await this.#turns.discard();
       throw error;
     }
     await this.#turns.keep();

@@ -27,8 +27,8 @@ export interface SqliteWriter {
   enter(): Promise<void>;
   /** Ends the caller's turn; resolves when what it wrote is committed. */
   keep(): Promise<void>;
-  /** Takes back what the caller wrote, and ends its turn. */
-  discard(): void;
+  /** Takes back what the caller wrote, and ends its turn; resolves when what it may have read of others is committed. */
+  discard(): Promise<void>;
   /** Runs `work` outside of any transaction. */
   alone<T>(work: () => T): Promise<T>;
   close(): Promise<void>;
@@ -133,7 +133,8 @@ export function createSqliteWriter(
       }
       await joined.committed.promise;
     },
-    discard() {
+    async discard() {
+      const joined = group;
       try {
         if (!database.isTransaction) fail();
         else if (group && group.kept > 0) database.exec('rollback to part; release part');
@@ -141,6 +142,7 @@ export function createSqliteWriter(
       } finally {
         endTurn();
       }
+      await joined?.committed.promise.catch(() => undefined);
     },
     async alone(work) {
       await takeTurn();

@@ -159,3 +159,14 @@ test('what runs alone finds everything committed, and no transaction around it',
   expect(seen).toEqual([false, ['a']]);
   await kept;
 });
+
+test('a writer that takes its part back goes on once what it may have read is committed', async () => {
+  const { database, writer, seenInside, seenOutside } = opened();
+  const kept = write({ database, writer }, 'kept');
+  await writer.enter();
+  expect(seenInside()).toEqual(['kept']);
+  expect(seenOutside()).toEqual([]);
+  await writer.discard();
+  expect(seenOutside()).toEqual(['kept']);
+  await kept;
+});
