@@ -49,12 +49,12 @@ test('a turn of one step is 12 events', async () => {
 /** A step that calls a tool, and the call of it, without the question: an activity and a workflow task for each. */
 const callEvents = 12;
 
-test('a question is at most 14 events, with the call that is made again; the next ones are fewer', async () => {
+test('a question is at most 13 events, with the call that is made again; the next ones are fewer', async () => {
   const one = await eventsOf(callOf(['book', { city: 'Oslo' }]), 1);
-  expect(one.length - stepEvents - callEvents).toBeLessThanOrEqual(14);
+  expect(one.length - stepEvents - callEvents).toBeLessThanOrEqual(13);
   const three = await eventsOf(callOf(['wizard']), 3);
   // The timer is there already. So three calls in three steps, with a question each, are at most 90.
-  expect(three.length - stepEvents - callEvents).toBeLessThanOrEqual(3 * 14 - 2);
+  expect(three.length - stepEvents - callEvents).toBeLessThanOrEqual(3 * 13 - 2);
 });
 
 test('operators find the turns that wait, and no longer those that do not', async () => {
