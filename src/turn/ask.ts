@@ -40,11 +40,3 @@ export type TooManyOpen = 'too-many-open' | 'too-many-in-turn';
 export function isTooManyOpen(value: unknown): value is TooManyOpen {
   return value === 'too-many-open' || value === 'too-many-in-turn';
 }
-
-/** An account that is kept in another system and may have been connected without our being notified. */
-export interface ExpectedConnection {
-  turn: Turn;
-  server: string;
-  /** The connection version that did not work; 0 if there was none. */
-  seenVersion: number;
-}

@@ -95,5 +95,3 @@ export function createDurableCallActivities(parts: ApprovalParts) {
 function workflowOf(toolCallId: string): string {
   return `${activityInfo().workflowExecution?.workflowId}/tool/${toolCallId}`;
 }
-
-export type DurableCallActivities = ReturnType<typeof createDurableCallActivities>;

@@ -128,7 +128,7 @@ export function toAsked({ question, remainingMs }: TimedQuestion): AskedQuestion
   };
 }
 
-export function ownWorkflowId(): string {
+function ownWorkflowId(): string {
   return activityInfo().workflowExecution?.workflowId ?? '';
 }
 
