@@ -170,7 +170,7 @@ const newerAttempt = { name: 'WriteRefused', reason: 'newer-attempt' };
 test('an attempt whose result comes after the next attempt has given the call up does not change what the model reads', async () => {
   const result = Promise.withResolvers<object>();
   const arrived = Promise.withResolvers<void>();
-  const { server, storage, turn, attempt, decline, told } = await openCall((message, response) => {
+  const { server, storage, turn, attempt, told } = await openCall((message, response) => {
     arrived.resolve();
     void result.promise.then((one) => answer(message, response, one));
   });
@@ -187,7 +187,7 @@ test('an attempt whose result comes after the next attempt has given the call up
 });
 
 test('an attempt that was stopped before it sent anything sends nothing once the next one is at work', async () => {
-  const { server, storage, attempt, decline, told } = await openCall(done('booked'));
+  const { server, storage, attempt, told } = await openCall(done('booked'));
   const [early, late] = [gate(), gate()];
   const start = (one: ReturnType<typeof gate>): Partial<Storage> => ({
     toolCalls: {
@@ -226,7 +226,7 @@ function gate() {
 }
 
 test('a tool that the agents file does not list for the agent is not called, whoever asks for it', async () => {
-  const { server, attempt, decline, told } = await openCallOf({ tools: ['other'] }, done('done'));
+  const { server, attempt, told } = await openCallOf({ tools: ['other'] }, done('done'));
   expect(await attempt(0)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('This agent may not use asking__ask, so it did not run.');
   expect(server.calls).toHaveLength(0);
@@ -242,7 +242,7 @@ test('a call that waits for an answer goes on, though the list has become shorte
 });
 
 test('a program that failed a moment ago is not started again, and the model is told at once', async () => {
-  const { attempt, decline, told, config, catalogue } = await openCall();
+  const { attempt, told, config, catalogue } = await openCall();
   const asking = config.servers.get('asking');
   if (!asking) throw new Error('The agents file has no such server.');
   const marker = path.join(config.dataDir, 'started');
