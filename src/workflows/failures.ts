@@ -43,7 +43,7 @@ export function endOf(error: unknown): TurnEnd {
  * An activity refused to go on because the turn has ended in the database, or is about to. The cancellation of its workflow
  * is on its way.
  */
-export function isTurnOver(error: unknown): boolean {
+function isTurnOver(error: unknown): boolean {
   const type = causeOf(error)?.type;
   return type !== undefined && type !== null && turnIsOver.includes(type);
 }
