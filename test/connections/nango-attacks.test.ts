@@ -59,6 +59,11 @@ function recorded({ dump }: NangoPagesSetup) {
   return { connections, connect_attempts, elicitations, elicitation_answers };
 }
 
+/** Opening a question leaves a row without an account, to be locked. */
+function connectionsIn(setup: NangoPagesSetup) {
+  return setup.dump()['connections']?.filter((row) => (row as { version: number }).version > 0);
+}
+
 function refused(setup: NangoPagesSetup) {
   return setup.dump()['audit'];
 }
@@ -108,7 +113,7 @@ test('a connection that nobody of ours began is not taken for one, however it go
     const { status } = await bob.ask('/complete', { e: 'q2', attempt, connectionId });
     expect([connectionId, status]).toEqual([connectionId, 403]);
   }
-  expect(setup.dump()['connections']).toEqual([]);
+  expect(connectionsIn(setup)).toEqual([]);
   expect(setup.nango.connections()).toHaveLength(2);
 });
 
@@ -180,7 +185,7 @@ test('Nango’s page or the provider’s, forwarded, links nobody’s account to
     expect([shown.status, shown.url]).toEqual([400, expect.stringContaining('/auth/nango/callback?')]);
   }
   expect(setup.nango.connections()).toEqual([]);
-  expect(setup.dump()['connections']).toEqual([]);
+  expect(connectionsIn(setup)).toEqual([]);
   expect(refused(setup)).toMatchObject([
     { actor: 'bob', elicitation_id: 'q1' },
     { tenant: '', detail: 'a provider’s answer that nobody here has begun' },
@@ -220,6 +225,6 @@ test('what is connected after the person has disconnected is recorded for nobody
   const connectionId = connection?.connectionId ?? '';
   const told = await alice.ask('/complete', { e: 'q1', attempt, connectionId });
   expect(JSON.parse(told.text)).toEqual({ state: 'lost' });
-  expect(setup.dump()['connections']).toEqual([]);
+  expect(connectionsIn(setup)).toEqual([]);
   expect(setup.confirmed).toEqual([]);
 });

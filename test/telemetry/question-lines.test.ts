@@ -10,7 +10,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
-import { untilWaiting } from '../workflows/waiting.ts';
+import { untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import type { ObservedTurn } from '../workflows/waiting.ts';
 
 type Line = Record<string, unknown>;
@@ -92,7 +92,7 @@ describe.each(Object.entries(kinds))(
       const conversation = randomUUID();
       const stream = await alice.chat(text, { conversation, agentId });
       const { elicitationId, ...question } = await stream.question('pending');
-      if (outcome === 'expired') await letTimePass({ conversation, stream });
+      if (outcome === 'expired') await letTimePass(service, { conversation, stream }, agentId === 'lead');
       else if (outcome === 'accept' && question.mode === 'url') await connectAccount('alice', question.url);
       else
         await respond(
@@ -131,8 +131,10 @@ function saidIn({ message, url = 'http' }: { message: string; url?: string }): s
   return [message, url, 'http', city, 'nights'];
 }
 
-async function letTimePass(turn: ObservedTurn): Promise<void> {
-  await untilWaiting({ temporal: environment }, turn);
+async function letTimePass(service: Service, turn: ObservedTurn, isDelegated: boolean): Promise<void> {
+  const temporal = environment;
+  if (isDelegated) await untilDelegatesWait({ temporal, service }, turn, 'researcher', 1);
+  else await untilWaiting({ temporal }, turn);
   await environment.sleep('11 minutes');
 }
 
