@@ -155,9 +155,9 @@ describe('against a service that misbehaves', () => {
     const server = await serve((response) => {
       beginStream(response);
       response.flushHeaders();
-      setTimeout(() => response.end(toEvents(wholeTurn)), 300);
+      setTimeout(() => response.end(toEvents(wholeTurn)), 1_200);
     });
-    const model = modelAt(server.url, { timing: { ...timing, giveUpMs: 100 } });
+    const model = modelAt(server.url, { timing: { ...timing, giveUpMs: 600 } });
     expect((await ai7.generateText({ model, prompt: 'hi' })).text).toBe(said);
   });
 
