@@ -63,7 +63,7 @@ export async function findConnectionQuestion(
 }
 
 /** Whether this connection is what the question waits for. */
-export function answersQuestion(
+function answersQuestion(
   connection: ConnectionRow | null,
   row: ElicitationRow,
 ): connection is ConnectionRow {

@@ -5,8 +5,6 @@ import { createStartedSlackDeliveries } from './slack/deliveries.ts';
 
 type Parts = Parameters<typeof createPushDeliveries>[0] & Parameters<typeof createStartedSlackDeliveries>[0];
 
-export type Deliveries = ReturnType<typeof createDeliveries>;
-
 export function createDeliveries(parts: Parts) {
   const push = createPushDeliveries(parts);
   const slack = createStartedSlackDeliveries(parts);
