@@ -26,15 +26,6 @@ export type ClosedBecause =
   /** Whoever asked is gone, and nobody is left to hear the answer. */
   | 'server_gone';
 
-/** What became of a question, as its workflow decided. */
-export interface Settlement {
-  elicitationId: string;
-  outcome: Outcome;
-  /** The answer that counts; null when a fact or the clock decided. */
-  responseId: string | null;
-  because?: ClosedBecause;
-}
-
 export type Trigger =
   | 'credential_required'
   | 'mcp_elicitation'

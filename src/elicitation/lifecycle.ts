@@ -5,7 +5,7 @@
  * `accept` of a url is consent where a fact can be known: it is remembered, but only the fact settles the question, which
  * is that the account is connected, or that the tool's page is done. The fact counts whether or not consent came first.
  */
-import type { Action, ClosedBecause, Mode, Outcome, Settlement } from './elicitation.ts';
+import type { Action, ClosedBecause, ElicitationRequest, Mode, Outcome, Status } from './elicitation.ts';
 
 export interface Elicitation {
   id: string;
@@ -24,6 +24,41 @@ export interface Elicitation {
     | { kind: 'pending'; consent?: string }
     /** `responseId` is the answer that won; absent when a fact or the clock settled it. */
     | { kind: 'settled'; outcome: Outcome; responseId?: string; because?: ClosedBecause };
+}
+
+/** A question as it is stored. */
+interface StoredQuestion extends Pick<Elicitation, 'id' | 'user' | 'deadline'> {
+  request: ElicitationRequest;
+  server: string | null;
+  seenVersion: number | null;
+  isReported: boolean;
+  status: Status;
+  consent: string | null;
+  responseId: string | null;
+  because: ClosedBecause | null;
+}
+
+export function toLifecycle(stored: StoredQuestion): Elicitation {
+  const { id, user, deadline, request, server, seenVersion, isReported, status } = stored;
+  const { consent, responseId, because } = stored;
+  return {
+    id,
+    mode: request.mode,
+    user,
+    deadline,
+    server: server ?? '',
+    ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
+    ...(isReported && { page: 'reports' as const }),
+    state:
+      status === 'pending'
+        ? { kind: 'pending', ...(consent !== null && { consent }) }
+        : {
+            kind: 'settled',
+            outcome: status,
+            ...(responseId !== null && { responseId }),
+            ...(because !== null && { because }),
+          },
+  };
 }
 
 export type LifecycleEvent =
@@ -89,13 +124,6 @@ function settled(elicitation: Elicitation, outcome: Outcome, responseId?: string
 function withdrawn(elicitation: Elicitation, because: ClosedBecause): Elicitation {
   const outcome = because === 'server_gave_up' ? 'expired' : 'cancel';
   return { ...elicitation, state: { kind: 'settled', outcome, because } };
-}
-
-/** Null as long as the question is open. */
-export function settlementOf({ id, state }: Elicitation): Settlement | null {
-  if (state.kind === 'pending') return null;
-  const { outcome, responseId = null, because } = state;
-  return { elicitationId: id, outcome, responseId, ...(because && { because }) };
 }
 
 /** What became of one particular answer. The HTTP edge turns this into a status code. */

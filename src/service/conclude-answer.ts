@@ -1,8 +1,7 @@
 /** What the sender of an answer is told: what the question's row says once the answer's transaction has committed. */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
-import { receiptFor } from '../elicitation/lifecycle.ts';
-import type { Elicitation } from '../elicitation/lifecycle.ts';
+import { receiptFor, toLifecycle } from '../elicitation/lifecycle.ts';
 import type { Answer, ElicitationRow } from '../storage/ports/elicitations.ts';
 import { saysTheSame } from './answer-record.ts';
 import { ServiceError } from './service-error.ts';
@@ -29,7 +28,7 @@ export interface Given {
 export function concludeAnswer(keys: KeyRing, given: Given): Answered {
   const { question, responseId, response, duplicate, isOverdue, winner } = given;
   if (isOverdue) throw expired();
-  const receipt = receiptFor(toElicitation(question), responseId, response.action);
+  const receipt = receiptFor(toLifecycle(question), responseId, response.action);
   switch (receipt.kind) {
     case 'recorded':
       return { kind: 'recorded', outcome: receipt.outcome, duplicate };
@@ -67,27 +66,4 @@ export function concludeAnswer(keys: KeyRing, given: Given): Answered {
 
 function expired(): ServiceError {
   return new ServiceError('expired', 'The deadline has passed. Ask the agent again to get a new question.');
-}
-
-function toElicitation(row: ElicitationRow): Elicitation {
-  const { id, user, deadline, request, server, seenVersion, isReported, status, because } = row;
-  const { consent, responseId } = row;
-  return {
-    id,
-    user,
-    deadline,
-    mode: request.mode,
-    server: server ?? request.context.server ?? '',
-    ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
-    ...(isReported && { page: 'reports' as const }),
-    state:
-      status === 'pending'
-        ? { kind: 'pending', ...(consent !== null && { consent }) }
-        : {
-            kind: 'settled',
-            outcome: status,
-            ...(responseId !== null && { responseId }),
-            ...(because !== null && { because }),
-          },
-  };
 }

@@ -63,9 +63,6 @@ export async function findConnectionQuestion(
 }
 
 /** Whether this connection is what the question waits for. */
-function answersQuestion(
-  connection: ConnectionRow | null,
-  row: ElicitationRow,
-): connection is ConnectionRow {
+function answersQuestion(connection: ConnectionRow | null, row: ElicitationRow): connection is ConnectionRow {
   return connection?.status === 'active' && connection.version > (row.seenVersion ?? 0);
 }

@@ -229,10 +229,7 @@ test('connecting from the settings page lets three conversations on two surfaces
   };
   const third = openai();
   const [first, second] = await Promise.all([call('look'), call('look')]);
-  await vi.waitFor(
-    async () => expect(await openQuestions()).toHaveLength(3),
-    { timeout: 15_000 },
-  );
+  await vi.waitFor(async () => expect(await openQuestions()).toHaveLength(3), { timeout: 15_000 });
   const browser = openBrowser();
   const settings = await signIn(browser, 'alice', `${service.baseUrl}/connections`);
   const done = await browser.press(settings, 'Connect');

@@ -1,7 +1,6 @@
 import type { Selectable } from 'kysely';
 import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
-import type { Elicitation } from '../../elicitation/lifecycle.ts';
 import type { ElicitationRow, NewQuestion } from '../ports/elicitations.ts';
 import type { NewEvent } from '../ports/turn-log.ts';
 import { fromJson } from '../schema.ts';
@@ -74,20 +73,5 @@ export function toElicitation(row: Selectable<Tables['elicitations']>): Elicitat
     settledAt: row.settled_at,
     because: row.because,
     isUnused: row.is_unused === 1,
-  };
-}
-
-/** A pending question, for the reducer. */
-export function toPending(row: ElicitationRow): Elicitation {
-  const { id, request, user, deadline, server, seenVersion, consent } = row;
-  return {
-    id,
-    mode: request.mode,
-    user,
-    deadline,
-    server: server ?? '',
-    ...(server !== null && { connection: { seenVersion: seenVersion ?? 0 } }),
-    ...(row.isReported && { page: 'reports' as const }),
-    state: { kind: 'pending', ...(consent !== null && { consent }) },
   };
 }

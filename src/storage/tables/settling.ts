@@ -6,7 +6,7 @@
  * that learns by reading which rows it has to lock starts over when it finds more of them under its locks.
  */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import { advance } from '../../elicitation/lifecycle.ts';
+import { advance, toLifecycle } from '../../elicitation/lifecycle.ts';
 import type { LifecycleEvent } from '../../elicitation/lifecycle.ts';
 import { compileOnce } from '../compile-once.ts';
 import { needsLocks } from '../database.ts';
@@ -17,7 +17,7 @@ import type { ElicitationRow } from '../ports/elicitations.ts';
 import type { Mark } from '../ports/outbox.ts';
 import type { Tables } from '../schema.ts';
 import { insertAudit } from './audit.ts';
-import { settledEvent, toElicitation, toPending } from './elicitation-rows.ts';
+import { settledEvent, toElicitation } from './elicitation-rows.ts';
 import { addSettledMarks } from './outbox.ts';
 
 type Write = Transaction<Tables>;
@@ -110,7 +110,7 @@ export async function lockLeftOpen(write: Write, turnId: string): Promise<Elicit
 /** The question after the event; the same object where the event changes nothing. */
 export function advanced(row: ElicitationRow, event: LifecycleEvent, at: number): ElicitationRow {
   if (row.status !== 'pending') return row;
-  const before = toPending(row);
+  const before = toLifecycle(row);
   const { state } = advance(before, event);
   if (state === before.state) return row;
   if (state.kind === 'pending') return { ...row, consent: state.consent ?? null };
