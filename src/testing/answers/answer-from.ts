@@ -14,18 +14,19 @@ export type Decided =
 export type Decide = (question: ElicitationRequest, options: { signal: AbortSignal }) => Promise<Decided>;
 
 /**
- * Asks the sources in their order. Questions of one call that are decided side by side are one round of it. Only an
- * approval shows its arguments; `arguments` is empty otherwise.
+ * Asks the sources in their order. Questions of one call that were opened together, or are decided side by side, are one round
+ * of it. Only an approval shows its arguments; `arguments` is empty otherwise.
  */
 export function decideFrom(sources: readonly AnswerSource[]): Decide {
-  const calls = new Map<string, { round: number; open: number }>();
+  const calls = new Map<string, { round: number; open: number; expiresAt: string }>();
   return async (asked, options) => {
-    const { elicitationId, context } = asked;
+    const { elicitationId, context, expiresAt } = asked;
     const callId = context.toolCallId ?? elicitationId;
-    const call = calls.get(callId) ?? { round: 0, open: 0 };
+    const call = calls.get(callId) ?? { round: 0, open: 0, expiresAt: '' };
     calls.set(callId, call);
-    if (call.open === 0) call.round += 1;
+    if (call.open === 0 && call.expiresAt !== expiresAt) call.round += 1;
     call.open += 1;
+    call.expiresAt = expiresAt;
     const round = {
       tool: context.toolName ?? '',
       arguments: argumentsIn(context['arguments']),
