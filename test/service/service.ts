@@ -31,7 +31,7 @@ import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
-import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { startDependencies } from './dependencies.ts';
 import { createCaller } from './user.ts';
@@ -178,25 +178,25 @@ async function startWorker(
  * its end. A turn that the test server itself loses is terminated: as long as somebody waits for its result, that
  * server lets time pass.
  */
-async function endTurns(client: Client, { turnLog }: Storage, conversations: string[]): Promise<void> {
-  const logs = await Promise.all(
+async function endTurns(client: Client, storage: Storage, conversations: string[]): Promise<void> {
+  const { turnLog, turns, elicitations } = storage;
+  const begun = await Promise.all(
     conversations.map(async (conversation) => {
       const ref = { tenant: 'demo', conversation };
       const turnIds = (await turnLog.read(ref, 0)).map(({ turnId }) => turnId);
-      return [...new Set(turnIds)].map((turnId) => turnWorkflowId({ ...ref, turnId }));
+      const waiting = await elicitations.ofConversation(ref, 'pending');
+      for (const turnId of new Set(waiting.map((question) => question.turnId)))
+        await turns.cancel({ ...ref, turnId });
+      return [...new Set(turnIds)].map((turnId) => ({ ...ref, turnId }));
     }),
   );
-  const handles = logs.flat().map((workflowId) => client.workflow.getHandle(workflowId));
-  for (const handle of handles) {
-    const description = await handle.describe().catch(() => null);
-    const isWaiting = description?.typedSearchAttributes.get(searchAttributes.status) === 'waiting_input';
-    if (isWaiting) await handle.cancel().catch(() => undefined);
-  }
-  for (const handle of handles) {
+  for (const turn of begun.flat()) {
+    const handle = client.workflow.getHandle(turnWorkflowId(turn));
     const over = handle.result().catch(() => undefined);
     const isOver = await Promise.race([over.then(() => true), delay(5_000, false, { ref: false })]);
     if (isOver) continue;
     await handle.terminate('lost by the test server').catch(() => undefined);
     await over;
+    await turns.end(turn, 'failed');
   }
 }
