@@ -173,14 +173,27 @@ test('a held question that is shown stays open, and the call that waits for it g
   await expectBooked(turn);
 });
 
-test('a held question is answered once more when its answer was refused for want of Temporal', async () => {
+test('a held question is answered while Temporal is away: its server gets the answer at once, and the turn goes on afterwards', async () => {
   await start('held');
   const turn = await begin();
   await turn.question();
   const { back } = await takeTemporalAway();
-  expect(await answer(turn)).toMatchObject({ status: 503 });
+  expect(await answer(turn)).toMatchObject({ status: 200, body: { duplicate: false } });
+  await vi.waitFor(() => expect(server.done).toEqual(['book Lisbon for 3']), 10_000);
   await back;
-  expect(await answer(turn)).toMatchObject({ status: 200 });
+  expect(await answer(turn)).toMatchObject({ status: 200, body: { duplicate: true } });
+  await expectBooked(turn);
+});
+
+test('a question that no call holds is answered while Temporal is away, and the call is continued afterwards', async () => {
+  await start('streams');
+  const turn = await begin();
+  await turn.question();
+  const { back } = await takeTemporalAway();
+  expect(await answer(turn)).toMatchObject({ status: 200, body: { duplicate: false } });
+  expect(server.done).toEqual([]);
+  await back;
+  expect(await answer(turn)).toMatchObject({ status: 200, body: { duplicate: true } });
   await expectBooked(turn);
 });
 
