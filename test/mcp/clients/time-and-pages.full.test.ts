@@ -17,8 +17,8 @@ describe('a question that expires', { timeout: 120_000 }, () => {
   const openQuestions = async () =>
     setup.service.storage.elicitations.openOf({ tenant: 'demo', user: 'alice' });
   // Or its call would be taken for one of the next test.
-  const untilServerIsTold = () => expect.poll(() => setup.server.calls).toHaveLength(2);
-  /** Not by the clock: the workflow decides when it is too late. */
+  const untilServerHasHeard = () => expect.poll(() => setup.server.calls).toHaveLength(2);
+  /** The row says when it is too late, not this machine's clock. */
   const untilExpired = async () => {
     const [question] = await openQuestions();
     const status = async () => (await setup.service.storage.elicitations.get(question?.id ?? ''))?.status;
@@ -28,11 +28,11 @@ describe('a question that expires', { timeout: 120_000 }, () => {
 
   describe.each(asking)('$name', ({ start, missing, comesAgain }) => {
     skipWhere(missing);
-    test('the tool is not told what came too late, and the call ends', async () => {
+    test('a late answer does not reach the tool, and the call ends', async () => {
       await using client = await open(start, [() => untilExpired().then(() => lisbon)]);
       const { text } = await client.call('ask_assistant', begin);
-      expect(text).toMatch(comesAgain ? /^An answer was not used: Nobody answered in time/ : /expired/);
-      await untilServerIsTold();
+      expect(text).toMatch(comesAgain ? /^An answer was not used: The deadline has passed/ : /expired/);
+      await untilServerHasHeard();
       expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
         city: lisbon,
       });
@@ -42,15 +42,15 @@ describe('a question that expires', { timeout: 120_000 }, () => {
 
   describe.each(unable)('$name, which declares nothing', ({ start, missing }) => {
     skipWhere(missing);
-    test('its model is told, and how to go on', async () => {
+    test('its model learns that it was too late, and how to go on', async () => {
       await using client = await open(start, [], {});
       const { elicitId } = await client.call('ask_assistant', begin);
       await untilExpired();
       // Some programs throw what a tool calls an error.
       const sent = await client.call('sendElicitationResult', { elicitId, ...lisbon }).catch(String);
-      expect(JSON.stringify(sent)).toContain('Nobody answered in time.');
+      expect(JSON.stringify(sent)).toContain('The deadline has passed.');
       expect(JSON.stringify(sent)).toContain('wait_for_turn');
-      await untilServerIsTold();
+      await untilServerHasHeard();
       expect(setup.server.calls.map(({ params }) => params.inputResponses)).not.toContainEqual({
         city: lisbon,
       });
