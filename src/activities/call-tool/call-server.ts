@@ -9,7 +9,7 @@ import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
-import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import type { Continuation } from '../../remote/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
@@ -18,31 +18,9 @@ import { finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
 import { createCallNotifications } from './call-notifications.ts';
 import { concludeRequest } from './conclude-request.ts';
-import type { NextRequest } from './conclude-request.ts';
+import type { CallRequest, NextRequest, SentRequest } from './conclude-request.ts';
 import { toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
-
-/** One request of an attempt, and where it goes on from. */
-export interface CallRequest {
-  credential: Credential;
-  continuation: Continuation | undefined;
-  /** The latest round that had its answers when the attempt began. */
-  answered: Round | undefined;
-  /** With a credential that has just replaced a refused one. */
-  isRenewed: boolean;
-  /** The call was begun anew, because the server did not know its own state any more. */
-  isRestarted: boolean;
-}
-
-export interface SentRequest {
-  outcome: CallOutcome;
-  /** The server has asked something while the connection was open. */
-  hasAsked: boolean;
-  /** What a remote agent has begun in this request. */
-  task?: RemoteTask;
-  /** No earlier request can have reached the server. */
-  isFirst: boolean;
-}
 
 /** How the attempt ends where a person has to approve the call and has not; null: it may be sent. */
 export async function endUnlessApproved(

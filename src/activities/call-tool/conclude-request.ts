@@ -3,18 +3,42 @@
  * between "did not run" and "unknown" is drawn by the outcome itself; what has been sent before counts here.
  */
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import type { Credential } from '../../credentials/store.ts';
 import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
 import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
-import type { CallOutcome } from '../../remote/tool-call.ts';
+import type { RemoteTask } from '../../remote/input-required.ts';
+import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown } from '../stop-signal.ts';
 import { askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
-import type { CallRequest, SentRequest } from './call-server.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
+import type { Round } from './rounds.ts';
 import { keepRound } from './server-rounds.ts';
+
+/** One request of an attempt, and where it goes on from. */
+export interface CallRequest {
+  credential: Credential;
+  continuation: Continuation | undefined;
+  /** The latest round that had its answers when the attempt began. */
+  answered: Round | undefined;
+  /** With a credential that has just replaced a refused one. */
+  isRenewed: boolean;
+  /** The call was begun anew, because the server did not know its own state any more. */
+  isRestarted: boolean;
+}
+
+export interface SentRequest {
+  outcome: CallOutcome;
+  /** The server has asked something while the connection was open. */
+  hasAsked: boolean;
+  /** What a remote agent has begun in this request. */
+  task?: RemoteTask;
+  /** No earlier request can have reached the server. */
+  isFirst: boolean;
+}
 
 export interface NextRequest {
   kind: 'next-request';
