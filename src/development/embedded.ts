@@ -11,7 +11,7 @@ import { NotTogether } from '../installation/belonging.ts';
 import { adopt } from '../installation/adopt.ts';
 import { runProcess } from '../processes/run-process.ts';
 import { serveApi } from '../processes/serve-api.ts';
-import { connectClient, connectWorker } from '../temporal/connection.ts';
+import { clientBeside, connectWorker } from '../temporal/connection.ts';
 import { suggestionsFor } from './suggestions.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { startInternalServer } from '../processes/internal-server.ts';
@@ -44,9 +44,12 @@ export async function runEmbedded(): Promise<void> {
     const connection = await connectWorker(config.temporal);
     stack.defer(() => connection.close());
     await requireNamespace(connection, config.temporal.namespace);
-    const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
+    const { client, isShared, close } = clientBeside(connection, config.temporal, {
+      keys: parts.keys,
+      guard: installation.guard,
+    });
     stack.defer(close);
-    await startWorker(
+    const { startsHere } = await startWorker(
       parts,
       { connection, client, code, tools, isAlone: given.temporal.address === undefined },
       stack,
@@ -60,7 +63,11 @@ export async function runEmbedded(): Promise<void> {
             tokenFor: (user: string) => demoToken(auth.issuer, user),
           }
         : undefined;
-    const readiness = await serveApi({ ...parts, playground }, client, stack);
+    const readiness = await serveApi(
+      { ...parts, playground, ...(isShared && { startsHere }) },
+      client,
+      stack,
+    );
     internal.report(readiness);
     const said = await reasonsAtStart(readiness);
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));

@@ -21,7 +21,10 @@ export async function runApiProcess(): Promise<void> {
       const parts = { ...opened, installation };
       // A key that a person enters is tried at its server.
       attempt.defer(() => parts.remote.close());
-      const { client, close } = connectClient(config.temporal, parts.keys, installation.guard);
+      const { client, close } = connectClient(config.temporal, {
+        keys: parts.keys,
+        guard: installation.guard,
+      });
       attempt.defer(close);
       await holdLease(parts, 'api', attempt);
       sendOutbox(parts, client, attempt);

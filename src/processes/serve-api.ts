@@ -6,14 +6,14 @@ import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Readiness } from '../service/readiness.ts';
 import { createService } from '../service/service.ts';
-import type { Service } from '../service/service.ts';
+import type { Service, ServiceParts } from '../service/service.ts';
 import { createTurnRuns } from '../service/turn-runs.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import type { Dependencies } from './dependencies.ts';
 
 export async function serveApi(
-  parts: Dependencies & Pick<AppParts, 'playground'>,
+  parts: Dependencies & Pick<AppParts, 'playground'> & Pick<ServiceParts, 'startsHere'>,
   client: Client,
   stack: AsyncDisposableStack,
 ): Promise<() => Promise<Readiness>> {

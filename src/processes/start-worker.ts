@@ -38,7 +38,7 @@ export async function startWorker(
   parts: Dependencies,
   { connection, client, code, tools, isAlone }: Options,
   stack: AsyncDisposableStack,
-): Promise<void> {
+): Promise<{ startsHere(buildId: string): boolean }> {
   const { config, logger } = parts;
   checkRunAs(config.servers.values());
   await checkContracts(parts);
@@ -80,4 +80,5 @@ export async function startWorker(
   });
   // New turns of a process that is alone start at once.
   if (isAlone) await advancing;
+  return { startsHere: turnWorkers.runsAlone };
 }

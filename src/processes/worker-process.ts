@@ -67,7 +67,7 @@ export async function runWorkerProcess(): Promise<void> {
         startAgain('it has failed, as when Temporal refuses the login for a minute');
         return true;
       };
-      const client = clientOver(connection, config.temporal, installation.guard);
+      const client = clientOver(connection, config.temporal, { guard: installation.guard });
       await startWorker(
         { ...parts, onFailure },
         { connection, client, code, tools, isAlone: false },

@@ -1,9 +1,9 @@
 /** Whether a worker can do its work: it needs the database, its keys and Temporal. */
-import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createReadiness, databaseChecks, installationCheck, temporalCheck } from '../service/readiness.ts';
 import type { Readiness } from '../service/readiness.ts';
 import { queryDeadlineMs } from '../service/temporal-calls.ts';
+import { clientOver } from '../temporal/connection.ts';
 import { createTemporalReadiness } from '../service/temporal-readiness.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -13,7 +13,7 @@ export function workerReadiness(
   connection: NativeConnection,
   versions: () => Promise<string | null> = async () => null,
 ): () => Promise<Readiness> {
-  const client = new Client({ connection, namespace: config.temporal.namespace });
+  const client = clientOver(connection, config.temporal);
   const temporal = createTemporalReadiness(client, config.temporal, storage);
   return createReadiness([
     ...databaseChecks({ storage, keys }),

@@ -166,15 +166,20 @@ export interface ServiceParts {
   keys: KeyRing;
   stores: Stores;
   installation?: InstallationGate;
+  /**
+   * Whether turns of this version, and of no other, run over the client's connection: they start eagerly, with a first task
+   * that comes with Temporal's answer. The SDK would hand that task to any of the connection's workers.
+   */
+  startsHere?: (buildId: string) => boolean;
   logger: Logger;
 }
 
 export function createService(given: ServiceParts): Service {
-  const { config, storage, client, keys, stores, installation, logger } = given;
+  const { config, storage, client, keys, stores, installation, startsHere, logger } = given;
   const calls = createTemporalCalls({ client, config, storage, logger });
   const clock = createTemporalClock(calls, logger);
   const deliveries = createDeliveries({ client, calls, storage, config, logger });
-  const startWorkflow = createStartWorkflow({ client, calls, clock, storage, config, logger });
+  const startWorkflow = createStartWorkflow({ client, calls, clock, storage, config, startsHere, logger });
   const mayChange = createMayChange(storage);
   const confirmConnection = createConfirmConnection(storage);
   const recordRefusal = createRecordRefusal(storage.audit);

@@ -23,13 +23,13 @@ import type { TemporalCalls } from './temporal-calls.ts';
 import type { TemporalClock } from './temporal-clock.ts';
 import { isOfTemporal, wasRefused } from './temporal-errors.ts';
 
-// The client's own retries may overrun a deadline by a second; callers are answered within five, or within ten where the
-// turn before theirs is ending.
+// Some retries of the client overrun a deadline by a second; callers are answered within five, or within ten where the turn
+// before theirs is ending.
 const startDeadlineMs = 3_500;
 /** How long a message waits for the end of a turn that was asked to stop. */
 const endingMs = 5_000;
 const endingPauseMs = 50;
-/** After this time, no start of a turn is under way any more. */
+/** After this time, the start of a turn is not waited for any more. */
 const unstartedMs = 6_000;
 const describeDeadlineMs = 2_000;
 /** How long another request with the same message is left to start the turn that it prepared. */
@@ -53,6 +53,7 @@ interface Parts {
   clock: Pick<TemporalClock, 'whileStarting'>;
   storage: Storage;
   config: StartConfig;
+  startsHere: ((buildId: string) => boolean) | undefined;
   logger: Logger;
 }
 
@@ -74,7 +75,7 @@ const unknownOutcome =
   'It is not known whether the turn has started. To send the same message again, under the same id, does no harm: it joins that turn.';
 
 export function createStartWorkflow(parts: Parts): StartWorkflow {
-  const { client, calls, clock, storage, config, logger } = parts;
+  const { client, calls, clock, storage, config, startsHere, logger } = parts;
 
   return async (turn, how) => {
     const claim = await claimMessage(parts, turn, how.onBusy);
@@ -99,7 +100,10 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
   }
 
   async function startWorkflow(turn: NewTurn, buildId: string): Promise<void> {
-    const options = startOptions(turn, { buildId, config });
+    const options = {
+      ...startOptions(turn, { buildId, config }),
+      ...(startsHere?.(buildId) && { requestEagerStart: true }),
+    };
     try {
       await clock.whileStarting(() =>
         calls.within(startDeadlineMs, () => client.workflow.start(agentTurnWorkflow, options)),
@@ -152,8 +156,8 @@ async function claimMessage(
 }
 
 /**
- * Of a turn whose start has not arrived at Temporal, nothing is left to wait for. Once its start can no longer be under way
- * one look at Temporal is enough: should its workflow start after all, it finds that the turn was withdrawn.
+ * A turn whose start has not arrived at Temporal in time is withdrawn after one look at Temporal: should its workflow start
+ * after all, it finds that the turn was withdrawn.
  */
 async function withdrawUnstarted({ client, calls, storage }: StartParts, turn: TurnRef): Promise<boolean> {
   const row = await storage.turns.get(turn);

@@ -49,5 +49,6 @@ export function wasRefused(error: unknown): boolean {
 
 function statusOf(error: unknown): number | undefined {
   if (error instanceof NamespaceNotFoundError) return notFound;
-  return grpcStatusOf(error instanceof ServiceError ? error.cause : error);
+  // Errors of a native connection are instances of `ServiceError` themselves.
+  return grpcStatusOf(error) ?? (error instanceof ServiceError ? grpcStatusOf(error.cause) : undefined);
 }

@@ -1,12 +1,18 @@
 /** How both processes reach Temporal. */
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import type { ConnectionOptions, TLSConfig, WorkflowClientInterceptor } from '@temporalio/client';
+import type {
+  ClientOptions,
+  ConnectionOptions,
+  TLSConfig,
+  WorkflowClientInterceptor,
+} from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { openingCodec } from './sealed-payloads.ts';
 import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
 import { grpcStatus } from './grpc-status.ts';
 import { TemporalUnreachable } from './outage.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
@@ -15,35 +21,86 @@ type Reached = Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls' |
 /** How often files of secrets are looked at. */
 const lookEveryMs = 2_000;
 
-/**
- * Connects on first use, so that the API starts, and says what it does without, while Temporal is away. `keys`: to read what
- * workflows of tools say. `guard`: sees each call about a workflow first.
- */
+interface ClientParts {
+  /** To read what workflows of tools say. */
+  keys?: KeyRing | undefined;
+  /** Sees each call about a workflow first. */
+  guard?: WorkflowClientInterceptor | undefined;
+}
+
+/** Connects on first use, so that the API starts, and says what it does without, while Temporal is away. */
 export function connectClient(
   config: Reached,
-  keys?: KeyRing,
-  guard?: WorkflowClientInterceptor,
+  parts: ClientParts = {},
 ): {
   client: Client;
   close(): Promise<void>;
 } {
   const { connection, close } = connectLazily(config);
-  const client = new Client({
-    connection,
-    namespace: config.namespace,
-    ...(keys && { dataConverter: { payloadCodecs: [openingCodec(keys)] } }),
-    ...(guard && { interceptors: { workflow: [guard] } }),
-  });
-  return { client, close };
+  return { client: new Client({ connection, namespace: config.namespace, ...clientOptions(parts) }), close };
 }
 
-/** A client over a worker's connection. */
+function clientOptions({ keys, guard }: ClientParts): ClientOptions {
+  return {
+    ...(keys && { dataConverter: { payloadCodecs: [openingCodec(keys)] } }),
+    ...(guard && { interceptors: { workflow: [guard] } }),
+  };
+}
+
+/**
+ * A client over a worker's native connection. Its calls end at their deadline; the SDK bounds each attempt by it, and makes
+ * attempts for up to ten seconds. An attempt that is under way then may still reach Temporal.
+ */
 export function clientOver(
   connection: NativeConnection,
   { namespace }: Pick<TemporalConfig, 'namespace'>,
-  guard?: WorkflowClientInterceptor,
+  { keys, guard }: ClientParts = {},
 ): Client {
-  return new Client({ connection, namespace, ...(guard && { interceptors: { workflow: [guard] } }) });
+  return new Client({ connection: endingInTime(connection), namespace, ...clientOptions({ keys, guard }) });
+}
+
+/**
+ * The client of an API beside its worker in one process. Certificates in files may change, which only a connection of its own
+ * follows; otherwise it shares the worker's.
+ */
+export function clientBeside(
+  connection: NativeConnection,
+  config: TemporalConfig,
+  parts: ClientParts,
+): { client: Client; isShared: boolean; close(): Promise<void> } {
+  const isShared = typeof loginOf(config)().tls === 'boolean';
+  return isShared
+    ? { client: clientOver(connection, config, parts), isShared, close: async () => undefined }
+    : { ...connectClient(config, parts), isShared };
+}
+
+function endingInTime(connection: NativeConnection): NativeConnection {
+  return new Proxy(connection, {
+    get(target, name) {
+      if (name === 'withDeadline') return withDeadline;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+
+  async function withDeadline<T>(deadline: number | Date, call: () => Promise<T>): Promise<T> {
+    const late = {};
+    const calling = connection.withDeadline(deadline, call);
+    const result = await withTimeout(calling, Number(deadline) - Date.now(), late);
+    if (result === late) throw new DeadlineExceeded();
+    return result as T;
+  }
+}
+
+/** Read like Temporal's own errors. */
+class DeadlineExceeded extends Error {
+  readonly code = grpcStatus.deadlineExceeded;
+  readonly details = 'the call took too long';
+  readonly metadata = new Map<string, string>();
+
+  constructor() {
+    super('4 DEADLINE_EXCEEDED: the call took too long');
+  }
 }
 
 /** A connection that follows changes of its secrets. `options`: more than the address and the login. */

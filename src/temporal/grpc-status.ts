@@ -3,6 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 
 export const grpcStatus = {
   cancelled: 1,
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
@@ -26,7 +27,11 @@ const names: Record<number, string> = {
 
 /** Undefined for what is no error of a gRPC call. */
 export function grpcStatusOf(error: unknown): number | undefined {
-  return isGrpcServiceError(error) ? Number(error.code) : undefined;
+  if (!isGrpcServiceError(error)) return undefined;
+  const status = Number(error.code);
+  // The SDK's native part says so of a connection that breaks under a call. What Temporal answers comes with metadata.
+  const isBroken = status === grpcStatus.unknown && Object.keys(error.metadata.getMap()).length === 0;
+  return isBroken ? grpcStatus.unavailable : status;
 }
 
 /** How the SDK's native part writes a status into the message of an error that has nothing else. */

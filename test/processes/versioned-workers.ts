@@ -38,7 +38,12 @@ let code: Record<Code, string>;
 export function useVersionedWorkers({
   changed: source = changedSource,
   env = () => ({}),
-}: { changed?: string; env?: () => Record<string, string> } = {}): void {
+  startsHere,
+}: {
+  changed?: string;
+  env?: () => Record<string, string>;
+  startsHere?: (buildId: string) => boolean;
+} = {}): void {
   beforeAll(async () => {
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, 'index.ts'), source);
@@ -51,6 +56,7 @@ export function useVersionedWorkers({
     into: { temporal, service, alice },
     needs: async () => ({ env: env() }),
     isVersioned: true,
+    ...(startsHere && { startsHere }),
     async startWorkers(given, stack) {
       workers = [];
       parts = given;
@@ -62,15 +68,17 @@ export function useVersionedWorkers({
   });
 }
 
+type Version = AsyncDisposableStack & Awaited<ReturnType<typeof startWorker>>;
+
 /** Starts what a worker process runs. Resolves once the version was current; `current`: what becomes current instead. */
 export async function startVersion(
   buildId: string,
   isOf: Code,
   current = buildId,
-): Promise<AsyncDisposableStack> {
+): Promise<Version> {
   const stack = new AsyncDisposableStack();
   workers.push(stack);
-  await startWorker(
+  const started = await startWorker(
     parts,
     {
       connection: temporal.connection,
@@ -85,7 +93,7 @@ export async function startVersion(
   await expect
     .poll(async () => (await versions.list(deploymentName)).map((version) => version.buildId))
     .toContain(current);
-  return stack;
+  return Object.assign(stack, started);
 }
 
 export async function waitingTurn() {

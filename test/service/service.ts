@@ -24,6 +24,7 @@ import type { ApprovalSettings } from '../../src/elicitation/approval.ts';
 import { exposedTools } from '../../src/processes/workers/exposed-tools.ts';
 import { offerTools } from '../../src/processes/workers/offer-tools.ts';
 import { startToolWorkers } from '../../src/processes/workers/tool-workers.ts';
+import { clientOver } from '../../src/temporal/connection.ts';
 import { openingCodec } from '../../src/temporal/sealed-payloads.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
 import type { Logger } from 'pino';
@@ -66,6 +67,8 @@ export interface ServiceOptions {
   tools?: Record<string, ToolBundle>;
   /** Which of their calls a person approves. */
   approval?: ApprovalSettings;
+  /** Calls go over the connection of the workers, which say what starts there. */
+  startsHere?: (buildId: string) => boolean;
   /** The workers that `startWorkers` starts have versions. */
   isVersioned?: boolean;
   /** Instead of one worker without a version. What it starts ends with the stack. */
@@ -81,6 +84,7 @@ export async function startService({
   around = (storage) => storage,
   tools = {},
   approval,
+  startsHere,
   isVersioned = false,
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools, approval),
 }: ServiceOptions): Promise<Service> {
@@ -114,9 +118,11 @@ export async function startService({
   stack.defer(endAll);
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
-  const client = readingClient(temporal.client, parts.keys);
+  const client = startsHere
+    ? clientOver(temporal.connection, config.temporal, parts)
+    : readingClient(temporal.client, parts.keys);
   sendOutbox(parts, client, stack);
-  const service = createService({ ...parts, client });
+  const service = createService({ ...parts, client, ...(startsHere && { startsHere }) });
   const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
   const lostTurns = startLostTurns(parts, client, service, 1_000);

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createServer, rootCertificates } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { connectClient, connectWorker, whenTlsChanges } from '../../src/temporal/connection.ts';
+import { clientBeside, connectClient, connectWorker, whenTlsChanges } from '../../src/temporal/connection.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { startTemporalGate } from '../servers/temporal-gate.ts';
 import { testFolder } from '../test-folder.ts';
@@ -36,7 +36,8 @@ test('a call that would be repeated after the connection was closed fails', asyn
 });
 
 test('a certificate that is trusted from now on is trusted by a client that has failed before', async () => {
-  const [, port] = (await temporalAddress()).split(':');
+  const address = await temporalAddress();
+  const [, port] = address.split(':');
   const tls = { key: fixture('key.pem'), cert: fixture('certificate.pem'), ALPNProtocols: ['h2'] };
   const front = createServer(tls, (near) => {
     const far = connect(Number(port), '127.0.0.1');
@@ -64,6 +65,13 @@ test('a certificate that is trusted from now on is trusted by a client that has 
   writeFileSync(ca, fixture('certificate.pem'));
   expect((await list()).namespaceInfo?.name).toBe('default');
   await changed.promise;
+  // Beside a worker, too, whatever its own connection does.
+  const worker = await connectWorker(configFor({ TEMPORAL_ADDRESS: address }));
+  const beside = clientBeside(worker, config, {});
+  expect(beside.isShared).toBe(false);
+  await beside.client.workflowService.describeNamespace({ namespace: 'default' });
+  await beside.close();
+  await worker.close();
   await close();
 });
 
@@ -79,6 +87,7 @@ test('an API key that is replaced is used for the next call', async () => {
   });
   const { client, close } = connectClient(config);
   const worker = await connectWorker(config);
+  expect(clientBeside(worker, config, {}).isShared).toBe(true);
   const asked = { namespace: 'default' };
   await client.workflowService.describeNamespace(asked);
   gate.accept('second');

@@ -24,6 +24,8 @@ export interface CodeWorkers {
   look(): Promise<'busy' | 'quiet'>;
   /** The ids of the code that runs here. */
   running(): string[];
+  /** Whether this code runs here, and no other. */
+  runsAlone(id: string): boolean;
   /** Activities that are under way. */
   inFlight(): number;
   /** Takes nothing new from now on, and waits for what is under way. Again waits for the same. */
@@ -155,6 +157,7 @@ export async function startCodeWorkers<Content>(
       return isBusy ? 'busy' : 'quiet';
     },
     running: workers.ids,
+    runsAlone: workers.isAlone,
     inFlight: workers.inFlight,
     stop,
   };

@@ -26,6 +26,8 @@ export interface RunningWorkers<Code> {
   runOwn(): Promise<void>;
   isRunning(id: string): boolean;
   ids(): string[];
+  /** Whether this code runs, and no other of this kind, nor is another being started. */
+  isAlone(id: string): boolean;
   /** Activities that are under way. */
   inFlight(): number;
   end(id: string): Promise<void>;
@@ -60,13 +62,16 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
   const running = new Map<string, Running>();
   /** Workers that have failed, and have not stopped yet. */
   const failed = new Set<Promise<void>>();
+  /** Of those that are being created: the SDK may hand them tasks before they run. */
+  let creating = 0;
   let isStopped = false;
   let starting: Promise<void> | undefined;
   let restarting: NodeJS.Timeout | undefined;
 
   async function run(code: Code): Promise<void> {
     const { id, kind } = code;
-    const { worker, onStopped } = await create(code);
+    creating++;
+    const { worker, onStopped } = await create(code).finally(() => creating--);
     if (isStopped) return discardWorker(worker);
     let failure: unknown;
     const watch = setInterval(() => {
@@ -148,6 +153,7 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
     runOwn,
     isRunning: (id) => running.has(id),
     ids: () => [...running.keys()],
+    isAlone: (id) => running.size === 1 && running.has(id) && creating === 0,
     inFlight: () =>
       [...running.values()].reduce((sum, { worker }) => sum + worker.getStatus().numInFlightActivities, 0),
     end,
