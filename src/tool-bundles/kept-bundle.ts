@@ -85,7 +85,8 @@ async function hashOfPackages(folder: string): Promise<string> {
   return lockfile === undefined ? '' : hashOfFile(path.dirname(lockfile), path.basename(lockfile));
 }
 
-async function hashesOf(base: string, files: string[]): Promise<Record<string, string>> {
+/** By their paths from `base`. */
+export async function hashesOf(base: string, files: string[]): Promise<Record<string, string>> {
   const names = [...new Set(files)]
     .map((file) => path.relative(base, file).replaceAll(path.sep, '/'))
     .toSorted();
@@ -93,7 +94,7 @@ async function hashesOf(base: string, files: string[]): Promise<Record<string, s
   return Object.fromEntries(entries);
 }
 
-async function isUnchanged(base: string, hashes: Record<string, string>): Promise<boolean> {
+export async function isUnchanged(base: string, hashes: Record<string, string>): Promise<boolean> {
   const names = Object.keys(hashes);
   const now = await Promise.all(names.map((name) => hashOfFile(base, name)));
   return names.length > 0 && now.every((hash, index) => hash === hashes[names[index] ?? '']);

@@ -1,7 +1,8 @@
 /** The workflow code of this checkout or image: the code of turns and of deliveries. */
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { hashesOf, isUnchanged } from '../../tool-bundles/kept-bundle.ts';
 import { contract } from '../../workflows/contract.ts';
 
 /** One version of the workflow code. */
@@ -15,21 +16,56 @@ export interface TurnCode {
 }
 
 const root = path.resolve(import.meta.dirname, '../../..');
+const ownEntry = path.join(root, 'src/workflows/index.ts');
 
 /** `buildId`: replaces the one that is made from the code. `entry`: the module that exports the workflows. */
 export async function readTurnCode({
   buildId: given,
-  entry = path.join(root, 'src/workflows/index.ts'),
+  entry = ownEntry,
 }: { buildId?: string | undefined; entry?: string } = {}): Promise<TurnCode> {
   const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
-  const code = await bundleWithoutSdk(entry);
+  const code = await readKept(entry);
   const buildId = given ?? `${version}-${hash('sha256', code).slice(0, 12)}`;
   return { code, buildId, needs: contract.needs };
 }
 
-async function bundleWithoutSdk(entry: string): Promise<string> {
+/** The bundle of an entry, and the hashes of the files that it was made from, by their paths from the root. */
+interface Kept {
+  inputs: Record<string, string>;
+  code: string;
+}
+
+/**
+ * The compiler takes a second of each start, and memory that the process never gives back. What it has made is kept in `build/`,
+ * and used while no file of it has changed; it is trusted as much as the code beside it. Of another entry it is kept beside that.
+ */
+async function readKept(entry: string): Promise<string> {
+  const file = path.join(
+    entry === ownEntry ? path.join(root, 'build') : path.dirname(entry),
+    'turn-code.json',
+  );
+  try {
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Kept;
+    if (await isUnchanged(root, kept.inputs)) return kept.code;
+  } catch {
+    // There is none, or a file of it is gone.
+  }
+  const { code, files } = await bundleWithoutSdk(entry);
+  const kept: Kept = { inputs: await hashesOf(root, [...files, path.join(root, 'package.json')]), code };
+  const draft = `${file}.${process.pid}`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(draft, JSON.stringify(kept));
+    await rename(draft, file);
+  } catch {
+    // The folder is read-only: it is bundled again at the next start.
+  }
+  return code;
+}
+
+async function bundleWithoutSdk(entry: string): Promise<{ code: string; files: string[] }> {
   // It loads a compiler, which not every command needs.
   const { rolldown } = await import('rolldown');
   await using bundle = await rolldown({
@@ -44,5 +80,6 @@ async function bundleWithoutSdk(entry: string): Promise<string> {
     },
   });
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, comments: false });
-  return output[0].code;
+  const [{ code, moduleIds }] = output;
+  return { code, files: moduleIds.filter((id) => path.isAbsolute(id)) };
 }
