@@ -187,7 +187,19 @@ export async function startService(dependencies: Dependencies, client: Client): 
           updated_at: at,
         };
       });
-      await own.query.insertInto('connections').values(rows).execute();
+      // A question that was opened has left a row without an account.
+      await own.query
+        .insertInto('connections')
+        .values(rows)
+        .onConflict((there) =>
+          there.columns(['tenant', 'server', 'user_id']).doUpdateSet((row) => ({
+            store: row.ref('excluded.store'),
+            version: row.ref('excluded.version'),
+            status: row.ref('excluded.status'),
+            sealed: row.ref('excluded.sealed'),
+          })),
+        )
+        .execute();
     },
     async inside(question) {
       const [first] = processes;
