@@ -237,12 +237,15 @@ test(
     const caller = await deployment.caller('alice');
     const say3 = () =>
       caller.answer({ conversationId, elicitationId, action: 'accept', content: { nights: 3 } });
-    await vi.waitFor(async () => expect(await say3()).toMatchObject({ status: 503 }), 60_000);
-    expect(await rowsOf(database, ['elicitation_answers'])).toHaveLength(1);
+    const receipt = (duplicate: boolean) => ({ status: 200, body: { status: 'accept', duplicate } });
+    await vi.waitFor(async () => expect(await say3()).toMatchObject(receipt(false)), 60_000);
+    expect(await rowsOf(database, ['outbox'])).toHaveLength(1);
     expect(api.output()).not.toMatch(why);
     await startTemporal();
-    await vi.waitFor(async () => expect(await say3()).toMatchObject({ status: 200 }), 60_000);
     expect(await booking.end()).toMatchObject({ status: 'completed', said: 'book: Vichy for 3' });
+    expect(doneFor(desks.rounds, 'Vichy')).toEqual(['book Vichy for 3']);
+    expect(await say3()).toMatchObject(receipt(true));
+    await vi.waitFor(async () => expect(await rowsOf(database, ['outbox'])).toEqual([]), 10_000);
     expect(api.isAlive() && processes[0]?.isAlive()).toBe(true);
     expect(await command('status')).toMatchObject({ code: 0 });
   },
