@@ -140,9 +140,11 @@ test(
     const thawed = delay(60_000).then(() => {
       for (const { pid, isAlive } of frozen) if (isAlive()) process.kill(pid, 'SIGCONT');
     });
-    // Nobody can say yet what comes of it.
     const answered = (await there()).send('Lisbon', { taskId: asked.id }).catch(() => undefined);
-    expect(stateOf(await (await there()).get(asked.id))).toBe('INPUT_REQUIRED');
+    // The other API has accepted the answer; the worker has not continued with it.
+    const state = async () => stateOf(await (await there()).get(asked.id));
+    await expect.poll(state, { timeout: 30_000 }).toBe('WORKING');
+    expect(server.calls).toHaveLength(1);
     const [seenHere, seenThere] = await Promise.all([watching.end, elsewhere.end, thawed]);
     for (const { states } of [seenHere, seenThere]) expect(states.at(-1)).toBe('COMPLETED');
     expect(stateOf(await untilOver(asked.id))).toBe('COMPLETED');
