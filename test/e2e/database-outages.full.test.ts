@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -17,10 +18,11 @@ import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
 import type { ServiceProcess } from './processes.ts';
-import { questionsIn, say } from './watch.ts';
+import { questionsIn, say, workflowIdOf } from './watch.ts';
 
 const role = `rotated_${randomBytes(4).toString('hex')}`;
 let deployment: Deployment;
+let temporal: Client;
 let operator: pg.Client;
 /** Between the worker and the database. */
 let line: TcpProxy;
@@ -69,12 +71,15 @@ beforeAll(async () => {
   deployment.defer(() => line.stop());
   workerUrlFile = path.join(deployment.dataDir, 'database-url');
   give('first');
-  const temporal = await startTemporalServer({
+  const temporalServer = await startTemporalServer({
     temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
     dataDir: `${deployment.dataDir}/temporal`,
     logger: pino({ level: 'silent' }),
   });
-  deployment.defer(() => temporal.stop());
+  deployment.defer(() => temporalServer.stop());
+  const connection = await Connection.connect({ address: temporalServer.address });
+  deployment.defer(() => connection.close());
+  temporal = new Client({ connection, namespace: 'default' });
 }, 60_000);
 afterAll(async () => {
   await deployment.stop();
@@ -104,8 +109,9 @@ async function waitingTurns(count: number) {
       expect(questionsIn(view)).toMatchObject([{ status: 'decline' }]);
     }
   };
-  return { answerAll, expectAllDeclined };
+  return { answerAll, expectAllDeclined, workflowIds: () => turns.map(workflowIdOf) };
 }
+type Waiting = Awaited<ReturnType<typeof waitingTurns>>;
 
 /** As an operator does it, who also ends the sessions that know the password of before. */
 async function rotate(password: string): Promise<void> {
@@ -113,12 +119,17 @@ async function rotate(password: string): Promise<void> {
   await operator.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [role]);
 }
 
-/** How often an activity was tried while the database was away: more often than a mistake would be. */
-const untilTriedOften = () =>
-  vi.waitFor(() => expect(worker.output()).toMatch(/"attempt":(?:[7-9]|\d\d)\b/), {
-    timeout: 60_000,
-    interval: 100,
-  });
+/** The call has used up the attempts of one activity, so a mistake would have ended it. */
+async function untilTriedOften({ workflowIds }: Pick<Waiting, 'workflowIds'>): Promise<void> {
+  const [workflowId = ''] = workflowIds();
+  await vi.waitFor(
+    async () => {
+      const { events } = await temporal.workflow.getHandle(workflowId).fetchHistory();
+      expect(events?.some((event) => event.activityTaskFailedEventAttributes)).toBe(true);
+    },
+    { timeout: 90_000, interval: 500 },
+  );
+}
 
 test(
   'the password is rotated, and the worker has the old one: six answers are accepted, and take effect once its file has the new one',
@@ -134,8 +145,8 @@ test(
     await startApi('second');
     await untilWorkerIs(503, refused);
     const receipts = await turns.answerAll();
-    expect(receipts.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'received'));
-    await untilTriedOften();
+    expect(receipts.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'decline'));
+    await untilTriedOften(turns);
     expect(worker.output()).not.toMatch(/"level":50/);
 
     give('second');
@@ -173,7 +184,7 @@ test(
     line.cut();
     await untilWorkerIs(503, { notReady: [{ name: 'database' }] });
     const receipts = await turns.answerAll();
-    expect(receipts.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'received'));
+    expect(receipts.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'decline'));
     await sleep(60_000);
     line.accept();
     await turns.expectAllDeclined();

@@ -53,18 +53,9 @@ export function respond(
   { elicitationId }: Pick<ElicitationData, 'elicitationId'>,
   response: Response,
 ): Promise<Reply> {
-  return untilSettled(() =>
-    caller.request('POST', '/run/api/elicitation-responses', {
-      conversationId,
-      elicitationId,
-      ...response,
-    }),
-  );
-}
-
-/** Sends an answer again while it is told that it is on record and nothing more: on a busy machine, two seconds are soon over. */
-export async function untilSettled(send: () => Promise<Reply>): Promise<Reply> {
-  let reply = await send();
-  for (let tries = 1; tries < 10 && reply.body['status'] === 'received'; tries++) reply = await send();
-  return reply;
+  return caller.request('POST', '/run/api/elicitation-responses', {
+    conversationId,
+    elicitationId,
+    ...response,
+  });
 }
