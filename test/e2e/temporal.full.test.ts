@@ -69,13 +69,15 @@ test("bob opens alice's link and gets nothing; alice connects, and her turn goes
 });
 
 test(
-  'Temporal goes away and comes back: nothing starts meanwhile, what waits is told, and an account connected meanwhile counts',
+  'Temporal goes away and comes back: nothing starts meanwhile, and an answer and an account that come meanwhile count',
   { timeout: 90_000 },
   async () => {
     const executed = deployment.tracker.calls.length;
     const bob = deployment.client('bob');
     const turn = say(bob, 'list my open issues');
-    const { url, elicitationId } = await turn.question();
+    const declined = say(bob, 'list my open issues');
+    const { url } = await turn.question();
+    const { elicitationId } = await declined.question();
 
     await temporal.stop();
     await vi.waitFor(async () => expect(await lacking(deployment.baseUrl)).toContain('temporal'), 10_000);
@@ -87,22 +89,22 @@ test(
       id: conversation,
       messages: [{ id: message.id, role: 'user', parts: [{ type: 'text', text: message.text }] }],
     };
-    const answer = { conversationId: turn.message.conversationId, elicitationId, action: 'decline' };
-    const [refused, unanswered, page] = await Promise.all([
+    const answer = { conversationId: declined.message.conversationId, elicitationId, action: 'decline' };
+    const [refused, answered] = await Promise.all([
       caller.request('POST', '/run/api/chat', body),
       caller.answer(answer),
-      connectAccount('bob', url),
     ]);
+    const page = await connectAccount('bob', url);
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(refused.body['detail']).toContain(
       'The workflow engine cannot be reached. It is not known whether the turn has started.',
     );
-    expect(await caller.request('GET', `/run/api/chat/${conversation}/stream`)).toMatchObject({
-      status: 204,
-    });
-    expect(unanswered).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    const watching = await caller.rejoin(conversation);
+    expect(answered).toMatchObject({ status: 200, body: { status: 'decline' } });
     expect(page.title).toBe('Tracker is connected');
-    expect(questionsIn(turn.views.at(-1)!)).toMatchObject([{ status: 'pending' }]);
+    await turn.question('accept');
+    await declined.question('decline');
+    expect(deployment.tracker.calls).toHaveLength(executed);
 
     temporal = await startTemporal();
     expect(await turn.end()).toMatchObject({ status: 'completed' });
@@ -111,9 +113,13 @@ test(
     expect(deployment.tracker.calls).toHaveLength(executed + 1);
     expect(turn.line).toEqual([]);
     await expectSameForNewcomer(bob, turn);
+    expect(await declined.end()).toMatchObject({ status: 'completed' });
+    expect(questionsIn(await declined.end())).toMatchObject([{ status: 'decline' }]);
 
     const again = say(bob, '', { conversationId: conversation, message });
     expect(await again.end()).toMatchObject({ status: 'completed' });
     expect(textOf(await again.end())).toBe('You said: hello');
+    await watching?.finished();
+    expect(watching?.text()).toBe('You said: hello');
   },
 );
