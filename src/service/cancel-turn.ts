@@ -1,7 +1,9 @@
 /** Asking the live turn of a conversation to stop, or a turn if it is the live one. Only its owner may, and asking again is harmless. */
+import type { Logger } from 'pino';
 import type { Storage } from '../storage/storage.ts';
 import { ownConversation } from './conversation-access.ts';
 import { liveTurn } from './current-turn.ts';
+import { endTurn } from './end-turn.ts';
 import type { Principal } from './principal.ts';
 
 /** `cancelling`: the turn was asked to stop and has not ended yet. */
@@ -10,15 +12,24 @@ export interface Cancelled {
   turnId?: string;
 }
 
+interface Parts {
+  storage: Pick<Storage, 'turns' | 'conversations' | 'turnLog'>;
+  logger: Logger;
+}
+
 /** Needs no Temporal: the row says that the turn is to stop, and the outbox cancels its workflow. */
 export async function cancelTurn(
-  storage: Pick<Storage, 'turns' | 'conversations'>,
+  { storage, logger }: Parts,
   principal: Principal,
   { conversation, turnId }: { conversation: string; turnId?: string },
 ): Promise<Cancelled> {
   const live = await liveTurn(storage, await ownConversation(storage, principal, conversation));
   if (!live || (turnId !== undefined && live.turnId !== turnId)) return { status: 'idle' };
-  return (await storage.turns.cancel(live))
-    ? { status: 'cancelling', turnId: live.turnId }
-    : { status: 'idle' };
+  const row = await storage.turns.get(live);
+  // No worker runs a turn without a version, so it cannot end itself.
+  const isStopped =
+    row?.buildId === null
+      ? await endTurn({ storage, logger }, row, { status: 'cancelled' })
+      : await storage.turns.cancel(live);
+  return isStopped ? { status: 'cancelling', turnId: live.turnId } : { status: 'idle' };
 }

@@ -80,12 +80,18 @@ export function startOutbox({
         return reach(first, (workflow) => workflow.signal(questionsSettled, { elicitationIds }));
       }
       case 'cancel':
-        return reach(first, async (workflow) => void (await workflow.cancel()));
+        return reach(first, (workflow) => stop(workflow, first.turn));
       case 'abandon':
         return abandonCalls(first.turn);
       default:
         return first satisfies never;
     }
+  }
+
+  /** No worker runs a turn without a version, so nothing would react to a cancellation. */
+  async function stop(workflow: WorkflowHandle, turn: TurnRef): Promise<void> {
+    const row = await turns.get(turn);
+    await (row?.buildId === null ? workflow.terminate('its turn has ended') : workflow.cancel());
   }
 
   async function reach(

@@ -192,7 +192,7 @@ export function createService(given: ServiceParts): Service {
       keys,
       config,
       slack: config.slack,
-      cancelTurn: (principal, of) => cancelTurn(storage, principal, of),
+      cancelTurn: (principal, of) => cancelTurn({ storage, logger }, principal, of),
       deliver: deliveries.slack.start,
       logger,
     });
@@ -201,7 +201,7 @@ export function createService(given: ServiceParts): Service {
     startTurn: (principal, request) => startTurn({ ...parts, startWorkflow }, principal, request),
     currentTurn: (principal, conversation) => currentTurn(storage, principal, conversation),
     findTurn: (principal, ids) => findTurn(storage, principal, ids),
-    cancelTurn: (principal, of) => cancelTurn(storage, principal, of),
+    cancelTurn: (principal, of) => cancelTurn({ storage, logger }, principal, of),
     followTurn: (turn, follow) => followTurn(storage, turn, follow),
     readTurn: (turn, signal) => readTurn(storage, turn, signal),
     turnSoFar: (turn) => turnSoFar(storage, turn),
