@@ -6,6 +6,7 @@ import { createCaller } from '../service/user.ts';
 import { createCheckout } from './checkouts.ts';
 import { startInstallation } from './installation.ts';
 import type { Installation } from './installation.ts';
+import { workflowIdOf } from '../e2e/watch.ts';
 import { beginTurn } from './waiting-turns.ts';
 import type { ChatTurn } from './waiting-turns.ts';
 
@@ -47,6 +48,8 @@ test('it ends when it is cancelled, and its conversation goes on', async ({ onTe
   const { conversationId } = turn.turn.message;
   expect((await alice.cancel(conversationId)).status).toBe(200);
   expect(await turn.ended()).toMatchObject({ status: 'cancelled', done: [] });
+  const workflow = at.workflows.getHandle(workflowIdOf(turn.turn));
+  await expect.poll(async () => (await workflow.describe()).status.name).toBe('TERMINATED');
   const next = await alice.chat('hello', { conversation: conversationId, messageId: randomUUID() });
   await next.finished();
   expect(next.text()).toBe('You said: hello');
