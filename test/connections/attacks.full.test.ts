@@ -508,7 +508,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
     change(callback, bobs);
     const shown = await browser.open(callback.href);
     expect(shown.status).toBe(502);
-    expect(setup.state()['connections']).toEqual([]);
+    expect(connectionsIn(setup)).toEqual([]);
     expect(await setup.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
     expect(shown.text).not.toContain('evil.example');
     expect(setup.audited()).toMatchObject([
@@ -528,7 +528,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
     first.searchParams.set('state', state);
     const shown = await browser.open(first.href);
     expect(shown.status).toBe(502);
-    expect(setup.state()['connections']).toEqual([]);
+    expect(connectionsIn(setup)).toEqual([]);
     expect(setup.audited().at(-1)?.detail).toBe('a callback from another sign-in server: ledger');
     expect(setup.ledger.authorization.tokenRequests).toEqual([]);
   });
@@ -597,3 +597,8 @@ describe('link scanners', () => {
     expect(Object.values(before).flat().length).toBeGreaterThan(3);
   });
 });
+
+/** Opening a question leaves a row without an account, to be locked. */
+function connectionsIn(setup: Pick<Awaited<ReturnType<typeof createAttackedPages>>, 'state'>) {
+  return setup.state()['connections']?.filter((row) => (row as { version: number }).version > 0);
+}
