@@ -16,9 +16,18 @@ export function createAnswers(setup: SlackService) {
     return read();
   }
 
+  /** Of the turn, which may have begun before it. */
   async function deliveryOf(threadTs: string, channel?: string) {
     const [first] = await logOf(threadTs, channel);
-    return setup.temporal.client.workflow.getHandle(slackDeliveryWorkflowId(first?.turnId ?? ''));
+    const id = slackDeliveryWorkflowId(first?.turnId ?? '');
+    const delivery = setup.temporal.client.workflow.getHandle(id);
+    const isThere = () =>
+      delivery.describe().then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isThere, { timeout: 10_000 }).toBe(true);
+    return delivery;
   }
 
   async function ask(text: string, channel = 'C1') {
