@@ -71,11 +71,7 @@ export function useVersionedWorkers({
 type Version = AsyncDisposableStack & Awaited<ReturnType<typeof startWorker>>;
 
 /** Starts what a worker process runs. Resolves once the version was current; `current`: what becomes current instead. */
-export async function startVersion(
-  buildId: string,
-  isOf: Code,
-  current = buildId,
-): Promise<Version> {
+export async function startVersion(buildId: string, isOf: Code, current = buildId): Promise<Version> {
   const stack = new AsyncDisposableStack();
   workers.push(stack);
   const started = await startWorker(
