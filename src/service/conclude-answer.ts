@@ -1,4 +1,4 @@
-/** What the sender of an answer is told: what the question's row says once the answer's transaction has committed. */
+/** The receipt of an answer: what the question's row says at the commit. */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { ElicitationResponse, Outcome } from '../elicitation/elicitation.ts';
 import { receiptFor, toLifecycle } from '../elicitation/lifecycle.ts';

@@ -1,4 +1,4 @@
-/** The workflows that bring a turn to somebody outside, where they were asked to: by push notifications, or in Slack. */
+/** The workflows that deliver a turn outside of the service: push notifications, and answers in Slack. */
 import type { TurnRef } from '../turn/turn.ts';
 import { createPushDeliveries } from './push-deliveries.ts';
 import { createStartedSlackDeliveries } from './slack/deliveries.ts';

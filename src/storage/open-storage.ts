@@ -70,7 +70,7 @@ export async function openStorage(
   database: Config['database'],
   options: StorageOptions = {},
 ): Promise<Storage> {
-  const { logger = pino({ level: 'silent' }), questions = nobody, outbox = () => undefined } = options;
+  const { logger = pino({ level: 'silent' }), questions = noObserver, outbox = () => undefined } = options;
   const { backend, clock } = await openBackend(database, options, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
@@ -153,7 +153,7 @@ export async function openStorage(
 /** As PostgreSQL says it when something is written. */
 const readOnly = Object.assign(new Error('the database is read-only'), { code: '25006' });
 
-const nobody: QuestionObserver = { opened() {}, settled() {} };
+const noObserver: QuestionObserver = { opened() {}, settled() {} };
 
 /** Whoever follows the questions to a user hears of each, too. */
 function notifying(notifications: Notifications, observer: QuestionObserver): QuestionObserver {

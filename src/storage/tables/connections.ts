@@ -11,6 +11,17 @@ import { toElicitation } from './elicitation-rows.ts';
 import { advanced, announceSettled, nothingSettled, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
 
+/** Of a row that was removed, or that only is there to be locked. */
+const withoutAccount = {
+  status: 'removed',
+  broken_reason: null,
+  account: null,
+  scopes: '[]',
+  sealed: '',
+  fresh_until: null,
+  troubled_at: null,
+} as const;
+
 export function createConnections(database: Database, locks: Locks): Connections {
   const { query, now } = database;
   const change = (key: ConnectionKey) => query.updateTable('connections').where(isConnection(key));
@@ -81,16 +92,7 @@ export function createConnections(database: Database, locks: Locks): Connections
         if (!row) return null;
         await write
           .updateTable('connections')
-          .set({
-            status: 'removed',
-            broken_reason: null,
-            account: null,
-            scopes: '[]',
-            sealed: '',
-            fresh_until: null,
-            troubled_at: null,
-            updated_at: now(),
-          })
+          .set({ ...withoutAccount, updated_at: now() })
           .where(isConnection(key))
           .execute();
         return toConnection(row);
@@ -197,13 +199,7 @@ const lockOne = compileOnce((write, key: ConnectionKey & { user: string; at: num
       user_id: user,
       store: '',
       version: 0,
-      status: 'removed',
-      broken_reason: null,
-      account: null,
-      scopes: '[]',
-      sealed: '',
-      fresh_until: null,
-      troubled_at: null,
+      ...withoutAccount,
       created_at: at,
       updated_at: at,
     })
