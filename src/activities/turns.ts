@@ -17,7 +17,7 @@ interface Dependencies {
 }
 
 export function createTurnActivities({ storage, logger }: Dependencies) {
-  const { turns, turnLog } = storage;
+  const { turns } = storage;
   return {
     /** Activities of the turn stop: its end only waits for them. */
     announceEnd: ({ turn }: { turn: Turn }): Promise<void> => turns.announceEnd(turn),
@@ -31,12 +31,21 @@ export function createTurnActivities({ storage, logger }: Dependencies) {
         events: failure ? [failureEvent(failure)] : [],
       });
       if (!ended) return { status: (await statusOfEnded(turns, turn)) ?? status };
-      turnEnded(logger, turn, { status, code: failure?.code, startedAt: ended.startedAt });
-      // Makes the log smaller, which nothing waits for.
-      turnLog.mergeLater(turn);
+      afterEnd({ storage, logger }, turn, { status, code: failure?.code, startedAt: ended.startedAt });
       return { status };
     },
   };
+}
+
+/** To be called once the end of a turn is written. */
+export function afterEnd(
+  { storage, logger }: { storage: Pick<Storage, 'turnLog'>; logger: Logger },
+  turn: Turn,
+  end: Parameters<typeof turnEnded>[2],
+): void {
+  turnEnded(logger, turn, end);
+  // Makes the log smaller, which nothing waits for.
+  storage.turnLog.mergeLater(turn);
 }
 
 /** Null where it was withdrawn, or is not over. */

@@ -14,6 +14,8 @@ export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 export interface StepResult {
   finish: StepFinish;
+  /** The turn's end is written. Without it, the workflow writes the end. */
+  hasEnded?: true;
   /** The calls to run. Invalid ones are not among them: their error is already stored as their result. */
   toolCalls: ToolCall[];
 }

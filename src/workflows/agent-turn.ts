@@ -19,6 +19,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   const agent: Agent = { turn, questions, view, modelQuestions: 0 };
   const isRoot = turn.delegation === undefined;
   let isBegun = !isRoot;
+  let hasEnded = false;
   let announced: Promise<void> | undefined;
 
   // As soon as cancellation is requested, before running calls are waited for: open questions close at once.
@@ -39,6 +40,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
       );
       if (result.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;
+      hasEnded = result.hasEnded === true;
       if (result.finish !== 'tool-calls') return { status: 'completed' };
       view.showCalls(summary, result.toolCalls);
       const running = result.toolCalls.map((call) =>
@@ -52,7 +54,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
 
   async function finish(end: TurnEnd): Promise<TurnResult | DelegationResult> {
     await announced;
-    const result = isRoot ? await writeEnd(end) : end;
+    const result = isRoot && !hasEnded ? await writeEnd(end) : end;
     view.showEnd(result.status);
     await condition(allHandlersFinished);
     return result;

@@ -1,6 +1,7 @@
 /**
  * One model call: reads the conversation, streams what the model says into the turn log, keeps the message. A turn's
- * first one begins the turn: a workflow whose turn was withdrawn finds that out here, before it has done anything.
+ * first one begins the turn: a workflow whose turn was withdrawn finds that out here, before it has done anything. The last
+ * one of the turn's own agent ends it.
  *
  * Made to be repeated. Once the step is kept, any further attempt answers from what is stored and calls no
  * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks, and from
@@ -21,6 +22,7 @@ import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { attemptNumber } from '../repetition.ts';
 import { withStopSignal } from '../stop-signal.ts';
+import { afterEnd } from '../turns.ts';
 import { createAgentTools } from './agent-tools.ts';
 import { directCallOf, makeDirectCall } from './make-direct-call.ts';
 import { keepStep, keptStep } from './store-step.ts';
@@ -31,7 +33,7 @@ import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
   config: ModelParts['config'] & Pick<Config, 'delegation'>;
-  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turns'>;
+  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turnLog' | 'turns'>;
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
@@ -82,9 +84,11 @@ async function callModel(parts: Parts, input: ModelCallInput): Promise<ModelCall
     const { done, events } = direct
       ? makeDirectCall(current, direct)
       : await streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat });
-    const result = await keepStep(storage, current, done, events);
-    if (typeof result === 'string') return await readKeptStep(parts, current, result);
+    const written = await keepStep(storage, current, done, events);
+    if (written.kind === 'known') return await readKeptStep(parts, current, written.finish);
+    const { result, ended } = written;
     logger.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
+    if (ended) afterEnd(parts, turn, { status: 'completed', code: undefined, startedAt: ended.startedAt });
     return result;
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error;
@@ -97,9 +101,13 @@ async function callModel(parts: Parts, input: ModelCallInput): Promise<ModelCall
 
 /** False: the turn was withdrawn before it began, and must not run. */
 async function beginTurn({ storage, logger }: Parts, turn: Turn, attempt: number): Promise<boolean> {
-  const isBegun = await storage.turns.begin(turn);
-  if (isBegun && attempt === 1) turnStarted(logger, turn);
-  return isBegun;
+  const { turns } = storage;
+  if (await turns.begin(turn)) {
+    if (attempt === 1) turnStarted(logger, turn);
+    return true;
+  }
+  // An earlier attempt at this step may have ended the turn.
+  return (await turns.get(turn))?.status === 'completed';
 }
 
 function agentOf({ agents }: Parts, turn: Turn): AgentConfig {

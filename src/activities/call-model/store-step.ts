@@ -9,7 +9,8 @@ import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { StoredMessage } from '../../storage/ports/conversations.ts';
-import { toolEventKey, toolMessageId } from '../../turn/call-result.ts';
+import type { Ended } from '../../storage/ports/turns.ts';
+import { toolEventKey, toolMessageId, unfinishedCallResult } from '../../turn/call-result.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
@@ -35,13 +36,19 @@ export interface Step {
 export type Done = Extract<StepPart, { type: 'done' }>;
 type OwnEnd = 'length' | 'refused' | undefined;
 
-/** `events` come before the step's own last ones. Only how it ended: another attempt has kept the step before. */
+export type WrittenStep =
+  /** `ended`: the turn has ended with it. */
+  | { kind: 'kept'; result: StepResult; ended: Ended | null }
+  /** Another attempt has kept it before. */
+  | { kind: 'known'; finish: StepFinish };
+
+/** `events` come before the step's own last ones. The last step of the turn's own agent ends the turn. */
 export async function keepStep(
   { steps }: Pick<Storage, 'steps'>,
   of: Step,
   done: Done,
   events: NewEvent[],
-): Promise<StepResult | StepFinish> {
+): Promise<WrittenStep> {
   const { turn, step, attempt, tools } = of;
   const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
@@ -52,6 +59,7 @@ export async function keepStep(
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
   const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
   const finish = calls.length > 0 ? 'tool-calls' : (ownEnd ?? 'stop');
+  const isLast = finish !== 'tool-calls' && !turn.delegation;
   const kept = {
     finish,
     usage: done.usage,
@@ -73,8 +81,12 @@ export async function keepStep(
       })),
       { key: `step/${step}/finish`, event: { type: 'finish-step', step, ...(ownEnd && { finish: ownEnd }) } },
     ],
+    ...(isLast && { ending: { resultOf: unfinishedCallResult(turn, 'completed') } }),
   } satisfies Parameters<Storage['steps']['keep']>[2];
-  return (await steps.keep(turn, { step, attempt }, kept)) ?? toResult(finish, open, tools);
+  const written = await steps.keep(turn, { step, attempt }, kept);
+  if (written.kind === 'known') return written;
+  const result = toResult(finish, open, tools);
+  return { ...written, result: { ...result, ...(written.ended && { hasEnded: true }) } };
 }
 
 /** What the attempt that kept the step has told the workflow, or would have. `messages`: as they are now. */

@@ -3,6 +3,7 @@ import type { TurnRef, Usage } from '../../turn/turn.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { StoredMessage } from './conversations.ts';
 import type { ToolCallRow } from './tool-calls.ts';
+import type { Ended, Ending } from './turns.ts';
 
 /** One attempt at a model call. Steps count from 0 in each agent's work, attempts from 1. */
 export interface StepAttempt {
@@ -16,15 +17,18 @@ export type StepStart =
   /** An older attempt has finished it: what it kept counts. */
   | { kind: 'kept'; finish: StepFinish };
 
+export type KeptStep =
+  /** `ended`: the turn has ended with it. */
+  | { kind: 'kept'; ended: Ended | null }
+  /** It was kept before, with this end, and nothing is written. */
+  | { kind: 'known'; finish: StepFinish };
+
 export interface Steps {
   /** From now on the step is this attempt's: whatever an older one still writes is refused. */
   begin(turn: TurnRef, of: StepAttempt): Promise<StepStart>;
   /** As `TurnLog.append`, for what is said in a step. */
   append(turn: TurnRef, of: StepAttempt, events: NewEvent[]): Promise<void>;
-  /**
-   * Everything that a step leaves behind, in one transaction. Null; or how the step ended when it is kept already, and
-   * nothing is written.
-   */
+  /** Everything that a step leaves behind, in one transaction. */
   keep(
     turn: TurnRef,
     of: StepAttempt,
@@ -34,6 +38,8 @@ export interface Steps {
       messages: Omit<StoredMessage, 'turnId'>[];
       events: NewEvent[];
       calls: Omit<ToolCallRow, 'state'>[];
+      /** The turn ends with the step, as completed, unless it is stopping already. Its workflow has to be the caller's. */
+      ending?: Pick<Ending, 'resultOf'>;
     },
-  ): Promise<StepFinish | null>;
+  ): Promise<KeptStep>;
 }

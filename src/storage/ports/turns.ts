@@ -38,6 +38,7 @@ export interface NewTurn extends Turn {
 export interface Ending {
   /** The result of a call that has none, those of delegated agents included. */
   resultOf?(call: ToolCallRow): CallResult;
+  messages?: Omit<StoredMessage, 'turnId'>[];
   events?: NewEvent[];
   /** The turn's own workflow ends it, so its cancellation is not queued. */
   isOwn?: boolean;

@@ -3,7 +3,8 @@
  * step's row, and what an older one still writes is refused, here or where the log is written. A first attempt leaves
  * its number only when the step is kept, because nothing can be older.
  *
- * The row of the turn is locked before the row of the step, and that before the row of its conversation.
+ * The row of the turn is locked before the row of the step, and that before what the end of a turn locks, and the
+ * conversation.
  */
 import type { Selectable, Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
@@ -11,8 +12,12 @@ import { chunks, isConversation, stepKey, writeToConversation } from '../log/app
 import { isSaidIn } from '../log/void-text.ts';
 import { compileOnce } from '../compile-once.ts';
 import { columnOf } from './delegation.ts';
+import { announceSettled } from './settling.ts';
+import { endTurn } from './turn-end.ts';
+import type { EndedTurn } from './turn-end.ts';
 import type { StepFinish } from '../../turn/step.ts';
-import type { StepAttempt, StepStart, Steps } from '../ports/steps.ts';
+import type { KeptStep, StepAttempt, StepStart, Steps } from '../ports/steps.ts';
+import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
@@ -25,6 +30,16 @@ const selectStep = compileOnce((query, { turnId, key }: { turnId: string; key: s
     )
     .select(['status', 'attempt', 'finish'])
     .where('turns.turn_id', '=', turnId)
+    .compile(),
+);
+const lockRunning = compileOnce((write, { turnId }: { turnId: string }) =>
+  write
+    .selectFrom('turns')
+    .select('turn_id')
+    .where('turn_id', '=', turnId)
+    .where('status', '=', 'running')
+    .where('ending_at', 'is', null)
+    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
     .compile(),
 );
 const upsertStep = compileOnce((write, row: Selectable<Tables['turn_steps']>) => {
@@ -44,7 +59,8 @@ const upsertStep = compileOnce((write, row: Selectable<Tables['turn_steps']>) =>
     .compile();
 });
 
-export function createSteps({ kind, query, notifications, now }: Database): Steps {
+export function createSteps(database: Database): Steps {
+  const { query, notifications, now } = database;
   return {
     begin: (turn, of) =>
       of.attempt === 1
@@ -56,31 +72,50 @@ export function createSteps({ kind, query, notifications, now }: Database): Step
       await query.transaction().execute((write) => writeToConversation(write, turn, { events, of }, at));
       notifications.announce(turn);
     },
-    async keep(turn, of, { finish, usage, messages, events, calls }) {
+    async keep(turn, of, kept) {
       const at = now();
-      const before = await query.transaction().execute(async (write) => {
-        if (kind === 'postgres' && calls.length > 0) await lockTurn(write, turn);
-        const already = await takeRow(write, turn, of, { finish, usage });
-        if (already) return already;
-        const rows = calls.map(({ toolCallId, toolName, input }) => ({
-          turn_id: turn.turnId,
-          tool_call_id: toolCallId,
-          tool_name: toolName,
-          input: JSON.stringify(input ?? null),
-          state: 'requested' as const,
-          attempt: 0,
-          has_asked: 0,
-          delegation: columnOf(turn),
-          created_at: at,
-        }));
-        for (const chunk of chunks(rows)) await write.insertInto('tool_calls').values(chunk).execute();
-        await writeToConversation(write, turn, { messages, events }, at);
-        return null;
-      });
-      if (before === null) notifications.announce(turn);
-      return before;
+      const done = await query.transaction().execute((write) => keepStep(write, turn, of, kept, at));
+      if (done.kind === 'known') return done;
+      notifications.announce(turn);
+      const { end } = done;
+      if (!end) return { kind: 'kept', ended: null };
+      announceSettled(database, { questions: end.ended?.questions ?? [], marks: end.marks });
+      return { kind: 'kept', ended: end.ended };
     },
   };
+}
+
+type Kept = Parameters<Steps['keep']>[2];
+
+async function keepStep(
+  write: Transaction<Tables>,
+  turn: TurnRef,
+  of: StepAttempt,
+  { finish, usage, messages, events, calls, ending }: Kept,
+  at: number,
+): Promise<Extract<KeptStep, { kind: 'known' }> | { kind: 'kept'; end: EndedTurn | null }> {
+  if (calls.length > 0) await lockTurn(write, turn);
+  const isEnd = ending !== undefined && (await lockUnlessStopping(write, turn));
+  const known = await takeRow(write, turn, of, { finish, usage });
+  if (known) return { kind: 'known', finish: known };
+  const rows = calls.map(({ toolCallId, toolName, input }) => ({
+    turn_id: turn.turnId,
+    tool_call_id: toolCallId,
+    tool_name: toolName,
+    input: JSON.stringify(input ?? null),
+    state: 'requested' as const,
+    attempt: 0,
+    has_asked: 0,
+    delegation: columnOf(turn),
+    created_at: at,
+  }));
+  for (const chunk of chunks(rows)) await write.insertInto('tool_calls').values(chunk).execute();
+  if (isEnd) {
+    const end = await endTurn(write, turn, 'completed', { ...ending, messages, events, isOwn: true }, at);
+    return { kind: 'kept', end };
+  }
+  await writeToConversation(write, turn, { messages, events }, at);
+  return { kind: 'kept', end: null };
 }
 
 async function beginFirst(query: Database['query'], turn: TurnRef, of: StepAttempt): Promise<StepStart> {
@@ -122,7 +157,14 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
 
 /** The end of a turn closes the calls that it sees: it comes before all of this, or after. */
 async function lockTurn(write: Transaction<Tables>, { turnId }: TurnRef): Promise<void> {
+  if (!needsLocks(write)) return;
   await write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId).forShare().execute();
+}
+
+/** False: it is to be cancelled, or has ended. */
+async function lockUnlessStopping(write: Transaction<Tables>, { turnId }: TurnRef): Promise<boolean> {
+  const { rows } = await lockRunning(write, { turnId });
+  return rows.length > 0;
 }
 
 /** Null, or how the step ended when it is kept already. */

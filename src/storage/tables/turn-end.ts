@@ -101,7 +101,7 @@ async function writeEnd(
   write: Write,
   turn: TurnRef,
   status: TurnEndStatus,
-  { resultOf, events = [], keepsCalls = false }: Ending,
+  { resultOf, messages = [], events = [], keepsCalls = false }: Ending,
   now: number,
 ): Promise<Settled & Pick<EndedTurn, 'usage'>> {
   const { turnId } = turn;
@@ -129,7 +129,7 @@ async function writeEnd(
   const { rows: used } = await selectUsage(write, { turnId });
   const usage = (used[0] && usageOf(used[0])) ?? null;
   const event = { type: 'turn-ended', status, ...(usage && { usage }) } as const;
-  await last(turn, { events: [...events, { key: 'turn-ended', event }] });
+  await last(turn, { messages, events: [...events, { key: 'turn-ended', event }] });
   return { questions, usage, marks };
 }
 

@@ -73,7 +73,7 @@ describe('a model that fails on the way', () => {
     expect(failure.nonRetryable).toBe(false);
     const said = await it.story();
 
-    expect(await it.callModel({ attempt: 2 })).toEqual({ finish: 'stop', toolCalls: [] });
+    expect(await it.callModel({ attempt: 2 })).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
     const answer = ['start-step', 'text-start', 'text-delta: You have none.', 'text-end', 'finish-step'];
     expect(await it.story()).toEqual([...(said.length > 0 ? ['reset-step'] : []), ...answer]);
     const ids = (await it.events()).flatMap((event) => (event.type === 'text-start' ? [event.id] : []));

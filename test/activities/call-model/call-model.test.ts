@@ -8,7 +8,7 @@ import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts
 describe('an answer in words', () => {
   test('is streamed into the log, kept as a message, and counted', async () => {
     await using it = await openModelStep({ kind: 'text', chunks: ['You ', 'have ', 'none.'] });
-    expect(await it.callModel()).toEqual({ finish: 'stop', toolCalls: [] });
+    expect(await it.callModel()).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
     expect(await it.story()).toEqual([
       'start-step',
       'text-start',
@@ -22,7 +22,10 @@ describe('an answer in words', () => {
       role: 'assistant',
       content: [{ type: 'text', text: 'You have none.' }],
     });
-    expect((await it.storage.turns.get(turn))?.usage).toEqual({ inputTokens: 11, outputTokens: 7 });
+    const usage = { inputTokens: 11, outputTokens: 7 };
+    expect((await it.events()).at(-1)).toEqual({ type: 'turn-ended', status: 'completed', usage });
+    expect(await it.storage.turns.get(turn)).toMatchObject({ status: 'completed', usage });
+    expect(it.logged()).toContain('turn t1 completed after');
   });
 
   test('begins to show while the model is still talking', async () => {
@@ -70,8 +73,8 @@ describe('an answer in words', () => {
     ['content_filter', 'refused'],
   ] as const)('that was cut short (%s) says so, in the result and in the log', async (finish, expected) => {
     await using it = await openModelStep({ kind: 'text', chunks: ['Once upon'], finish });
-    expect(await it.callModel()).toEqual({ finish: expected, toolCalls: [] });
-    expect((await it.events()).at(-1)).toEqual({ type: 'finish-step', step: 0, finish: expected });
+    expect(await it.callModel()).toEqual({ finish: expected, toolCalls: [], hasEnded: true });
+    expect((await it.events()).at(-2)).toEqual({ type: 'finish-step', step: 0, finish: expected });
     expect(await it.callModel({ attempt: 2 })).toEqual({ finish: expected, toolCalls: [] });
   });
 });
@@ -151,7 +154,7 @@ describe('tool calls', () => {
     expect(await it.storage.toolCalls.get(turn, 'bad')).toBeNull();
     // Again, as after a lost result: the same answer.
     expect(await it.callModel({ attempt: 2 })).toEqual({ finish: 'tool-calls', toolCalls: [] });
-    expect(await it.callModel({ step: 1 })).toEqual({ finish: 'stop', toolCalls: [] });
+    expect(await it.callModel({ step: 1 })).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
     const told = it.server.requests[1]?.body.messages.find(({ role }) => role === 'tool');
     expect(String(told?.content)).toMatch(words);
   });

@@ -30,7 +30,7 @@ test('words of an activity are taken back by the one that repeats it', async () 
   const storage = awayAfter(1, it.storage);
   await expect(it.callModel({ storage })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(await it.story()).not.toEqual([]);
-  expect(await it.callModel({ repeats })).toEqual({ finish: 'stop', toolCalls: [] });
+  expect(await it.callModel({ repeats })).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
   expect(await it.story()).toEqual([
     'reset-step',
     'start-step',
@@ -48,5 +48,5 @@ test('no attempt of an activity is newer than the first of the one that repeats 
   await using it = await openModelStep({ kind: 'status', status: 500 }, { kind: 'text', chunks: ['Yes.'] });
   await expect(it.callModel({ attempt: 2 })).rejects.toMatchObject({ type: 'ModelUnavailable' });
   await expect(it.callModel()).rejects.toMatchObject({ reason: 'newer-attempt' });
-  expect(await it.callModel({ repeats })).toEqual({ finish: 'stop', toolCalls: [] });
+  expect(await it.callModel({ repeats })).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
 });

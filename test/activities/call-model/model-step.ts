@@ -79,7 +79,7 @@ export interface ModelStep extends AsyncDisposable {
   callModel(options?: CallOptions): Promise<StepResult>;
   /** The turn's log, without its first entry. */
   events(): Promise<TurnEvent[]>;
-  /** The same as a reader sees it: types, and each run of deltas joined. */
+  /** What its step has said, as a reader sees it: types, and each run of deltas joined. */
   story(): Promise<string[]>;
 }
 
@@ -132,6 +132,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
     async story() {
       const lines: string[] = [];
       for (const event of await events()) {
+        if (event.type === 'turn-ended') continue;
         const last = lines.length - 1;
         if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') lines.push(event.type);
         else if (lines[last]?.startsWith(`${event.type}: `)) lines[last] += event.delta;

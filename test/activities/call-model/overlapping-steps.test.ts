@@ -61,7 +61,7 @@ test('an attempt that goes on while the next one speaks is cut off, and the next
   more.resolve(' said');
   expect(await first).toMatchObject({ name: 'WriteRefused', reason: 'newer-attempt' });
   late.resolve({ kind: 'text', chunks: ['Second'] });
-  expect(await second).toEqual({ finish: 'stop', toolCalls: [] });
+  expect(await second).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
   // What the first has said goes when the second begins.
   expect(await it.story()).toEqual([
     'reset-step',
@@ -81,7 +81,7 @@ test('an attempt that begins after a later one has begun asks no model', async (
   await arrival;
   expect(await refusal(it.callModel())).toMatchObject({ reason: 'newer-attempt' });
   late.resolve({ kind: 'text', chunks: ['Yes.'] });
-  expect(await second).toEqual({ finish: 'stop', toolCalls: [] });
+  expect(await second).toEqual({ finish: 'stop', toolCalls: [], hasEnded: true });
   expect(it.server.requests).toHaveLength(1);
 });
 

@@ -10,6 +10,8 @@ import { begunTurn, seqs, step, text, upTo } from './fixtures.ts';
 const newerAttempt = { name: 'WriteRefused', reason: 'newer-attempt' };
 const of = (attempt: number, number = 0): StepAttempt => ({ step: number, attempt });
 const usage = { inputTokens: 10, outputTokens: 1 };
+const keptAnew = { kind: 'kept', ended: null };
+const keptBefore = { kind: 'known', finish: 'tool-calls' };
 
 /** What an attempt that is called `name` leaves behind. */
 function left(name: string) {
@@ -51,8 +53,9 @@ export function stepsContract(subject: () => Subject): void {
       expect(await storage.steps.begin(turn, of(1))).toEqual({ kind: 'begun', isRepeat: false });
       const keep = (name: string, by: Storage) => by.steps.keep(turn, of(1), left(name));
       const kept = await Promise.all([keep('one', storage), keep('two', other)]);
-      expect(kept.toSorted()).toEqual([null, 'tool-calls']);
-      const name = kept[0] === null ? 'one' : 'two';
+      expect(kept).toContainEqual(keptAnew);
+      expect(kept).toContainEqual(keptBefore);
+      const name = kept[0]?.kind === 'kept' ? 'one' : 'two';
       expect(await told(turn)).toEqual({
         messages: [name],
         calls: [`call of ${name}`],
@@ -91,7 +94,7 @@ export function stepsContract(subject: () => Subject): void {
       await storage.steps.begin(turn, of(3));
       await expect(say(other, turn, 2, 1)).rejects.toMatchObject(newerAttempt);
       await expect(other.steps.begin(turn, of(2))).rejects.toMatchObject(newerAttempt);
-      expect(await storage.steps.keep(turn, of(3), left('three'))).toBeNull();
+      expect(await storage.steps.keep(turn, of(3), left('three'))).toEqual(keptAnew);
       expect(await told(turn)).toEqual({
         messages: ['three'],
         calls: ['call of three'],
@@ -100,7 +103,7 @@ export function stepsContract(subject: () => Subject): void {
       });
       expect(await seqs(storage, turn)).toEqual(upTo(4));
       // Whoever comes late to a step that is kept goes on from there, too.
-      expect(await storage.steps.keep(turn, of(2), left('two'))).toBe('tool-calls');
+      expect(await storage.steps.keep(turn, of(2), left('two'))).toEqual(keptBefore);
     });
 
     test('begun again say whether there are words to take back', async () => {
@@ -134,6 +137,34 @@ export function stepsContract(subject: () => Subject): void {
         expect(events.at(-1)).toBe('2.0');
         expect(isRepeat).toBe(events.length > 1);
       }
+    });
+
+    const lastStep = { ...left('last'), finish: 'stop' as const, calls: [], ending: {} };
+
+    test('that end their turn do both at once, and are found by another attempt', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      await storage.steps.begin(turn, of(1));
+      const ended = { startedAt: expect.any(Number) as number, questions: [] };
+      expect(await storage.steps.keep(turn, of(1), lastStep)).toEqual({ kind: 'kept', ended });
+      expect(await told(turn)).toMatchObject({
+        messages: ['last'],
+        events: ['finish-step', 'turn-ended'],
+        usage,
+      });
+      expect(await storage.turns.get(turn)).toMatchObject({ status: 'completed' });
+      expect(await other.steps.begin(turn, of(2))).toEqual({ kind: 'kept', finish: 'stop' });
+      expect(await other.steps.keep(turn, of(2), lastStep)).toEqual({ kind: 'known', finish: 'stop' });
+      expect(await seqs(storage, turn)).toEqual(upTo(3));
+    });
+
+    test('leave the end of a turn that is to be cancelled to its workflow', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      await storage.turns.cancel(turn);
+      expect(await storage.steps.keep(turn, of(1), lastStep)).toEqual(keptAnew);
+      expect(await told(turn)).toMatchObject({ messages: ['last'], events: ['finish-step'] });
+      expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
     });
 
     test('of delegated agents are their own', async () => {
