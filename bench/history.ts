@@ -76,12 +76,12 @@ export async function history(setup: BenchSetup): Promise<Section> {
       },
     ],
     aims: [
-      { name: 'a turn', value: turn.events, atMost: 13, because: 'events' },
-      { name: 'a question', value: question.events, atMost: 15, because: 'events' },
+      { name: 'a turn', value: turn.events, atMost: 11, because: 'events' },
+      { name: 'a question', value: question.events, atMost: 13, because: 'events' },
       {
         name: 'three questions in one turn',
         value: turn.events + 3 * (tool.events + question.events),
-        atMost: 90,
+        atMost: 68,
         because: 'events',
       },
     ],

@@ -37,10 +37,11 @@ export interface ActivityDependencies {
 export function createActivities(dependencies: ActivityDependencies) {
   const { agents, servers } = dependencies.config;
   const parts = { ...dependencies, rounds: createCallRounds(dependencies) };
+  const { callModel, makeNextStep } = createCallModel({ ...parts, agents, servers });
   return {
     ...createTurnActivities(parts),
-    ...createCallModel({ ...parts, agents, servers }),
-    ...createToolActivities(parts),
+    callModel,
+    ...createToolActivities(parts, makeNextStep),
     ...createModelQuestionActivity(parts),
     ...createDelegationActivities({
       ...parts,

@@ -21,21 +21,26 @@ const longestTimerMs = 2 ** 31 - 1;
 
 const current = new AsyncLocalStorage<StopSignals>();
 
-/**
- * Runs the work of an activity, in which the other functions of this file can be used. `outlivesHeartbeats`: it goes on when
- * Temporal has received no heartbeats for too long, and has given the activity to another attempt.
- */
+interface StopOptions {
+  /** The work goes on when Temporal has received no heartbeats for too long, and has given the activity to another attempt. */
+  outlivesHeartbeats?: boolean;
+  /** For work whose time is up before its activity's, or that outlives heartbeats: Temporal reports both ends alike. */
+  limitMs?: number;
+}
+
+/** Runs the work of an activity, or a part of it, in which the other functions of this file can be used. */
 export async function withStopSignal<T>(
   turns: Pick<Storage['turns'], 'whenEnding'>,
   turn: TurnRef,
   work: () => Promise<T>,
-  { outlivesHeartbeats = false }: { outlivesHeartbeats?: boolean } = {},
+  { outlivesHeartbeats = false, limitMs }: StopOptions = {},
 ): Promise<T> {
   const ending = new AbortController();
   const leaving = new AbortController();
   const done = new AbortController();
   const stop = AbortSignal.any([
-    outlivesHeartbeats ? cancelledOrTooLong() : cancellationSignal(),
+    outlivesHeartbeats ? cancelledUnlessReplaced() : cancellationSignal(),
+    ...(limitMs === undefined ? [] : [AbortSignal.timeout(Math.min(limitMs, longestTimerMs))]),
     ending.signal,
     leaving.signal,
   ]);
@@ -68,19 +73,17 @@ function isReplaced({ cancellationDetails }: Context): boolean {
   return notFound || timedOut;
 }
 
-/** Enforces the activity's time limit itself: Temporal reports its end in the same way as lost heartbeats. */
-function cancelledOrTooLong(): AbortSignal {
+function cancelledUnlessReplaced(): AbortSignal {
   // Taken here: the signal aborts outside the activity's own async context.
   const context = Context.current();
-  const { cancellationSignal: signal, info } = context;
-  const limitMs = Math.min(info.startToCloseTimeoutMs, longestTimerMs);
+  const { cancellationSignal: signal } = context;
   const cancelled = new AbortController();
   const onAbort = () => {
     if (!isReplaced(context)) cancelled.abort(signal.reason);
   };
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
-  return AbortSignal.any([cancelled.signal, AbortSignal.timeout(limitMs)]);
+  return cancelled.signal;
 }
 
 /** Inside `withStopSignal`: aborts when the turn is ending, the activity was cancelled, or the worker shuts down. */

@@ -1,6 +1,7 @@
 /** The activities as the workflow of a turn calls them: how long each may take and what a failure means. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { modelStepMs } from '../turn/step.ts';
 import { maximumAttempts, shortWrites } from './failures.ts';
 
 export const {
@@ -28,7 +29,7 @@ export const {
   >(shortWrites);
 
 export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
-  startToCloseTimeout: '10m',
+  startToCloseTimeout: modelStepMs,
   // A dead worker is noticed after this long; then another one takes the call.
   heartbeatTimeout: '12s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts },
@@ -37,10 +38,12 @@ export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
 
 /**
  * Retrying is safe: the activity reads from the row of the call whether a request may have been sent, and then repeats only
- * tools that are declared repeatable. The activity itself enforces the server's own timeout.
+ * tools that are declared repeatable. The activity itself enforces the server's own timeout, and goes on with the next model
+ * step where the call is the only one of its step.
  */
 export const { callTool } = proxyActivities<Pick<Activities, 'callTool'>>({
-  // Only a default: each call passes `limits.toolCallMs`. Servers of the old era keep the request open while people think.
+  // Only a default: each call passes `limits.toolCallMs`, and adds the time of a model step that it goes on with. Servers of
+  // the old era keep the request open while people think.
   startToCloseTimeout: '1h',
   heartbeatTimeout: '12s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },

@@ -3,10 +3,11 @@
  * model is done. A delegated agent runs the same workflow as a child; only the root agent's ends the turn.
  */
 import { CancellationScope, allHandlersFinished, condition } from '@temporalio/workflow';
+import type { ModelCallResult } from '../turn/step.ts';
 import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import type { Agent } from './attempts.ts';
-import { runCall } from './calls.ts';
+import { goesOn, notBegun, runCalls } from './calls.ts';
 import { endOf, retryUntilDatabaseAnswers, untilCancelled } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { OperatorView } from './operator-view.ts';
@@ -32,24 +33,28 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   return CancellationScope.nonCancellable(() => finish(end));
 
   async function runSteps(): Promise<TurnEnd | 'withdrawn'> {
-    for (let step = 0; step < turn.limits.maxSteps; step++) {
+    const { maxSteps } = turn.limits;
+    let begun = notBegun;
+    for (let step = 0; step < maxSteps; step++) {
       const summary = `model step ${step + 1}`;
       view.showStep(summary);
-      const result = await retryUntilDatabaseAnswers((again) =>
-        callModel.executeWithOptions({ summary }, [{ turn, step, ...again }]),
-      );
+      const result = begun.result ?? (await makeStep(step, summary, begun.attempts));
       if (result.finish === 'withdrawn') return 'withdrawn';
       isBegun = true;
       hasEnded = result.hasEnded === true;
       if (result.finish !== 'tool-calls') return { status: 'completed' };
-      view.showCalls(summary, result.toolCalls);
-      const running = result.toolCalls.map((call) =>
-        view.whileRunning(call.toolCallId, () => runCall(agent, call)),
-      );
-      for (const ended of await Promise.allSettled(running))
-        if (ended.status === 'rejected') throw ended.reason;
+      const next = goesOn(result.toolCalls) && step + 1 < maxSteps ? step + 1 : undefined;
+      view.showCalls(summary, result.toolCalls, next);
+      begun = await runCalls(agent, result.toolCalls, next);
     }
     return { status: 'failed', failure: tooManySteps(turn) };
+  }
+
+  function makeStep(step: number, summary: string, attemptsBefore: number): Promise<ModelCallResult> {
+    const input = { turn, step, ...(attemptsBefore > 0 && { attemptsBefore }) };
+    return retryUntilDatabaseAnswers((again) =>
+      callModel.executeWithOptions({ summary }, [{ ...input, ...again }]),
+    );
   }
 
   async function finish(end: TurnEnd): Promise<TurnResult | DelegationResult> {

@@ -3,7 +3,7 @@
  * attempts the call waits for people, whose answers the next attempt reads, or for a server that wants to be called later.
  */
 import { sleep } from '@temporalio/workflow';
-import type { AttemptResult, DurableCallPermit, GivenApproval } from '../turn/tool-call.ts';
+import type { AttemptResult, DurableCallPermit, FinishedCall, GivenApproval } from '../turn/tool-call.ts';
 import type { TurnInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
 import type { Questions } from './questions.ts';
@@ -31,7 +31,7 @@ export async function untilFinished(
   { questions, view }: Agent,
   toolCallId: string,
   attempt: (before: Before) => Promise<AttemptResult | DurableCallPermit>,
-): Promise<'finished' | 'permitted'> {
+): Promise<FinishedCall | { kind: 'permitted' }> {
   let before: Before = { execution: 0 };
   for (let pauses = 0; ;) {
     const since = questions.now();
@@ -41,7 +41,7 @@ export async function untilFinished(
     switch (result.kind) {
       case 'finished':
       case 'permitted':
-        return result.kind;
+        return result;
       case 'later':
         await sleep(Math.min(firstPauseMs * 2 ** pauses++, longestPauseMs));
         break;

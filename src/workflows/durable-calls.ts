@@ -3,7 +3,8 @@
  * the code that the call began with. Such a worker may be gone, or never come.
  */
 import { CancellationScope, sleep, startChild, workflowInfo } from '@temporalio/workflow';
-import type { DurableCall, GivenApproval } from '../turn/tool-call.ts';
+import type { DurableCall } from '../turn/step.ts';
+import type { GivenApproval } from '../turn/tool-call.ts';
 import { finishLostTool, permitDurableCall, withdrawUnbegunTool } from './activities.ts';
 import { untilFinished } from './attempts.ts';
 import type { Agent } from './attempts.ts';
@@ -30,7 +31,7 @@ export async function runDurableCall(agent: Agent, call: DurableCall): Promise<v
       const input = { turn, toolCallId, ...(approval && { approval }) };
       return permitDurableCall.executeWithOptions({ summary }, [input]);
     });
-    if (permit === 'finished') return;
+    if (permit.kind === 'finished') return;
   }
   if ((await unlessEnded(runTool(turn, call, given))) !== null) return;
   const summary = `${toolName}: ended from outside`;

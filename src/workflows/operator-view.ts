@@ -6,7 +6,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { AskedQuestion } from '../turn/ask.ts';
-import type { ToolCall } from '../turn/tool-call.ts';
+import type { ToolCall } from '../turn/step.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
 import { callWaits, searchAttributes } from './messages.ts';
 import type { CallWaits } from './messages.ts';
@@ -31,8 +31,10 @@ export class OperatorView {
     setCurrentDetails(`${step}: thinking`);
   }
 
-  showCalls(step: string, calls: ToolCall[]): void {
-    this.#work = `${step}: ${calls.map(nameOf).join(', ')}`;
+  /** `next`: the step that the activity of the call goes on with. */
+  showCalls(step: string, calls: ToolCall[], next?: number): void {
+    const names = calls.map(nameOf).join(', ');
+    this.#work = `${step}: ${next === undefined ? names : withNextStep(names, next)}`;
     setCurrentDetails(this.#work);
   }
 
@@ -119,6 +121,10 @@ export class OperatorView {
 export function requestedAction({ mode, askedBy, isConnection }: AskedQuestion, by = askedBy): string {
   if (isConnection) return `connect ${by}`;
   return mode === 'url' ? `open a page of ${by}` : `answer ${by}`;
+}
+
+export function withNextStep(name: string, next: number): string {
+  return `${name} → step ${next + 1}`;
 }
 
 function showStatus(status: string, waitingFor: string | null): void {

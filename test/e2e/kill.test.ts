@@ -10,7 +10,7 @@ import type { TurnView } from '../../src/client/turn-view.ts';
 import { recordedServer } from '../../src/development/temporal-server-record.ts';
 import { dataUrl, png } from '../images.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
-import type { OpenAIServer } from '../servers/openai-server.ts';
+import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { lacking, readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
@@ -34,11 +34,19 @@ let service: ServiceProcess;
 /** The first try stops in the middle of a word. */
 const story = ['Once upon ', 'a time'];
 
+/** How often each agent was asked for words. */
+const asked = { clerk: 0, writer: 0 };
+
+function reply({ messages, tools = [] }: ChatRequest): Reply {
+  if (tools.length === 0)
+    return asked.writer++ === 0 ? { kind: 'hang', chunks: ['Once up'] } : { kind: 'text', chunks: story };
+  if (messages.at(-1)?.role !== 'tool')
+    return { kind: 'tool-calls', calls: [{ name: 'tracker__list_issues', arguments: '{}' }] };
+  return asked.clerk++ === 0 ? { kind: 'hang', chunks: ['Let me'] } : { kind: 'text', chunks: ['Listed.'] };
+}
+
 beforeAll(async () => {
-  model = await createOpenAIServer({
-    reply: (_, index) =>
-      index === 0 ? { kind: 'hang', chunks: ['Once up'] } : { kind: 'text', chunks: story },
-  });
+  model = await createOpenAIServer({ reply });
   deployment = await createDeployment({ env: { MODEL_URL: model.baseURL } });
   deployment.defer(() => model.stop());
   service = await deployment.start('start');
@@ -108,13 +116,15 @@ test(
 );
 
 describe('killed while its turns are at work', () => {
-  const asked: Record<'list' | 'notYet' | 'done' | 'story', Watched> = {} as never;
+  const turns: Record<'list' | 'listed' | 'notYet' | 'done' | 'story', Watched> = {} as never;
   let listedBefore: number;
 
   /** One call of each kind is under way when the service dies; both accounts are connected by now. */
   beforeAll(async () => {
     const alice = deployment.client('alice');
     const { faults } = deployment.tracker;
+    turns.listed = say(alice, 'list them', { agentId: 'clerk' });
+    await turns.listed.until((view) => textOf(view) === 'Let me');
     listedBefore = ran('list_issues').length;
     const arriving = async (moment: 'before' | 'after', text: string) => {
       const { arrived, release } = faults.hold(moment);
@@ -125,20 +135,29 @@ describe('killed while its turns are at work', () => {
     const list = await arriving('before', 'list my open issues');
     const notYet = await arriving('before', 'create an issue called Not yet');
     const done = await arriving('after', 'create an issue called Done already');
-    asked.list = list.turn;
-    asked.notYet = notYet.turn;
-    asked.done = done.turn;
+    turns.list = list.turn;
+    turns.notYet = notYet.turn;
+    turns.done = done.turn;
     const message = { id: randomUUID(), text: 'tell me a story', images: [dataUrl(png)] };
-    asked.story = say(alice, '', { agentId: 'writer', message });
-    await asked.story.until((view) => textOf(view) === 'Once up');
+    turns.story = say(alice, '', { agentId: 'writer', message });
+    await turns.story.until((view) => textOf(view) === 'Once up');
     await killAndRestart(() => done.release());
   }, 60_000);
 
   test('a call that only reads is made again, and its answer arrives', { timeout: 90_000 }, async () => {
-    const view = await asked.list.end();
+    const view = await turns.list.end();
     expect(callsIn(view)).toEqual(['tracker__list_issues: done']);
     expect(textOf(view)).toContain('Here they are');
-    expectOneStory(asked.list);
+    expectOneStory(turns.list);
+    expect(ran('list_issues')).toHaveLength(listedBefore + 1);
+  });
+
+  test('a call whose result the model was reading is not made again', { timeout: 90_000 }, async () => {
+    const view = await turns.listed.end();
+    expect(callsIn(view)).toEqual(['tracker__list_issues: done']);
+    expect(textOf(view)).toBe('Listed.');
+    expectOneStory(turns.listed);
+    await turns.list.end();
     expect(ran('list_issues')).toHaveLength(listedBefore + 1);
   });
 
@@ -149,10 +168,10 @@ describe('killed while its turns are at work', () => {
     'a call that changes something is not repeated when it is %s: the model is told that the outcome is unknown',
     { timeout: 90_000 },
     async (_, which, executions) => {
-      const view = await asked[which].end();
+      const view = await turns[which].end();
       expect(failuresIn(view)).toEqual([expect.stringContaining('unknown whether the action took place')]);
       expect(textOf(view)).toContain('I cannot tell whether it happened');
-      expectOneStory(asked[which]);
+      expectOneStory(turns[which]);
       const title = which === 'done' ? 'Done already' : 'Not yet';
       const issues = deployment.tracker.issues.list({ state: 'all', assignee: null });
       expect(issues.filter((issue) => issue.title === title)).toHaveLength(executions);
@@ -166,22 +185,24 @@ describe('killed while its turns are at work', () => {
     'a sentence that was cut off is said again, whole: who watched it reads it once in the end',
     { timeout: 90_000 },
     async () => {
-      expect(textsIn(await asked.story.end())).toEqual(['Once upon a time']);
-      expect(asked.story.views.map((view) => textsIn(view).join())).toContain('Once up');
-      expectOneStory(asked.story);
+      expect(textsIn(await turns.story.end())).toEqual(['Once upon a time']);
+      expect(turns.story.views.map((view) => textsIn(view).join())).toContain('Once up');
+      expectOneStory(turns.story);
       // The model is given the image of the message again.
-      const given = model.requests.map(({ body }) => JSON.stringify(body.messages).includes(dataUrl(png)));
+      const given = model.requests
+        .filter(({ body }) => !body.tools?.length)
+        .map(({ body }) => JSON.stringify(body.messages).includes(dataUrl(png)));
       expect(given).toEqual([true, true]);
     },
   );
 
   test('newcomers read it once, and never what was cut off', { timeout: 90_000 }, async () => {
-    await asked.story.end();
+    await turns.story.end();
     const alice = deployment.client('alice');
-    const newcomer = say(alice, '', asked.story.message);
+    const newcomer = say(alice, '', turns.story.message);
     expect(textsIn(await newcomer.end())).toEqual(['Once upon a time']);
     let said = '';
-    for await (const { event } of alice.events(asked.story.message.conversationId)) {
+    for await (const { event } of alice.events(turns.story.message.conversationId)) {
       if (event.type === 'text-delta') said += String(event['delta']);
       if (event.type === 'turn-ended') break;
     }

@@ -46,14 +46,14 @@ test('a turn of one step is 11 events', async () => {
   expect(await eventsOf('hello', 0)).toHaveLength(stepEvents);
 });
 
-/** A step that calls a tool, and the call of it, without the question: an activity and a workflow task for each. */
-const callEvents = 12;
+/** A call of a tool, and the step that reads its result, without the question: one activity and one workflow task. */
+const callEvents = 6;
 
 test('a question is at most 13 events, with the call that is made again; the next ones are fewer', async () => {
   const one = await eventsOf(callOf(['book', { city: 'Oslo' }]), 1);
   expect(one.length - stepEvents - callEvents).toBeLessThanOrEqual(13);
   const three = await eventsOf(callOf(['wizard']), 3);
-  // The timer is there already. So three calls in three steps, with a question each, are at most 90.
+  // The timer is there already. So three calls in three steps, with a question each, are at most 68.
   expect(three.length - stepEvents - callEvents).toBeLessThanOrEqual(3 * 13 - 2);
 });
 

@@ -16,6 +16,7 @@ import { ModelCallError } from '../../models/stream-step.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { turnStarted } from '../../telemetry/events.ts';
+import { modelStepMs } from '../../turn/step.ts';
 import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
 import type { OfferedTools } from '../durable-tools/offered-tools.ts';
@@ -45,21 +46,32 @@ interface Parts extends Dependencies {
   toolsOf: ReturnType<typeof createAgentTools>;
 }
 
+/** A step after the first, made in an activity that sends heartbeats itself. */
+export type MakeStep = (input: ModelCallInput) => Promise<StepResult>;
+
 export function createCallModel(dependencies: Dependencies) {
   const parts: Parts = { ...dependencies, toolsOf: createAgentTools(dependencies) };
   const { turns } = dependencies.storage;
+  const makeNextStep: MakeStep = (input) =>
+    withStopSignal(turns, input.turn, () => makeStep(parts, input), { limitMs: modelStepMs });
   return {
+    makeNextStep,
     callModel: (input: ModelCallInput) =>
       whileHeartbeating(() => withStopSignal(turns, input.turn, () => callModel(parts, input))),
   };
 }
 
 async function callModel(parts: Parts, input: ModelCallInput): Promise<ModelCallResult> {
-  const { storage } = parts;
   const { turn, step } = input;
-  const attempt = attemptNumber(input);
   const isFirst = step === 0 && !turn.delegation;
-  if (isFirst && !(await beginTurn(parts, turn, attempt))) return { finish: 'withdrawn' };
+  if (isFirst && !(await beginTurn(parts, turn, attemptNumber(input)))) return { finish: 'withdrawn' };
+  return makeStep(parts, input);
+}
+
+async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult> {
+  const { storage } = parts;
+  const { turn, step, attemptsBefore = 0 } = input;
+  const attempt = attemptsBefore + attemptNumber(input);
   const agent = agentOf(parts, turn);
   const [begun, messages, { tools, away }] = await Promise.all([
     storage.steps.begin(turn, { step, attempt }),

@@ -7,23 +7,32 @@
  * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
  * declared repeatable and reports the rest as unknown. From then on all that the first one writes is refused, should it
  * still be alive.
+ *
+ * The attempt that finishes the only call of a step, or finds it finished, goes on with the next model step in the same
+ * activity.
  */
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
+import { WriteRefused } from '../../storage/write-refused.ts';
+import { turnIsOver } from '../../turn/failure-types.ts';
+import { modelStepMs } from '../../turn/step.ts';
+import type { StepResult } from '../../turn/step.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { isApproval } from '../approval.ts';
 import { mayCall } from '../call-model/agent-tools.ts';
+import type { MakeStep } from '../call-model/call-model.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { asksOf, questionsOfCall } from '../questions/questions.ts';
 import { stopSignal, whileNotReplaced, withStopSignal } from '../stop-signal.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { abandonHeldCalls, isLeftOpen, sendAbandoned } from './abandon-call.ts';
-
 import { askForAccount, connectsOf } from './account.ts';
 import { attemptAt, finishCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
@@ -42,20 +51,23 @@ export interface FailedCall {
   server: string | null;
 }
 
-export function createToolActivities(parts: CallParts) {
+export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
+  const { turns } = parts.storage;
   return {
-    async callTool(input: ToolCallInput): Promise<AttemptResult> {
-      const { storage } = parts;
-      const { turn, toolCallId } = input;
-      const own = { turn, toolCallId, by: attemptAt(input) };
-      const make = async () => {
-        await whenLetGo(storage, own);
-        return whileHolding(storage, own, () => callTool(parts, input));
-      };
-      return whileHeartbeating(() =>
-        whileNotReplaced(withStopSignal(storage.turns, turn, make, { outlivesHeartbeats: true })),
-      );
-    },
+    callTool: (input: ToolCallInput): Promise<AttemptResult> =>
+      whileHeartbeating(async () => {
+        const { nextStep, turn } = input;
+        // The time that is left belongs to the model step.
+        const limitMs = activityInfo().startToCloseTimeoutMs - (nextStep === undefined ? 0 : modelStepMs);
+        const calling = withStopSignal(turns, turn, () => callWhenLetGo(parts, input), {
+          outlivesHeartbeats: true,
+          limitMs,
+        });
+        const { result, isStopped } = await whileNotReplaced(calling);
+        if (result.kind !== 'finished' || nextStep === undefined || isStopped) return result;
+        const next = await goOn(parts, makeNextStep, input, nextStep);
+        return { ...result, ...(next && { next }) };
+      }),
 
     /** The attempts of an activity are used up, without a result. Abandons what a server keeps open. */
     async failToolCall({ turn, toolCallId, server: name }: FailedCall): Promise<void> {
@@ -75,6 +87,44 @@ export function createToolActivities(parts: CallParts) {
         void sendAbandoned(parts, turn, { server, resume: last.resume });
     },
   };
+}
+
+/** `isStopped`: the turn is ending, or the worker is leaving. */
+async function callWhenLetGo(
+  parts: CallParts,
+  input: ToolCallInput,
+): Promise<{ result: AttemptResult; isStopped: boolean }> {
+  const { storage } = parts;
+  const { turn, toolCallId } = input;
+  const own = { turn, toolCallId, by: attemptAt(input) };
+  await whenLetGo(storage, own);
+  const result = await whileHolding(storage, own, () => callTool(parts, input));
+  return { result, isStopped: stopSignal().aborted };
+}
+
+/**
+ * One attempt at the model step that reads the call's result. Undefined where it fails: the call is finished, and the
+ * workflow makes the step, with retries of its own. Rejects only when the turn is over, where nothing is to follow.
+ */
+async function goOn(
+  { logger }: CallParts,
+  makeNextStep: MakeStep,
+  { turn, repeats }: ToolCallInput,
+  step: number,
+): Promise<StepResult | undefined> {
+  try {
+    return await makeNextStep({ turn, step, ...(repeats && { repeats }) });
+  } catch (error) {
+    if (isTurnOver(error)) throw error;
+    const isExpected = error instanceof TemporalFailure || error instanceof WriteRefused;
+    if (!isExpected) logger.warn({ err: error, turnId: turn.turnId, step }, 'a model step is repeated');
+    return undefined;
+  }
+}
+
+function isTurnOver(error: unknown): boolean {
+  if (error instanceof WriteRefused) return error.reason === 'turn-ended';
+  return error instanceof ApplicationFailure && turnIsOver.includes(error.type ?? '');
 }
 
 async function callTool(parts: CallParts, input: ToolCallInput): Promise<AttemptResult> {

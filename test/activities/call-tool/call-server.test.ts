@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHeldCallLimit } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { AttemptResult } from '../../../src/turn/tool-call.ts';
@@ -71,14 +71,19 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   }
 
   /** `changed`: tables whose functions are replaced. */
-  function attempt(execution: number, count = 1, changed: Partial<Storage> = {}): Promise<AttemptResult> {
+  function attempt(
+    execution: number,
+    count = 1,
+    changed: Partial<Storage> = {},
+    more: { nextStep?: number } = {},
+  ): Promise<AttemptResult> {
     const { callTool } = activities(changed);
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
-      { attempt: count },
+      { attempt: count, startToCloseTimeoutMs: 60 * 60_000 },
       { client, logger: new DefaultLogger('ERROR') },
     );
-    const input = { turn, toolCallId, server: 'asking', tool: 'ask', execution };
+    const input = { turn, toolCallId, server: 'asking', tool: 'ask', execution, ...more };
     return environment.run(callTool, input);
   }
 
@@ -308,4 +313,46 @@ test('a call whose attempts are used up ends as one that did not run, or may hav
     turn: untouched.turn,
   });
   expect(await untouched.told()).toContain('could not be called because of a problem on our side');
+});
+
+describe('an attempt that goes on with the next step', () => {
+  const nextStep = 1;
+  const going = { nextStep };
+
+  test('finds the call finished where a worker has died after it, and makes the step', async () => {
+    const { server, attempt, storage, turn } = await openCall(done('booked'));
+    expect(await attempt(0)).toEqual({ kind: 'finished' });
+    const next = { finish: 'stop', toolCalls: [], hasEnded: true };
+    expect(await attempt(0, 2, {}, going)).toEqual({ kind: 'finished', next });
+    expect(server.calls).toHaveLength(1);
+    expect(await storage.turns.get(turn)).toMatchObject({ status: 'completed' });
+  });
+
+  test('makes no step when the call asks', async () => {
+    const { attempt, storage, turn } = await openCall(one);
+    expect(await attempt(0, 1, {}, going)).toMatchObject({ kind: 'asks' });
+    expect(await storage.steps.begin(turn, { step: nextStep, attempt: 1 })).toMatchObject({ kind: 'begun' });
+  });
+
+  test('makes no step when its turn is about to end', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const { attempt, storage, turn, told } = await openCall(() => arrived.resolve());
+    const making = attempt(0, 1, {}, going);
+    await arrived.promise;
+    await storage.turns.cancel(turn);
+    expect(await making).toEqual({ kind: 'finished' });
+    expect(await told()).not.toBe('[]');
+    expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
+  });
+
+  test('keeps the result of the call when the database cannot keep the step', async () => {
+    const { attempt, storage, turn, told } = await openCall(done('booked'));
+    const keep = () => Promise.reject(new Error('no room'));
+    const steps = { ...storage.steps, keep };
+    expect(await attempt(0, 1, { steps }, going)).toEqual({ kind: 'finished' });
+    expect(await told()).toContain('booked');
+    // The workflow repeats it, with a number that is newer than that of any attempt here.
+    const begun = await storage.steps.begin(turn, { step: nextStep, attempt: 6 });
+    expect(begun).toEqual({ kind: 'begun', isRepeat: expect.any(Boolean) });
+  });
 });
