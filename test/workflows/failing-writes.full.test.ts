@@ -28,6 +28,7 @@ async function startWith(broken: (storage: Storage) => Broken): Promise<void> {
       return {
         ...storage,
         turns: { ...storage.turns, ...parts.turns },
+        steps: { ...storage.steps, ...parts.steps },
         elicitations: { ...storage.elicitations, ...parts.elicitations },
       };
     },
@@ -51,7 +52,9 @@ test('a question that cannot be opened fails its call, with words that name noth
 
 test('an end that cannot be written closes the workflow all the same, and the next turn can begin', async () => {
   let isWrong = true;
-  await startWith(({ turns }) => ({
+  await startWith(({ steps, turns }) => ({
+    // The last step leaves the end to the workflow, as where the turn is being cancelled.
+    steps: { keep: (turn, of, { ending: _, ...kept }) => steps.keep(turn, of, kept) },
     turns: { end: (...ending) => (isWrong ? wrong() : turns.end(...ending)) },
   }));
   const lost = await alice.chat('hello', { conversation });
@@ -64,14 +67,27 @@ test('an end that cannot be written closes the workflow all the same, and the ne
   expect(next.text()).toBe('You said: hello again');
 });
 
-test('a database that is away for longer than a mistake is forgiven is waited for', async () => {
-  let left = 8;
-  const away = () =>
-    new DatabaseUnavailable(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-  await startWith(({ turns }) => ({
-    turns: { end: (...ending) => (left-- > 0 ? Promise.reject(away()) : turns.end(...ending)) },
-  }));
-  const stream = await alice.chat('hello', { conversation });
-  await stream.finished();
-  expect(await handle(stream).result()).toEqual({ status: 'completed' });
-}, 90_000);
+test.each(['steps', 'turns'] as const)(
+  'a database that is away when the end is written (%s) is waited for',
+  async (part) => {
+    let left = 8;
+    const away = () =>
+      new DatabaseUnavailable(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    await startWith(({ steps, turns }) => ({
+      steps: {
+        keep(turn, of, { ending, ...kept }) {
+          if (part === 'steps' && left-- > 0) return Promise.reject(away());
+          return steps.keep(turn, of, { ...kept, ...(part === 'steps' && ending && { ending }) });
+        },
+      },
+      turns: {
+        end: (...ending) => (part === 'turns' && left-- > 0 ? Promise.reject(away()) : turns.end(...ending)),
+      },
+    }));
+    const stream = await alice.chat('hello', { conversation });
+    await stream.finished();
+    expect(await handle(stream).result()).toEqual({ status: 'completed' });
+    expect(left).toBeLessThan(1);
+  },
+  90_000,
+);
