@@ -1,13 +1,13 @@
 /**
- * Author's code in one file, by rolldown: tools as workflows may run them, activities for Node. Nothing of the output
- * depends on where the folder is.
+ * Author's code in one file, by rolldown: tools that ask as workflows may run them, everything else for Node. Nothing of the
+ * output depends on where the folder is.
  */
 import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
 import type { ToolFiles } from './tool-files.ts';
-import { ToolFolderError } from './tool-folder-error.ts';
+import { RefusedImports, ToolFolderError } from './tool-folder-error.ts';
 
 const tools = path.resolve(import.meta.dirname, '../tools');
 /** Of the service's own modules: compiled in the package, TypeScript elsewhere. */
@@ -32,33 +32,50 @@ export interface Code {
   pages: string[];
 }
 
-/** For workflows: imports that reach outside are refused. An `esm` module keeps its imports of Temporal's SDK. */
-export function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
-  const problems = new Set<string>();
-  const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, problems)];
+/**
+ * For workflows: imports that reach outside are refused, with `RefusedImports` where nothing else is wrong. An `esm` module
+ * keeps its imports of Temporal's SDK.
+ */
+export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
+  const refused = new Set<string>();
+  const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, refused)];
   const external = format === 'esm' ? [/^@temporalio\/(workflow|common)/] : [];
-  return build(files, problems, { plugins, platform: 'neutral', external }, format);
+  const bundled = await build(files, refused, { plugins, platform: 'neutral', external }, format);
+  if (refused.size > 0) throw new RefusedImports(files.folder, [...refused]);
+  return bundled;
 }
 
-/** For Node, packages included. */
-export async function bundleActivities(files: ToolFiles): Promise<Code & { exports: string[] }> {
+/** The names of what the file of activities exports; null where there is none. */
+export async function activityNames(files: ToolFiles): Promise<string[] | null> {
   const { folder, activities } = files;
-  if (activities === undefined) return { code: '', sources: [], runtime: [], pages: [], exports: [] };
-  const problems = new Set<string>();
+  if (activities === undefined) return null;
   const code = `export * from ${JSON.stringify(path.join(folder, activities))};\n`;
-  return build(files, problems, { plugins: [entryOf(code)], platform: 'node' }, 'esm');
+  return (await bundleForNode({ files, code })).exports;
 }
+
+/** For Node, packages included. `stubs`: the file of activities is left out, and in its place are functions of these names. */
+export function bundleForNode({ files, code }: Entry, stubs?: readonly string[]): Promise<Bundled> {
+  const plugins = [
+    entryOf(code),
+    packagesOf(files.folder),
+    ...(stubs ? [withoutActivities(files, stubs)] : []),
+  ];
+  return build(files, new Set(), { plugins, platform: 'node' }, 'esm');
+}
+
+type Bundled = Code & { exports: string[] };
 
 async function build(
   { folder }: ToolFiles,
-  problems: Set<string>,
+  refused: ReadonlySet<string>,
   {
     plugins,
     platform,
     external = [],
   }: { plugins: Plugin[]; platform: 'neutral' | 'node'; external?: RegExp[] },
   format: 'esm' | 'iife',
-): Promise<Code & { exports: string[] }> {
+): Promise<Bundled> {
+  const problems = new Set<string>();
   const output: OutputOptions = {
     format,
     name: 'authored',
@@ -84,7 +101,7 @@ async function build(
     });
     const generated = await bundle.generate(output);
     const [chunk] = generated.output;
-    if (problems.size > 0) throw new ToolFolderError(folder, [...problems]);
+    if (problems.size > 0) throw new ToolFolderError(folder, [...refused, ...problems]);
     const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isOfPackage(id));
     const [runtime = [], sources = []] = [true, false].map((own) => files.filter((id) => isOurs(id) === own));
     const pages = sources
@@ -93,7 +110,7 @@ async function build(
     return { code: chunk.code, sources, runtime, pages, exports: chunk.exports };
   } catch (error) {
     if (error instanceof ToolFolderError) throw error;
-    throw new ToolFolderError(folder, [...problems, ...problemsOf(error, folder)]);
+    throw new ToolFolderError(folder, [...refused, ...problems, ...problemsOf(error, folder)]);
   } finally {
     await bundle?.close();
   }
@@ -145,7 +162,27 @@ function zodIn(require: NodeJS.Require): string | undefined {
   }
 }
 
-function refuseImports({ folder, activities }: ToolFiles, problems: Set<string>): Plugin {
+/** The file of activities is not needed to read what tools are, and may need what is there only when they run. */
+function withoutActivities({ folder, activities }: ToolFiles, names: readonly string[]): Plugin {
+  const stub = '\0interlude:activities';
+  return {
+    name: 'without-activities',
+    async resolveId(source, importer) {
+      if (activities === undefined || source === stub) return source === stub ? source : null;
+      const resolved = await this.resolve(source, importer, { skipSelf: true });
+      return resolved?.id === path.join(folder, activities) ? stub : null;
+    },
+    load: (id) =>
+      id === stub
+        ? {
+            code: names.map((name) => `export const ${name} = () => undefined;\n`).join(''),
+            moduleType: 'js',
+          }
+        : null,
+  };
+}
+
+function refuseImports({ folder, activities }: ToolFiles, refused: Set<string>): Plugin {
   const importers = new Map<string, string>();
   /** The author's own file on the way to an import, and what lies between. */
   const wayTo = (importer: string | undefined): { file: string; through: string } => {
@@ -167,7 +204,7 @@ function refuseImports({ folder, activities }: ToolFiles, problems: Set<string>)
         if (allowed.has(bare)) return null;
         const { file, through } = wayTo(importer);
         const what = through === '' ? `imports ${source}` : `imports ${through}, which imports ${source}`;
-        problems.add(`${file}: it ${what}, which a workflow may not; move what needs it into activities.ts`);
+        refused.add(`${file}: it ${what}, which a workflow may not; move what needs it into activities.ts`);
         return { id: source, external: true };
       }
       const resolved = await this.resolve(source, importer, { skipSelf: true });
@@ -175,7 +212,7 @@ function refuseImports({ folder, activities }: ToolFiles, problems: Set<string>)
       if (importer !== undefined && !importers.has(resolved.id)) importers.set(resolved.id, importer);
       if (activities !== undefined && resolved.id === path.join(folder, activities)) {
         const token = `activities<typeof import('./${activities}')>()`;
-        problems.add(
+        refused.add(
           `${nameIn(folder, importer ?? '')}: it imports ${activities} itself, which a workflow may not; write ${token} and import only types`,
         );
         return { id: resolved.id, external: true };

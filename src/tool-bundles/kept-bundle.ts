@@ -13,8 +13,8 @@ const bundleFile = '.interlude-bundle.json';
 const root = path.resolve(import.meta.dirname, '../..');
 const lockfiles = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package.json'];
 
-/** Of what a bundle consists: changes with `ToolBundle`. 1 held Temporal's SDK. */
-const currentFormat = 2;
+/** Of what a bundle consists: changes with `ToolBundle`. */
+const currentFormat = 3;
 
 interface Kept {
   format?: number;

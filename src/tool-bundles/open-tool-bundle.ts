@@ -1,8 +1,8 @@
 /** The bundle of a folder of tools: the one kept in it while nothing has changed, else made anew, because that takes seconds. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { bundleActivities } from './bundle-code.ts';
-import { bundleToolWorkflows } from './bundle-workflows.ts';
+import { activityNames } from './bundle-code.ts';
+import { bundleNodeCode, bundleToolWorkflows } from './bundle-modules.ts';
 import { keepBundle, readKeptBundle } from './kept-bundle.ts';
 import { readManifest } from './read-manifest.ts';
 import type { ToolBundle } from './tool-bundle.ts';
@@ -22,23 +22,30 @@ export async function buildToolBundle(folder: string): Promise<ToolBundle> {
 }
 
 async function bundleFiles(files: ToolFiles): Promise<ToolBundle> {
-  const activities = await bundleActivities(files);
-  const { tools: manifest } = await readManifest(
-    files,
-    files.activities === undefined ? null : activities.exports,
-  );
-  const workflows = await bundleToolWorkflows(files);
-  const parts = { workflows: workflows.code, activities: activities.code, manifest };
+  const { tools: manifest } = await readManifest(files, await activityNames(files));
+  const withTool = (isPlain: boolean) =>
+    files.modules.filter((module) =>
+      manifest.some(({ file, executeMs }) => file === module && (executeMs !== undefined) === isPlain),
+    );
+  const [workflows, node] = await Promise.all([
+    bundleToolWorkflows(files, withTool(false)),
+    bundleNodeCode(files, withTool(true)),
+  ]);
+  const parts = { workflows: workflows.code, node: node.code, manifest };
   const bundle: ToolBundle = { hash: hashOf(parts), ...parts, pages: workflows.pages };
   await keepBundle(files, bundle, {
-    authored: [...workflows.sources, ...activities.sources],
-    runtime: workflows.runtime,
+    authored: [
+      ...workflows.sources,
+      ...node.sources,
+      ...files.modules.map((file) => path.join(files.folder, file)),
+    ],
+    runtime: [...workflows.runtime, ...node.runtime],
   });
   return bundle;
 }
 
-function hashOf({ workflows, activities, manifest }: Omit<ToolBundle, 'hash'>): string {
+function hashOf({ workflows, node, manifest }: Omit<ToolBundle, 'hash'>): string {
   const hash = createHash('sha256');
-  for (const part of [workflows, activities, JSON.stringify(manifest)]) hash.update(`${part.length}:${part}`);
+  for (const part of [workflows, node, JSON.stringify(manifest)]) hash.update(`${part.length}:${part}`);
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,10 +1,12 @@
-/** Runs the author's definitions once, where nothing of the service can be reached, to read what the tools say of themselves. */
+/** Runs the author's definitions once, where nothing of the service can be reached, to read what the tools are. */
 import { createContext, Script } from 'node:vm';
 import path from 'node:path';
+import { problemsTogether } from '../tools/describe-tools.ts';
 import type { DescribedTools, ToolDescription } from '../tools/describe-tools.ts';
-import { bundleTools } from './bundle-code.ts';
+import { bundleForNode, bundleTools } from './bundle-code.ts';
+import { loadForNode } from './load-for-node.ts';
 import type { ToolFiles } from './tool-files.ts';
-import { ToolFolderError } from './tool-folder-error.ts';
+import { RefusedImports, ToolFolderError } from './tool-folder-error.ts';
 
 const longestLoadMs = 5_000;
 // Compiled in the package, TypeScript elsewhere.
@@ -17,19 +19,79 @@ export interface Manifest {
   tools: ToolDescription[];
   /** Files that send users to pages, as far as can be seen. */
   pages: string[];
+  /** What an author may want to change. */
+  hints: string[];
+}
+
+interface Described extends DescribedTools {
+  pages: string[];
 }
 
 /** `activities`: names of what the file of activities exports, if there is one. */
 export async function readManifest(files: ToolFiles, activities: string[] | null): Promise<Manifest> {
+  const described = await describeAll(files, activities);
+  const order = ({ file }: ToolDescription) => files.modules.indexOf(file);
+  const problems = [...described.problems, ...problemsTogether(described, files.modules)];
+  if (problems.length > 0) throw new ToolFolderError(files.folder, problems);
+  const { tools, pages, hints } = described;
+  return { tools: tools.toSorted((one, other) => order(one) - order(other)), pages, hints };
+}
+
+/**
+ * As workflows would load them, all together. A module that imports what a workflow may not is loaded in Node instead; a tool
+ * of such a module can only have `execute`.
+ */
+async function describeAll(files: ToolFiles, activities: string[] | null): Promise<Described> {
+  try {
+    return await describeForWorkflows(files, activities);
+  } catch (error) {
+    if (!(error instanceof RefusedImports)) throw error;
+  }
+  const refused = new Map<string, readonly string[]>();
+  for (const file of files.modules)
+    await bundleTools(entryOf({ ...files, modules: [file] }, activities), 'iife').catch((error: unknown) => {
+      if (!(error instanceof RefusedImports)) throw error;
+      refused.set(file, error.problems);
+    });
+  const [portable, forNode] = [false, true].map((is) =>
+    files.modules.filter((file) => refused.has(file) === is),
+  ) as [string[], string[]];
+  const parts = await Promise.all([
+    describeForWorkflows({ ...files, modules: portable }, activities),
+    describeForNode({ ...files, modules: forNode }, activities),
+  ]);
+  const [, { tools }] = parts;
+  const asking = new Set(tools.flatMap(({ file, executeMs }) => (executeMs === undefined ? file : [])));
+  const imports = [...asking].flatMap((file) => refused.get(file) ?? []);
+  return {
+    tools: parts.flatMap((part) => part.tools),
+    problems: [...parts.flatMap((part) => part.problems), ...new Set(imports)],
+    hints: parts.flatMap((part) => part.hints),
+    named: parts.flatMap((part) => part.named),
+    pages: parts.flatMap((part) => part.pages),
+  };
+}
+
+async function describeForWorkflows(files: ToolFiles, activities: string[] | null): Promise<Described> {
+  const { code, pages } = await bundleTools(entryOf(files, activities), 'iife');
+  return { ...(JSON.parse(await run(code, files.folder)) as DescribedTools), pages };
+}
+
+async function describeForNode(files: ToolFiles, activities: string[] | null): Promise<Described> {
+  const { code } = await bundleForNode(entryOf(files, activities), activities ?? []);
+  const loaded = await loadForNode(code, { timeoutMs: longestLoadMs }).catch((error: unknown) => {
+    throw new ToolFolderError(files.folder, [`they cannot be loaded: ${(error as Error).message}`]);
+  });
+  return { ...(JSON.parse(await (loaded['described'] as Promise<string>)) as DescribedTools), pages: [] };
+}
+
+function entryOf(files: ToolFiles, activities: string[] | null): { files: ToolFiles; code: string } {
   const modules = files.modules.map(
     (file) => `{ file: ${quoted(file)}, load: () => import(${quoted(path.join(files.folder, file))}) }`,
   );
   const code = `import { describeTools } from ${quoted(describe)};
 export const described = describeTools([${modules.join(', ')}], ${quoted(activities)}).then(JSON.stringify);`;
-  const bundled = await bundleTools({ files, code }, 'iife');
-  const { tools, problems } = JSON.parse(await run(bundled.code, files.folder)) as DescribedTools;
-  if (problems.length > 0) throw new ToolFolderError(files.folder, problems);
-  return { tools, pages: bundled.pages };
+  return { files, code };
 }
 
 /** With what workflows have, and no more: a definition that needs more would fail there. */

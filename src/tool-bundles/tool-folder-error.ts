@@ -10,3 +10,6 @@ export class ToolFolderError extends Error {
     this.problems = problems;
   }
 }
+
+/** All that is wrong is what modules import: a workflow may not, code for Node may. */
+export class RefusedImports extends ToolFolderError {}

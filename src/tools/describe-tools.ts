@@ -4,11 +4,14 @@
  */
 import type { z } from 'zod';
 import type { ToolAnnotations } from './define-tool.ts';
+import { formHint } from './form-hint.ts';
 import { toolsOf } from './find-tools.ts';
 import type { FoundTool, ToolModule } from './find-tools.ts';
+import { readDuration } from './read-duration.ts';
+import type { Duration } from './read-duration.ts';
 import { isZodSchema, jsonSchemaOf } from './requested-schema.ts';
 
-/** What a tool says of itself, as the model and people are told. */
+/** A tool's definition, as the model and people see it. */
 export interface ToolDescription {
   name: string;
   title: string;
@@ -18,6 +21,8 @@ export interface ToolDescription {
   annotations?: ToolAnnotations;
   /** Clients may call it without a model between. */
   expose?: true;
+  /** It asks nothing (`execute`), and a call may take so long. Absent: `run`. */
+  executeMs?: number;
   /** The file it is defined in, by its name in the folder. */
   file: string;
 }
@@ -25,7 +30,14 @@ export interface ToolDescription {
 export interface DescribedTools {
   tools: ToolDescription[];
   problems: string[];
+  /** What an author may want to change. */
+  hints: string[];
+  /** Of all tools, those with problems included. */
+  named: { file: string; name: unknown }[];
 }
+
+/** How long a call of `execute` may take where its author says nothing else. */
+const usualExecuteMs = 60_000;
 
 interface LoadedModule {
   file: string;
@@ -53,12 +65,23 @@ export async function describeTools(
     problems.push(...wrong.map((problem) => `${tool.file}: ${whatOf(tool)} ${problem}`));
     return wrong.length === 0 ? [descriptionOf(tool)] : [];
   });
-  problems.push(...clashesIn(found));
-  if (found.length === 0 && problems.length === 0)
-    problems.push(
-      `no file exports a tool (${modules.map(({ file }) => file).join(', ')}); export what defineTool({ … }) returns`,
-    );
-  return { tools, problems };
+  const hints = found.flatMap((tool) => {
+    const hint = formHint(tool.definition);
+    return hint === null ? [] : [`${tool.file}: ${whatOf(tool)} ${hint}`];
+  });
+  return {
+    tools,
+    problems,
+    hints,
+    named: found.map(({ file, definition }) => ({ file, name: definition['name'] })),
+  };
+}
+
+/** Of all modules of a folder together. */
+export function problemsTogether({ named, problems }: DescribedTools, files: readonly string[]): string[] {
+  if (named.length === 0 && problems.length === 0)
+    return [`no file exports a tool (${files.join(', ')}); export what defineTool({ … }) returns`];
+  return clashesIn(named);
 }
 
 function whatOf({ exported, definition }: FoundTool): string {
@@ -71,7 +94,7 @@ function whatOf({ exported, definition }: FoundTool): string {
 function untoldTools(file: string, exports: Record<string, unknown>): string[] {
   return Object.entries(exports).flatMap(([exported, value]) =>
     isRecord(value) &&
-    typeof value['run'] === 'function' &&
+    (typeof value['run'] === 'function' || typeof value['execute'] === 'function') &&
     'name' in value &&
     toolsOf([{ file, exports: { exported: value } }]).length === 0
       ? [`${file}: ${exported} is not made by defineTool; write export const ${exported} = defineTool({ … })`]
@@ -79,9 +102,8 @@ function untoldTools(file: string, exports: Record<string, unknown>): string[] {
   );
 }
 
-function clashesIn(found: FoundTool[]): string[] {
-  const named = Map.groupBy(found, ({ definition }) => definition['name']);
-  return [...named].flatMap(([name, tools]) => {
+function clashesIn(found: DescribedTools['named']): string[] {
+  return [...Map.groupBy(found, ({ name }) => name)].flatMap(([name, tools]) => {
     const files = [...new Set(tools.map(({ file }) => file))];
     return typeof name === 'string' && tools.length > 1
       ? [`${files.join(' and ')}: ${tools.length} tools are named ${name}; rename all but one`]
@@ -97,17 +119,20 @@ const members = new Set([
   'output',
   'annotations',
   'expose',
+  'execute',
+  'timeout',
+  'idempotent',
   'activities',
   'run',
 ]);
 const hints = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
 
 function* problemsIn({ definition }: FoundTool, activities: readonly string[] | null): Generator<string> {
-  const { name, title, description, input, output, annotations, run } = definition;
+  const { name, title, description, input, output, annotations } = definition;
   yield* problemsInName(name);
   if (title !== undefined && !isText(title)) yield 'has a title that says nothing; write one or remove it';
   if (!isText(description)) yield 'has no description; say what it does and when to use it';
-  if (typeof run !== 'function') yield 'has no run; write async run(input, context) { … }';
+  yield* problemsInForm(definition);
   if (!isObjectSchema(input)) yield `has an input that is ${wrongSchema(input)}`;
   else yield* problemsInSchema('input', input);
   if (output !== undefined) {
@@ -120,9 +145,34 @@ function* problemsIn({ definition }: FoundTool, activities: readonly string[] | 
   if (expose === true && typeof name === 'string') yield* problemsInExposedName(name);
   if (expose === true && isObjectSchema(input) && marksHeaders(input))
     yield 'is exposed and marks an argument with x-mcp-header, which the service does not read; remove the mark';
-  yield* problemsInActivities(definition['activities'], activities);
+  if (definition['execute'] === undefined) yield* problemsInActivities(definition['activities'], activities);
   for (const member of Object.keys(definition))
     if (!members.has(member)) yield `has a member ${member}, which a tool has not; remove it`;
+}
+
+/** A tool has `execute` or `run`. */
+function* problemsInForm(definition: Record<string, unknown>): Generator<string> {
+  const { execute, run, timeout, idempotent, activities } = definition;
+  if (execute === undefined && run === undefined)
+    return yield 'has neither execute nor run; write async execute(input, context) { … }';
+  if (execute !== undefined && run !== undefined)
+    return yield 'has both execute and run; keep run where it asks, else execute';
+  if (typeof (execute ?? run) !== 'function')
+    return yield `has ${run === undefined ? 'an execute' : 'a run'} that is no function`;
+  if (run !== undefined) {
+    if (timeout !== undefined || idempotent !== undefined)
+      yield 'has run, so that timeout and idempotent belong into activities({ … })';
+    return;
+  }
+  if (activities !== undefined)
+    yield 'has execute, which calls activities as the functions that they are; remove activities and import them';
+  if (idempotent !== undefined && typeof idempotent !== 'boolean')
+    yield 'has an idempotent that is not true or false';
+  try {
+    if (timeout !== undefined) readDuration(timeout as Duration);
+  } catch (error) {
+    yield `has a timeout that cannot be read: ${wordsOf(error)}`;
+  }
 }
 
 function* problemsInName(name: unknown): Generator<string> {
@@ -193,7 +243,7 @@ function* problemsInActivities(declared: unknown, there: readonly string[] | nul
 }
 
 function descriptionOf({ file, definition }: FoundTool): ToolDescription {
-  const { name, title, description, input, output, annotations, expose } = definition as {
+  const { name, title, description, input, output, annotations, expose, execute } = definition as {
     name: string;
     title?: string;
     description: string;
@@ -201,6 +251,7 @@ function descriptionOf({ file, definition }: FoundTool): ToolDescription {
     output?: z.core.$ZodType;
     annotations?: ToolAnnotations;
     expose?: boolean;
+    execute?: unknown;
   };
   return {
     name,
@@ -210,8 +261,28 @@ function descriptionOf({ file, definition }: FoundTool): ToolDescription {
     ...(output && { outputSchema: jsonSchemaOf(output, 'throw') }),
     ...(annotations && { annotations }),
     ...(expose === true && { expose }),
+    ...(execute !== undefined && { executeMs: executeMsOf(definition) }),
     file,
   };
+}
+
+function executeMsOf({ timeout }: Record<string, unknown>): number {
+  return timeout === undefined ? usualExecuteMs : readDuration(timeout as Duration);
+}
+
+/** The tools of a folder that ask nothing, as they are run. */
+export function plainToolsOf(modules: readonly ToolModule[]): Record<string, unknown>[] {
+  return toolsOf(modules).flatMap(({ definition }) => {
+    const { name, title, annotations, execute } = definition as {
+      name: string;
+      title?: string;
+      annotations?: ToolAnnotations;
+      execute?: unknown;
+    };
+    if (execute === undefined) return [];
+    const named = { title: titleOf(name, title ?? annotations?.title) };
+    return [{ ...definition, ...named, timeoutMs: executeMsOf(definition) }];
+  });
 }
 
 /** `delete_page` is shown as "Delete page". */

@@ -2,7 +2,14 @@
 export { activities } from './activities.ts';
 export type { ActivitiesOf, ActivityFunctions, ActivityOptions, DeclaredActivities } from './activities.ts';
 export { defineTool } from './define-tool.ts';
-export type { DefinedTool, ToolAnnotations, ToolDefinition, ToolResult } from './define-tool.ts';
+export type {
+  DefinedTool,
+  ExecuteDefinition,
+  RunDefinition,
+  ToolAnnotations,
+  ToolDefinition,
+  ToolResult,
+} from './define-tool.ts';
 export type {
   Elicit,
   ElicitFormOptions,
@@ -14,4 +21,4 @@ export type {
 export { OutcomeUnknown } from './outcome-unknown.ts';
 export { signCompletion } from './sign-completion.ts';
 export type { Completion } from './sign-completion.ts';
-export type { Log, ToolContext, ToolProgress } from './tool-context.ts';
+export type { ExecuteContext, Log, ToolContext, ToolProgress } from './tool-context.ts';

@@ -2,12 +2,8 @@
 import type { ActivitiesOf } from './activities.ts';
 import type { Elicit } from './elicit.ts';
 
-export interface ToolContext<Module> {
-  /** Asks the user, and waits: for minutes, and through restarts of the service. */
-  elicit: Elicit;
-  /** The functions of `activities.ts`: everything that reaches outside, each with its effect once. */
-  activities: ActivitiesOf<Module>;
-  /** Null where the caller is a service; then nobody can be asked. */
+interface CallContext {
+  /** Null where the caller is a service, which cannot be asked. */
   user: string | null;
   tenant: string;
   toolCallId: string;
@@ -15,6 +11,20 @@ export interface ToolContext<Module> {
   log: Log;
   /** Shows on the stream how far it has come. */
   progress(progress: number | ToolProgress): void;
+}
+
+/** Of `run`. */
+export interface ToolContext<Module> extends CallContext {
+  /** Asks the user, and waits: for minutes, and through restarts of the service. */
+  elicit: Elicit;
+  /** The functions of `activities.ts`: everything that reaches outside, each with its effect once. */
+  activities: ActivitiesOf<Module>;
+}
+
+/** Of `execute`. */
+export interface ExecuteContext extends CallContext {
+  /** Aborts when the turn is cancelled, the time is up, or the worker shuts down: two seconds later the call is given up. */
+  signal: AbortSignal;
 }
 
 type Say = (message: string, details?: Record<string, unknown>) => void;

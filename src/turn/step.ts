@@ -71,4 +71,6 @@ export interface DurableCall {
   bundle: string;
   /** A person has to approve it before it is begun, unless they have said otherwise. */
   approval?: true;
+  /** It asks nothing: one activity runs it, and may take so long. Absent: it is a workflow of its own. */
+  executeMs?: number;
 }

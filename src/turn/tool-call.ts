@@ -25,6 +25,18 @@ export interface ToolCallInput extends Repetition {
   nextStep?: number;
 }
 
+/** Input of the activity `executeTool`: one attempt at a tool in TypeScript that asks nothing. */
+export interface ExecuteToolInput extends Repetition {
+  turn: AskingTurn;
+  toolCallId: string;
+  /** How often the activity was executed for this call before. */
+  execution: number;
+  /** A person has to approve the call, unless they have said otherwise. */
+  needsApproval?: true;
+  /** As in `ToolCallInput`. */
+  approval?: GivenApproval;
+}
+
 /** What a user was asked to approve. Whether they did is in the question's row. */
 export interface GivenApproval {
   elicitationId: string;

@@ -2,7 +2,11 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { modelStepMs } from '../turn/step.ts';
+import type { AttemptResult, ExecuteToolInput } from '../turn/tool-call.ts';
 import { maximumAttempts, shortWrites } from './failures.ts';
+
+/** How long a call of a tool in TypeScript waits for a worker that has its code. */
+export const unclaimedAfter = '1m';
 
 export const {
   announceEnd,
@@ -34,6 +38,21 @@ export const { callModel } = proxyActivities<Pick<Activities, 'callModel'>>({
   heartbeatTimeout: '12s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/**
+ * On the queue of its tools. It is withdrawn when no worker has begun it after a minute: workers look every few seconds for
+ * code that they are to run.
+ */
+export const { executeTool } = proxyActivities<{
+  executeTool(input: ExecuteToolInput): Promise<AttemptResult>;
+}>({
+  scheduleToStartTimeout: unclaimedAfter,
+  // Only a default: each call passes that of its tool.
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '12s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 /**

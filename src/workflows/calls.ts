@@ -1,14 +1,23 @@
 /** The calls of one model step. Each ends when the model's result is stored. */
-import { executeChild } from '@temporalio/workflow';
+import { executeChild, workflowInfo } from '@temporalio/workflow';
+import type { Repetition } from '../turn/repetition.ts';
 import { modelStepMs } from '../turn/step.ts';
-import type { DelegatedCall, QuestionCall, ServerCall, StepResult, ToolCall } from '../turn/step.ts';
-import { askModelQuestion, callTool, failToolCall, finishDelegation } from './activities.ts';
+import type {
+  DelegatedCall,
+  DurableCall,
+  QuestionCall,
+  ServerCall,
+  StepResult,
+  ToolCall,
+} from '../turn/step.ts';
+import type { AttemptResult } from '../turn/tool-call.ts';
+import { askModelQuestion, callTool, executeTool, failToolCall, finishDelegation } from './activities.ts';
 import { untilFinished } from './attempts.ts';
-import type { Agent } from './attempts.ts';
+import type { Agent, Before } from './attempts.ts';
 import { childId, childOptions, unlessEnded } from './children.ts';
 import { runDurableCall } from './durable-calls.ts';
 import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, withGracePeriod } from './failures.ts';
-import { agentTurnWorkflow } from './messages.ts';
+import { agentTurnWorkflow, toolQueueName } from './messages.ts';
 import type { DelegationResult, TurnInput } from './messages.ts';
 import { withNextStep } from './operator-view.ts';
 
@@ -52,7 +61,9 @@ function runCall(agent: Agent, call: ToolCall, next: number | undefined): Promis
     case 'delegated':
       return runDelegatedCall(agent, call);
     case 'durable':
-      return runDurableCall(agent, call);
+      return call.executeMs === undefined
+        ? runDurableCall(agent, call)
+        : runPlainCall(agent, { ...call, executeMs: call.executeMs });
     default:
       return call satisfies never;
   }
@@ -62,7 +73,10 @@ function runCall(agent: Agent, call: ToolCall, next: number | undefined): Promis
  * Grace period of a cancelled attempt: its activity learns of it at once and writes how the call ended, unless its worker
  * has died. What the attempt writes after that is refused.
  */
-const gracePeriod = '2s';
+const gracePeriod = '3s';
+
+/** For the row of a call, before and after its tool has run. */
+const marginMs = 15_000;
 
 async function runServerCall(
   agent: Agent,
@@ -76,23 +90,50 @@ async function runServerCall(
     nextStep === undefined
       ? { summary: toolName, startToCloseTimeout: toolCallMs }
       : { summary: withNextStep(toolName, nextStep), startToCloseTimeout: toolCallMs + modelStepMs };
+  const fixed = { turn, toolCallId, server, tool, ...(nextStep !== undefined && { nextStep }) };
+  const begun = await untilFinishedOrGivenUp(agent, call, server, (before, again) =>
+    callTool.executeWithOptions(options, [{ ...fixed, ...before, ...again }]),
+  );
+  return nextStep === undefined ? notBegun : begun;
+}
+
+/** A tool in TypeScript that asks nothing: workers that have the code of its folder run it. */
+async function runPlainCall(agent: Agent, call: DurableCall & { executeMs: number }): Promise<void> {
+  const { turn } = agent;
+  const { toolCallId, toolName, bundle, approval, executeMs } = call;
+  const options = {
+    summary: toolName,
+    taskQueue: toolQueueName(workflowInfo().taskQueue, bundle),
+    startToCloseTimeout: executeMs + marginMs,
+  };
+  const fixed = { turn, toolCallId, ...(approval && { needsApproval: approval }) };
+  await untilFinishedOrGivenUp(agent, call, null, (before, again) =>
+    executeTool.executeWithOptions(options, [{ ...fixed, ...before, ...again }]),
+  );
+}
+
+/** `server`: as `failToolCall` takes it. The result is for a call whose activity goes on with the next step. */
+async function untilFinishedOrGivenUp(
+  agent: Agent,
+  { toolCallId, toolName }: Pick<ToolCall, 'toolCallId' | 'toolName'>,
+  server: string | null,
+  attempt: (before: Before, again: Repetition) => Promise<AttemptResult>,
+): Promise<BegunStep> {
   let attempts = 0;
   try {
     const end = await untilFinished(agent, toolCallId, (before) =>
       retryUntilDatabaseAnswers((again) => {
         attempts = (again.repeats?.attempts ?? 0) + maximumAttempts;
-        const step = nextStep !== undefined && { nextStep };
-        const input = { turn, toolCallId, server, tool, ...step, ...before, ...again };
-        return withGracePeriod(callTool.executeWithOptions(options, [input]), gracePeriod);
+        return withGracePeriod(attempt(before, again), gracePeriod);
       }),
     );
     if (end.kind === 'finished' && end.next) return { result: end.next, attempts };
   } catch (error) {
     if (!isGivenUp(error)) throw error;
     const summary = `${toolName}: failed`;
-    await failToolCall.executeWithOptions({ summary }, [{ turn, toolCallId, server }]);
+    await failToolCall.executeWithOptions({ summary }, [{ turn: agent.turn, toolCallId, server }]);
   }
-  return nextStep === undefined ? notBegun : { attempts };
+  return { attempts };
 }
 
 /** The model itself asks the user, by the tool `ask_user`. */

@@ -1,20 +1,17 @@
 /**
- * A call of a tool in TypeScript, as the agent's workflow sees it: the tool is a workflow of its own, run by workers that have
+ * A call of a tool in TypeScript that may ask, as the agent's workflow sees it: the tool is a workflow of its own, run by workers that have
  * the code that the call began with. Such a worker may be gone, or never come.
  */
 import { CancellationScope, sleep, startChild, workflowInfo } from '@temporalio/workflow';
 import type { DurableCall } from '../turn/step.ts';
 import type { GivenApproval } from '../turn/tool-call.ts';
-import { finishLostTool, permitDurableCall, withdrawUnbegunTool } from './activities.ts';
+import { finishLostTool, permitDurableCall, unclaimedAfter, withdrawUnbegunTool } from './activities.ts';
 import { untilFinished } from './attempts.ts';
 import type { Agent } from './attempts.ts';
 import { childId, childOptions, unlessEnded } from './children.ts';
 import { withGracePeriod } from './failures.ts';
 import { durableToolWorkflow, toolQueueName } from './messages.ts';
 import type { DurableToolEnd, DurableToolInput, TurnInput } from './messages.ts';
-
-/** After this long without a worker the call is withdrawn. Workers look every few seconds for code that they are to run. */
-const unclaimedAfter = '1m';
 
 /** Grace period of a tool that is cancelled, whose worker may have died. */
 const gracePeriod = '8s';

@@ -43,16 +43,16 @@ test('a folder becomes one bundle, the same wherever the folder is, and is made 
   ]);
   expect(bundle.hash).toMatch(/^[0-9a-f]{16}$/);
   // Nothing of this machine is in it.
-  for (const code of [bundle.workflows, bundle.activities]) {
+  for (const code of [bundle.workflows, bundle.node]) {
     const at = code.indexOf(path.dirname(folder));
     expect(code.slice(at, at < 0 ? 0 : at + 200)).toBe('');
     expect(code.includes(path.resolve(import.meta.dirname, '../..'))).toBe(false);
   }
 
-  // The activities are complete in one file.
-  const file = path.join(path.dirname(folder), 'activities.mjs');
-  await writeFile(file, bundle.activities);
-  expect(await import(file)).toEqual(expect.objectContaining({ digest: expect.any(Function) }));
+  // The code for Node is complete in one file.
+  const file = path.join(path.dirname(folder), 'node.mjs');
+  await writeFile(file, bundle.node);
+  expect(await import(file)).toMatchObject({ activities: { digest: expect.any(Function) }, tools: [] });
 
   // Unchanged: what is kept, even where it has been moved to.
   const kept = path.join(folder, '.interlude-bundle.json');

@@ -25,7 +25,25 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
     ],
     ['an output that JSON cannot say', `output: z.bigint()`, 'has in output what JSON cannot say'],
     ['no description', `description: ' '`, 'the tool a_tool has no description; say what it does'],
-    ['no run', `run: undefined`, 'has no run; write async run(input, context) { … }'],
+    ['nothing to run', `run: undefined`, 'has neither execute nor run; write async execute(input, context)'],
+    ['two things to run', `execute: () => 'done'`, 'has both execute and run; keep run where it asks'],
+    ['a run that is none', `run: 'done'`, 'has a run that is no function'],
+    ['a timeout of run', `timeout: '5s'`, 'has run, so that timeout and idempotent belong into activities('],
+    [
+      'activities of execute',
+      `run: undefined, execute: () => 'done', activities: {}`,
+      'has execute, which calls activities as the functions that they are',
+    ],
+    [
+      'an idempotent of another kind',
+      `run: undefined, execute: () => 'done', idempotent: ['page']`,
+      'has an idempotent that is not true or false',
+    ],
+    [
+      'a timeout of execute without a unit',
+      `run: undefined, execute: () => 'done', timeout: '30'`,
+      'has a timeout that cannot be read: "30" is no duration',
+    ],
     ['an empty title', `title: ''`, 'has a title that says nothing'],
     [
       'an unknown annotation',
@@ -182,6 +200,44 @@ describe('an import that a workflow may not have is told', () => {
     const folder = await writeToolFolder({ [file]: toolModule('', { before }), [activities]: code });
     expect(await checkToolFolder(folder)).toMatchObject({ tools: [{ name: 'a_tool' }], pages: [] });
   });
+});
+
+describe('the form that fits a tool is hinted at', () => {
+  const uses = 'never uses elicit or activities: execute(input, context) fits';
+  const takes = 'takes elicit or activities, which execute is not given';
+  test.each([
+    ['run: () => "done"', uses],
+    ['async run({ page }, { log, user }) { log.info(user ?? page); }', uses],
+    ['async run(_, { elicit }) { await elicit("Go on?", z.object({})); }', null],
+    ['async run({ page } = { page: "a" }, { log, ...rest }) { await helper(rest); }', null],
+    ['run: (_, context) => helper(context)', null],
+    ['run: (...given) => helper(...given)', null],
+    ['run: undefined, execute: ({ page }, { signal }) => helper(page, signal)', null],
+    ['run: undefined, execute: (_, context) => context.elicit("Go on?", z.object({}))', takes],
+    ['run: undefined, async execute(_, { activities }) { await activities.send(); }', takes],
+  ])('%s', async (members, words) => {
+    const before = 'const helper = async (...given: unknown[]) => given.length;';
+    const folder = await writeToolFolder({
+      'a.js': toolModule(members, { before }).replace(': unknown[]', ''),
+    });
+    const { hints } = await checkToolFolder(folder);
+    expect(hints).toEqual(words === null ? [] : [expect.stringContaining(`a.js: the tool a_tool ${words}`)]);
+  });
+});
+
+test('a module whose tools ask nothing may import what it likes, and is run by nothing that reads it', async () => {
+  const before = `import { readFile } from 'node:fs/promises'; import { send } from './activities.ts';`;
+  const members = 'run: undefined, execute: async ({ page }) => send(await readFile(page))';
+  const folder = await writeToolFolder({
+    'plain.ts': toolModule(members, { before, name: 'plain' }),
+    'asking.ts': toolModule(),
+    'activities.ts': `export function send() {} if (true) throw new Error('there is no key here');`,
+  });
+  const { tools } = await checkToolFolder(folder);
+  expect(tools.map(({ name, executeMs }) => [name, executeMs])).toEqual([
+    ['a_tool', undefined],
+    ['plain', 60_000],
+  ]);
 });
 
 test('what a definition may not reach when it is loaded is told, too', async () => {

@@ -13,7 +13,7 @@ const tool = (name: string, file: string) => ({
 const bundle: ToolBundle = {
   hash: 'h',
   workflows: '',
-  activities: '',
+  node: '',
   manifest: [tool('pay', 'pay.ts'), tool('read', 'read.ts')],
   pages: ['pay.ts'],
 };

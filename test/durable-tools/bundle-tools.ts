@@ -5,6 +5,7 @@ import { rolldown } from 'rolldown';
 import { z } from 'zod';
 import type { ToolAnnotations } from '../../src/tools/define-tool.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
+import * as plain from './fixtures/plain.ts';
 import * as tools from './fixtures/tools.ts';
 
 const fixtures = path.join(import.meta.dirname, 'fixtures');
@@ -43,15 +44,24 @@ export { interceptors } from ${JSON.stringify(taskStart)};`;
     output: [{ code }],
   } = await workflows.generate({ format: 'esm', codeSplitting: false });
   await workflows.close();
-  const bundling = await rolldown({ input: path.join(fixtures, 'activities.ts'), platform: 'node' });
+  const bundling = await rolldown({ input: path.join(fixtures, 'node-entry.ts'), platform: 'node' });
   const { output } = await bundling.generate({ format: 'esm' });
   await bundling.close();
-  const manifest = Object.values(tools).map((tool) => {
-    const { name, title = name, description, input, annotations } = tool as unknown as Defined;
+  const defined = [...Object.values(tools), ...Object.values(plain)];
+  const manifest = defined.map((tool) => {
+    const { name, title = name, description, input, annotations, execute } = tool as unknown as Defined;
     const inputSchema = z.toJSONSchema(input);
-    return { name, title, description, inputSchema, ...(annotations && { annotations }), file: 'tools.ts' };
+    return {
+      name,
+      title,
+      description,
+      inputSchema,
+      ...(annotations && { annotations }),
+      ...(execute !== undefined && { executeMs: 5_000 }),
+      file: 'tools.ts',
+    };
   });
-  return hashed({ workflows: code, activities: output[0].code, manifest });
+  return hashed({ workflows: code, node: output[0].code, manifest });
 }
 
 interface Defined {
@@ -60,6 +70,7 @@ interface Defined {
   description: string;
   input: z.ZodObject;
   annotations?: ToolAnnotations;
+  execute?: unknown;
 }
 
 function hashed(bundle: Omit<ToolBundle, 'hash'>): ToolBundle {

@@ -63,7 +63,11 @@ export async function keepStep(
   const kept = {
     finish,
     usage: done.usage,
-    calls: open.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })),
+    calls: open.map(({ toolCallId, toolName, input }) => {
+      const tool = tools.find(({ modelName }) => modelName === toolName);
+      const code = tool && 'bundle' in tool && tool.executeMs !== undefined ? tool.bundle : undefined;
+      return { toolCallId, toolName, input, ...(code !== undefined && { code }) };
+    }),
     messages: [
       { id: messageIdOf(turn, step), role: 'assistant', content },
       ...wrong.map(({ call, result }) => ({
@@ -108,8 +112,15 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
       if (known && 'perTurn' in known)
         return { kind: 'question', toolCallId, toolName, perTurn: known.perTurn };
       if (known && 'bundle' in known) {
-        const { bundle, approval } = known;
-        return { kind: 'durable', toolCallId, toolName, bundle, ...(approval && { approval }) };
+        const { bundle, approval, executeMs } = known;
+        return {
+          kind: 'durable',
+          toolCallId,
+          toolName,
+          bundle,
+          ...(approval && { approval }),
+          ...(executeMs !== undefined && { executeMs }),
+        };
       }
       // Offered when the model was asked, gone since: running the call will say so.
       const { server, tool } = known ?? { server: toolName, tool: toolName };

@@ -55,7 +55,7 @@ export type AttemptEnd =
   | { kind: 'answered' }
   | { kind: 'connected' };
 
-export function attemptAt(input: ToolCallInput): CallAttempt {
+export function attemptAt(input: Pick<ToolCallInput, 'execution' | 'repeats'>): CallAttempt {
   return { execution: input.execution, attempt: attemptNumber(input) };
 }
 

@@ -30,14 +30,14 @@ import { mayCall } from '../call-model/agent-tools.ts';
 import type { MakeStep } from '../call-model/call-model.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { asksOf, questionsOfCall } from '../questions/questions.ts';
-import { stopSignal, whileNotReplaced, withStopSignal } from '../stop-signal.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { abandonHeldCalls, isLeftOpen, sendAbandoned } from './abandon-call.ts';
 import { askForAccount, connectsOf } from './account.ts';
 import { attemptAt, finishCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 import { callServer, endUnlessApproved } from './call-server.ts';
-import { whenLetGo, whileHolding } from './hold-call.ts';
+import { whileAlive } from './hold-call.ts';
 import { listServerTools } from './list-server-tools.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import type { ResolvedCredential } from './resolve-credential.ts';
@@ -52,18 +52,19 @@ export interface FailedCall {
 }
 
 export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
-  const { turns } = parts.storage;
   return {
     callTool: (input: ToolCallInput): Promise<AttemptResult> =>
       whileHeartbeating(async () => {
-        const { nextStep, turn } = input;
+        const { turn, toolCallId, nextStep } = input;
+        const own = { turn, toolCallId, by: attemptAt(input) };
         // The time that is left belongs to the model step.
         const limitMs = activityInfo().startToCloseTimeoutMs - (nextStep === undefined ? 0 : modelStepMs);
-        const calling = withStopSignal(turns, turn, () => callWhenLetGo(parts, input), {
-          outlivesHeartbeats: true,
-          limitMs,
-        });
-        const { result, isStopped } = await whileNotReplaced(calling);
+        const make = async () => {
+          const result = await callTool(parts, input);
+          // The turn is ending, or the worker is leaving.
+          return { result, isStopped: stopSignal().aborted };
+        };
+        const { result, isStopped } = await whileAlive(parts.storage, own, make, limitMs);
         if (result.kind !== 'finished' || nextStep === undefined || isStopped) return result;
         const next = await goOn(parts, makeNextStep, input, nextStep);
         return { ...result, ...(next && { next }) };
@@ -87,19 +88,6 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
         void sendAbandoned(parts, turn, { server, resume: last.resume });
     },
   };
-}
-
-/** `isStopped`: the turn is ending, or the worker is leaving. */
-async function callWhenLetGo(
-  parts: CallParts,
-  input: ToolCallInput,
-): Promise<{ result: AttemptResult; isStopped: boolean }> {
-  const { storage } = parts;
-  const { turn, toolCallId } = input;
-  const own = { turn, toolCallId, by: attemptAt(input) };
-  await whenLetGo(storage, own);
-  const result = await whileHolding(storage, own, () => callTool(parts, input));
-  return { result, isStopped: stopSignal().aborted };
 }
 
 /**

@@ -6,14 +6,14 @@
  * first is alive is recorded in the database, which works without Temporal and across processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cancellationDetails, cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationDetails, cancellationSignal } from '@temporalio/activity';
 import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { heartbeatMs } from '../heartbeat.ts';
-import { stopped } from '../stop-signal.ts';
+import { stopped, whileNotReplaced, withStopSignal } from '../stop-signal.ts';
 
-/** The heartbeat timeout of `callTool`, so that a dead worker is noticed no later than without holds. */
+/** The heartbeat timeout of these activities, so that a dead worker is noticed no later than without holds. */
 const heldMs = 12_000;
 const lookEveryMs = 500;
 
@@ -21,6 +21,25 @@ interface OwnAttempt {
   turn: TurnRef;
   toolCallId: string;
   by: CallAttempt;
+}
+
+/**
+ * Makes one attempt at a call, after those before it, and with a signal that tells it to stop, at the latest after `limitMs`.
+ * It goes on while Temporal is away.
+ */
+export function whileAlive<T>(
+  storage: Pick<Storage, 'toolCalls' | 'turns'>,
+  own: OwnAttempt,
+  make: () => Promise<T>,
+  limitMs = activityInfo().startToCloseTimeoutMs,
+): Promise<T> {
+  const inTurn = async () => {
+    await whenLetGo(storage, own);
+    return whileHolding(storage, own, make);
+  };
+  return whileNotReplaced(
+    withStopSignal(storage.turns, own.turn, inTurn, { outlivesHeartbeats: true, limitMs }),
+  );
 }
 
 /** Waits while an earlier attempt is alive, then takes the call over. */

@@ -4,17 +4,16 @@
  *
  * What authors' code throws is handed on as a value, so that no word of it stands in a failure.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
 import type { Repetition } from '../../turn/repetition.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { firstActivityId } from '../repetition.ts';
-import { stopped, stopSignal, withStopSignal } from '../stop-signal.ts';
+import { stopped, withStopSignal } from '../stop-signal.ts';
+import { keepTrying, withinTime } from './author-code.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 
 /** What came of an activity. */
@@ -38,8 +37,6 @@ interface Dependencies {
   keys: KeyRing;
 }
 
-/** How long code that is told to stop has to come to its end by itself. */
-const gracePeriodMs = 2_000;
 const longestJson = 400_000;
 const longestMessage = 4_000;
 
@@ -73,14 +70,7 @@ export function createEffect(
   }
 
   async function outcomeOf(args: unknown[], timeoutMs: number): Promise<EffectResult> {
-    const over = new AbortController();
-    const running = run(args);
-    const outcome = await Promise.race([
-      running,
-      sleep(timeoutMs, 'time-out' as const, { signal: over.signal }).catch(() => 'time-out' as const),
-      stoppedFor(gracePeriodMs, over.signal),
-    ]);
-    over.abort();
+    const outcome = await withinTime(run(args), timeoutMs);
     if (outcome === 'stopped') return stopped();
     if (outcome === 'time-out')
       return unknown(`it did not end within ${timeoutMs / 1000} seconds, and may still have its effect.`);
@@ -108,32 +98,15 @@ export function createEffect(
     }
   }
 
-  /** The effect has happened: what came of it is kept as long as there is time for it. */
   async function keep(effect: EffectRef, result: EffectResult): Promise<EffectResult> {
     const sealed = sealEffect(keys, effect, JSON.stringify(result));
-    for (let pauseMs = 100; ; pauseMs *= 2) {
-      try {
-        await storage.toolEffects.finish(effect, sealed);
-        return result;
-      } catch (error) {
-        if (!isDatabaseTrouble(error) || pauseMs > 6_400) throw error;
-      }
-      await sleep(pauseMs);
-    }
+    await keepTrying(() => storage.toolEffects.finish(effect, sealed));
+    return result;
   }
 
   function opened(effect: EffectRef, sealed: string): EffectResult {
     return JSON.parse(openEffect(keys, effect, sealed)) as EffectResult;
   }
-}
-
-async function stoppedFor(ms: number, signal: AbortSignal): Promise<'stopped'> {
-  const stop = stopSignal();
-  const heard =
-    stop.aborted || new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true, signal }));
-  await heard;
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-  return 'stopped';
 }
 
 function unknown(reason: string): EffectResult {

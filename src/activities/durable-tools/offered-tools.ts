@@ -7,6 +7,8 @@ export interface DurableTool {
   inputSchema: Record<string, unknown>;
   /** A person has to approve each call, unless they have said otherwise. */
   approval?: true;
+  /** As in `DurableCall`. */
+  executeMs?: number;
 }
 
 /** The tools of an agent, by its name. */

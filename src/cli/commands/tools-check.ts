@@ -10,12 +10,12 @@ export const check = defineCommand({
     orMistakes(async () => {
       await requireBundler();
       const { checkToolFolder } = await import('../../tool-bundles/check-tool-folder.ts');
-      const { tools, pages } = await checkToolFolder(folder);
+      const { tools, pages, hints } = await checkToolFolder(folder);
       const note =
         pages.length === 0
           ? ''
           : `\n${pages.join(', ')}: sends users to a page (mode: 'url'), so the agent needs tools.completionSecretEnv in the agents file\n`;
-      return listOfTools(tools) + note;
+      return listOfTools(tools) + note + hints.map((hint) => `\n${hint}\n`).join('');
     }),
 });
 

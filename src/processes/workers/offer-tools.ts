@@ -9,12 +9,13 @@ export function offerTools(bundles: ReadonlyMap<string, OpenedTools>): OfferedTo
       agent,
       bundle.manifest
         .filter(({ name }) => allow?.includes(name) ?? true)
-        .map(({ name, description, inputSchema, annotations }) => ({
+        .map(({ name, description, inputSchema, annotations, executeMs }) => ({
           modelName: name,
           bundle: bundle.hash,
           description,
           inputSchema,
           ...(needsApproval(policyFor(approval, name), annotations) && { approval: true as const }),
+          ...(executeMs !== undefined && { executeMs }),
         })),
     ]),
   );

@@ -7,6 +7,7 @@ import { Worker } from '@temporalio/worker';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
 import { createDurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
 import { createEffect } from '../../activities/durable-tools/effects.ts';
+import { createExecuteTool } from '../../activities/durable-tools/execute-tool.ts';
 import { createToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
 import type { ToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
@@ -19,7 +20,7 @@ import { activityPrefix, taskTimeouts, toolQueueName } from '../../workflows/mes
 import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { withoutHungThreads } from './hung-threads.ts';
-import { loadAuthorActivities } from './author-activities.ts';
+import { loadAuthorCode } from './author-code.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 import { contract } from '../../workflows/contract.ts';
 import { startCodeWorkers } from './code-workers.ts';
@@ -61,6 +62,8 @@ export function startToolWorkers(
       return { worker };
     },
     openWorkflows: openCalls,
+    // Calls that ask nothing are no workflows: one may wait for its approval.
+    alsoNeeded: async () => new Set(await parts.storage.toolCalls.codeInUse()),
     keptMs,
     onStop: stuck.idle,
   });
@@ -76,24 +79,25 @@ async function createToolWorker(
   const { config, logger, keys } = parts;
   const { namespace, taskQueue } = config.temporal;
   const progress = createToolProgressWriters(parts.storage);
-  const [authors, workflowBundle] = await Promise.all([
-    loadAuthorActivities(bundle),
-    joinWithSdk({ code: bundle.workflows, hasInterceptors: true }),
+  const [author, workflowBundle] = await Promise.all([
+    loadAuthorCode(bundle),
+    bundle.workflows === '' ? null : joinWithSdk({ code: bundle.workflows, hasInterceptors: true }),
   ]);
   return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>
     Worker.create({
       connection,
       namespace,
       taskQueue: toolQueueName(taskQueue, bundle.hash),
-      workflowBundle,
+      ...(workflowBundle && { workflowBundle }),
       // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
       // another user's (docs/decisions/0079-a-context-for-each-call.md).
       reuseV8Context: false,
       activities: {
         ...createToolQuestionActivities(parts),
         ...createDurableToolActivities({ ...parts, progress }),
+        ...createExecuteTool(parts, author.tools),
         ...Object.fromEntries(
-          [...authors].map(([name, activity]) => [
+          [...author.activities].map(([name, activity]) => [
             activityPrefix + name,
             createEffect(parts, name, activity),
           ]),

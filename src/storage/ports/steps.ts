@@ -37,7 +37,8 @@ export interface Steps {
       usage: Usage;
       messages: Omit<StoredMessage, 'turnId'>[];
       events: NewEvent[];
-      calls: Omit<ToolCallRow, 'state'>[];
+      /** `code`: that the call is to run with, and that has to stay until the call is finished. */
+      calls: (Omit<ToolCallRow, 'state'> & { code?: string })[];
       /** The turn ends with the step, as completed, unless it is stopping already. Its workflow has to be the caller's. */
       ending?: Pick<Ending, 'resultOf'>;
     },

@@ -88,6 +88,8 @@ export interface ToolCalls {
   withRounds(turn: TurnRef): Promise<ToolCallRow[]>;
   /** Of all calls of a turn that has ended, once what servers keep open for them is abandoned. */
   forgetRounds(turn: TurnRef): Promise<void>;
+  /** What code the calls that are not finished yet are to run with. */
+  codeInUse(): Promise<string[]>;
   /** The turn's calls that are not finished yet, those of delegated agents included. */
   unfinished(turn: TurnRef): Promise<UnfinishedCall[]>;
 }

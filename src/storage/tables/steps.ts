@@ -98,7 +98,7 @@ async function keepStep(
   const isEnd = ending !== undefined && (await lockUnlessStopping(write, turn));
   const known = await takeRow(write, turn, of, { finish, usage });
   if (known) return { kind: 'known', finish: known };
-  const rows = calls.map(({ toolCallId, toolName, input }) => ({
+  const rows = calls.map(({ toolCallId, toolName, input, code = null }) => ({
     turn_id: turn.turnId,
     tool_call_id: toolCallId,
     tool_name: toolName,
@@ -106,6 +106,7 @@ async function keepStep(
     state: 'requested' as const,
     attempt: 0,
     has_asked: 0,
+    code,
     delegation: columnOf(turn),
     created_at: at,
   }));

@@ -179,6 +179,16 @@ export function createToolCalls(database: Database): ToolCalls {
     async forgetRounds({ turnId }) {
       await query.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
     },
+    async codeInUse() {
+      const rows = await query
+        .selectFrom('tool_calls')
+        .select('code')
+        .distinct()
+        .where('code', 'is not', null)
+        .where('state', '<>', 'finished')
+        .execute();
+      return rows.flatMap(({ code }) => code ?? []);
+    },
     async unfinished(turn) {
       const rows = await query
         .selectFrom('tool_calls')

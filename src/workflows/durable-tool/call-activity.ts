@@ -5,8 +5,8 @@ import { usualEffectMs } from '../../turn/tool-call.ts';
 import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, untilCancelled } from '../failures.ts';
 import { activityPrefix } from '../messages.ts';
 import type { OperatorView } from '../operator-view.ts';
-import type { ActivityOptions, ToolRunContext } from './tool-code.ts';
-import { toJson } from './tool-result.ts';
+import type { ActivityOptions, ToolRunContext } from '../../turn/tool-code.ts';
+import { toJson } from '../../turn/code-result.ts';
 
 /** For its row, before and after. */
 const marginMs = 15_000;

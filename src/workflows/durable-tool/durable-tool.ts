@@ -19,9 +19,8 @@ import { beginTool, finishTool } from './activities.ts';
 import { createToolActivities, floating } from './call-activity.ts';
 import { createElicitForAuthor } from './elicit-for-author.ts';
 import { createReports } from './sinks.ts';
-import { issuesOf } from './tool-code.ts';
-import type { ReadSchema, ToolCode, ToolRunContext } from './tool-code.ts';
-import { failureOf, resultOf } from './tool-result.ts';
+import type { ReadSchema, ToolCode, ToolRunContext } from '../../turn/tool-code.ts';
+import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
 
 /** The workflow of all tools of a folder, as `defineTool` made them. */
 export function createDurableTool(defined: readonly unknown[], readSchema: ReadSchema) {
@@ -74,7 +73,7 @@ async function runTool(
 
   async function run(input: unknown): Promise<DurableToolResult> {
     const read = tool.input.safeParse(input);
-    if (!read.success) return { kind: 'error', text: misfit(tool.title, issuesOf(read.error)) };
+    if (!read.success) return misfitOf(tool.title, read.error);
     return resultOf(tool, await tool.run(read.data, context));
   }
 
@@ -82,8 +81,4 @@ async function runTool(
     if (scope.consideredCancelled && isCancellation(error)) return { kind: 'stopped', wasWaiting };
     return failureOf(tool.title, error);
   }
-}
-
-function misfit(title: string, issues: string): string {
-  return `${title} did not run, because what it was called with does not match its input schema: ${issues}. Call it again with arguments that do.`;
 }

@@ -8,8 +8,14 @@ import type { DurableToolInput } from '../messages.ts';
 import type { OperatorView } from '../operator-view.ts';
 import type { Moment, Questions } from '../questions.ts';
 import { openToolQuestion, readToolAnswer } from './activities.ts';
-import { issuesOf } from './tool-code.ts';
-import type { ElicitOptions, ElicitResult, ReadSchema, ToolRunContext, ValueSchema } from './tool-code.ts';
+import { issuesOf } from '../../turn/tool-code.ts';
+import type {
+  ElicitOptions,
+  ElicitResult,
+  ReadSchema,
+  ToolRunContext,
+  ValueSchema,
+} from '../../turn/tool-code.ts';
 
 /** Of one call. A loop whose end depends on its answers would otherwise ask until the turn's time is up. */
 const mostQuestions = 100;

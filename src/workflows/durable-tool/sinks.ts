@@ -5,7 +5,7 @@
 import { proxySinks } from '@temporalio/workflow';
 import type { Sink, Sinks } from '@temporalio/workflow';
 import type { DurableToolInput } from '../messages.ts';
-import type { LogLevel, ToolProgress, ToolRunContext } from './tool-code.ts';
+import type { LogLevel, ToolProgress, ToolRunContext } from '../../turn/tool-code.ts';
 
 export interface ToolSinks extends Sinks {
   durableTool: Sink & {

@@ -1,7 +1,7 @@
-/** The result of a call, from the value that the tool returns or the error that it throws. Pure. */
-import type { ToolResult } from '../../turn/tool-result.ts';
+/** The result of a call of an author's tool, from the value that it returns or the error that it throws. Pure. */
 import { issuesOf } from './tool-code.ts';
-import type { ToolCode } from './tool-code.ts';
+import type { SchemaError, ToolCode } from './tool-code.ts';
+import type { ToolResult } from './tool-result.ts';
 
 /** Of one value in characters of JSON. Temporal refuses payloads of 2 MiB, and sealing makes them longer. */
 const longestJson = 400_000;
@@ -30,6 +30,12 @@ export function resultOf(
       ...(isObject && { structuredContent: kept.value }),
     },
   };
+}
+
+/** The tool was called with arguments that its schema refuses. */
+export function misfitOf(title: string, error: SchemaError): ToolResult {
+  const text = `${title} did not run, because what it was called with does not match its input schema: ${issuesOf(error)}. Call it again with arguments that do.`;
+  return { kind: 'error', text };
 }
 
 export function failureOf(title: string, error: unknown): ToolResult {

@@ -1,17 +1,30 @@
 /**
  * What the runtime knows of an author's tool. `interlude/tools` makes such values; this is all that running them takes,
- * so that workflows depend neither on it nor on zod.
+ * so that workflows and activities depend neither on it nor on zod.
  */
-import type { AskResult, TooManyOpen } from '../../turn/ask.ts';
+import type { AskResult, TooManyOpen } from './ask.ts';
 
-export interface ToolCode {
+interface AnyTool {
   name: string;
   /** Default: the name in words. */
   title?: string | undefined;
   input: ValueSchema;
   output?: ValueSchema | undefined;
+}
+
+/** A tool that may ask: its `run` is workflow code. */
+export interface ToolCode extends AnyTool {
   activities?: ActivityOptions | undefined;
   run(input: unknown, context: ToolRunContext): unknown;
+}
+
+/** A tool that asks nothing: its `execute` is a function for Node. */
+export interface PlainTool extends AnyTool {
+  title: string;
+  timeoutMs: number;
+  /** A call may be repeated when it is unknown whether it has run. */
+  idempotent?: boolean | undefined;
+  execute(input: unknown, context: ExecuteContext): unknown;
 }
 
 /** A zod schema. */
@@ -19,7 +32,7 @@ export interface ValueSchema {
   safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: SchemaError };
 }
 
-interface SchemaError {
+export interface SchemaError {
   issues: readonly { path: readonly PropertyKey[]; message: string }[];
 }
 
@@ -30,16 +43,24 @@ export interface ActivityOptions {
   idempotent?: readonly string[] | undefined;
 }
 
-/** What `run` is given beside its input. */
-export interface ToolRunContext {
-  elicit(message: string, schema: ValueSchema | null, options?: ElicitOptions): Promise<ElicitResult>;
-  activities: Record<string, (...args: unknown[]) => Promise<unknown>>;
+interface CallContext {
   /** Null in a turn that runs for a service. */
   user: string | null;
   tenant: string;
   toolCallId: string;
   log: Record<LogLevel, (message: string, details?: Record<string, unknown>) => void>;
   progress(progress: number | ToolProgress): void;
+}
+
+/** What `run` is given beside its input. */
+export interface ToolRunContext extends CallContext {
+  elicit(message: string, schema: ValueSchema | null, options?: ElicitOptions): Promise<ElicitResult>;
+  activities: Record<string, (...args: unknown[]) => Promise<unknown>>;
+}
+
+/** What `execute` is given beside its input. */
+export interface ExecuteContext extends CallContext {
+  signal: AbortSignal;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

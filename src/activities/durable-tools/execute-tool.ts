@@ -1,0 +1,131 @@
+/**
+ * Tools in TypeScript that ask nothing: one activity is the whole call, from its approval to its result. It runs at most once.
+ * The row of the call says how far an earlier attempt has come; one that finds `started` cannot know whether the tool ran,
+ * and repeats it only where its author calls it idempotent.
+ */
+import type { Logger } from 'pino';
+import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
+import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wording.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
+import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
+import type { AttemptResult, ExecuteToolInput } from '../../turn/tool-call.ts';
+import type { ToolResult } from '../../turn/tool-result.ts';
+import { approvalOf, isAsApproved } from '../approval.ts';
+import type { ApprovalParts } from '../approval.ts';
+import { attemptAt } from '../call-tool/attempt.ts';
+import { whileAlive } from '../call-tool/hold-call.ts';
+import { whileHeartbeating } from '../heartbeat.ts';
+import { questionsOfCall } from '../questions/questions.ts';
+import { stopped, stopSignal } from '../stop-signal.ts';
+import { finishToolCall, requestedToolCall } from '../tool-results.ts';
+import { keepTrying, withinTime } from './author-code.ts';
+import { progressOfCall } from './progress-writers.ts';
+
+interface Dependencies extends ApprovalParts {
+  storage: ApprovalParts['storage'] & Pick<Storage, 'turns'>;
+  logger: Pick<Logger, LogLevel>;
+}
+
+interface PlainCall {
+  input: ExecuteToolInput;
+  by: CallAttempt;
+  call: ToolCallRow;
+}
+
+/** `tools`: of the worker's bundle, by their names. */
+export function createExecuteTool(parts: Dependencies, tools: ReadonlyMap<string, PlainTool>) {
+  return {
+    executeTool(input: ExecuteToolInput): Promise<AttemptResult> {
+      const { turn, toolCallId } = input;
+      const by = attemptAt(input);
+      const own = { turn, toolCallId, by };
+      return whileHeartbeating(() => whileAlive(parts.storage, own, () => attempt(parts, tools, input, by)));
+    },
+  };
+}
+
+async function attempt(
+  parts: Dependencies,
+  tools: ReadonlyMap<string, PlainTool>,
+  input: ExecuteToolInput,
+  by: CallAttempt,
+): Promise<AttemptResult> {
+  const { storage } = parts;
+  const { turn, toolCallId, needsApproval } = input;
+  const [call, questions] = await Promise.all([
+    requestedToolCall(storage, turn, toolCallId, by),
+    needsApproval ? questionsOfCall(parts, turn, toolCallId) : [],
+  ]);
+  if (call.state === 'finished') return { kind: 'finished' };
+  const current = { input, by, call };
+  const tool = tools.get(call.toolName);
+  if (!tool) return finish(parts, current, unrunToolForModel(call.toolName));
+  if (call.state === 'started' && tool.idempotent !== true)
+    return finish(parts, current, unknownOutcomeForModel(tool.title));
+  const read = tool.input.safeParse(call.input);
+  if (!read.success) return finish(parts, current, misfitOf(tool.title, read.error));
+  if (needsApproval) {
+    const approval = await approvalOf(parts, { turn, call }, questions, input.approval);
+    if (approval.kind === 'asks') return approval;
+    if (approval.kind === 'over') return { kind: 'finished' };
+    if (approval.kind === 'refused') return finish(parts, current, approval.textForModel);
+    if (approval.given && !(await isAsApproved(parts, { turn, call }, approval.given)))
+      return finish(parts, current, notAsApprovedForModel(null));
+  }
+  if (call.state !== 'started' && !(await storage.toolCalls.start(turn, toolCallId, by)))
+    return finish(parts, current, unknownOutcomeForModel(tool.title));
+  return finish(parts, current, await resultOfCall(parts, tool, current, read.data));
+}
+
+async function resultOfCall(
+  parts: Dependencies,
+  tool: PlainTool,
+  { input: { turn, toolCallId }, by, call: { toolName } }: PlainCall,
+  given: unknown,
+): Promise<ToolResult | string> {
+  const timeUp = new AbortController();
+  const stop = stopSignal();
+  const writer = progressOfCall(parts.storage, { turn, toolCallId, toolName }, by);
+  const context: ExecuteContext = {
+    signal: AbortSignal.any([stop, timeUp.signal]),
+    user: turn.user,
+    tenant: turn.tenant,
+    toolCallId,
+    log: logOf(parts, { turnId: turn.turnId, toolCallId, tool: toolName }),
+    progress: (progress) => writer.note(typeof progress === 'number' ? { progress } : progress),
+  };
+  const outcome = await withinTime(run(), tool.timeoutMs);
+  await writer.rest();
+  // Code that was stopped may throw because of that: what it has done is unknown then.
+  if (outcome === 'stopped' || (stop.aborted && typeof outcome === 'object' && outcome.kind === 'error'))
+    return stopped();
+  if (outcome !== 'time-out') return outcome;
+  const trouble = `it did not end within ${tool.timeoutMs / 1000} seconds.`;
+  timeUp.abort(new DOMException(trouble, 'TimeoutError'));
+  return unknownOutcomeForModel(tool.title, trouble);
+
+  async function run(): Promise<ToolResult> {
+    try {
+      return resultOf(tool, await tool.execute(given, context));
+    } catch (error) {
+      return failureOf(tool.title, error);
+    }
+  }
+}
+
+async function finish(
+  { storage }: Pick<Dependencies, 'storage'>,
+  { input: { turn }, by, call }: PlainCall,
+  result: ToolResult | string,
+): Promise<AttemptResult> {
+  await keepTrying(() => finishToolCall(storage, turn, call, result, { by }));
+  return { kind: 'finished' };
+}
+
+function logOf({ logger }: Pick<Dependencies, 'logger'>, about: object): ExecuteContext['log'] {
+  const at = (level: LogLevel) => (message: string, details?: Record<string, unknown>) =>
+    logger[level]({ ...about, details }, String(message));
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
