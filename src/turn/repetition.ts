@@ -6,8 +6,6 @@
 export interface Repetition {
   /** Absent in the first activity. */
   repeats?: {
-    /** Of the first activity. */
-    activityId: string;
     /** As many as all activities before this one can have had. */
     attempts: number;
   };

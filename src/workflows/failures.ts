@@ -70,10 +70,7 @@ export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => P
       return await run(again);
     } catch (error) {
       if (!(error instanceof ActivityFailure) || !isDatabaseAway(error)) throw error;
-      const { activityId = error.activityId, attempts = 0 } = again.repeats ?? {};
-      // Not known only where the type says so; then nothing is repeated that might be done twice.
-      if (activityId === undefined) throw error;
-      again = { repeats: { activityId, attempts: attempts + maximumAttempts } };
+      again = { repeats: { attempts: (again.repeats?.attempts ?? 0) + maximumAttempts } };
     }
     await sleep('10s', { summary: 'the database is away' });
   }

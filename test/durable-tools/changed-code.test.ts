@@ -1,6 +1,9 @@
 /** Code of tools that changes while calls wait: they go on with the code they began with, new ones begin with the new. */
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
 import { readCode } from '../../src/processes/workers/kept-code.ts';
@@ -15,6 +18,12 @@ import { bundleTools, changedTools } from './bundle-tools.ts';
 
 const before = await bundleTools();
 const after = await changedTools('Stopped at', 'Left at');
+const notesFile = path.join(mkdtempSync(path.join(tmpdir(), 'interlude-notes-')), 'notes');
+process.env['INTERLUDE_TEST_NOTES'] = notesFile;
+afterAll(() => rmSync(path.dirname(notesFile), { recursive: true }));
+beforeEach(() => writeFileSync(notesFile, ''));
+const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
+
 let parts: Dependencies;
 let tools: CodeWorkers;
 let stopWorkers: () => Promise<void>;
@@ -23,7 +32,8 @@ async function startWorkers(bundle: ToolBundle): Promise<void> {
   const { connection } = used.temporal;
   const started = await startToolWorkers(parts, connection, [bundle]);
   tools = started;
-  const offeredTools = offerTools(new Map([['assistant', { bundle }]]));
+  const approval = { default: 'never', tools: { linger_once: 'always' } } as const;
+  const offeredTools = offerTools(new Map([['assistant', { bundle, approval }]]));
   const own = { ...parts, offeredTools, heldCallLimit: createHeldCallLimit(1) };
   const worker = await createTurnWorker(own, connection, { workflowBundle: await workflowBundle() });
   const running = worker.run();
@@ -78,6 +88,44 @@ test('a waiting call goes on with its code, which another process brings back; n
     .toEqual([after.hash]);
   const kept = await parts.storage.workflowCode.list('tools');
   expect(kept.map(({ id }) => id).toSorted()).toEqual([before.hash, after.hash].toSorted());
+});
+
+test('a call that waits for its approval runs with its code, too', async () => {
+  const conversation = randomUUID();
+  const stream = await used.alice.chat('call linger_once {"line":"Home","ms":0}', { conversation });
+  const { elicitationId } = await stream.question('pending');
+  await stopWorkers();
+  await startWorkers(before);
+  await expect
+    .poll(async () => {
+      await tools.look();
+      return tools.running();
+    })
+    .toContain(after.hash);
+  const given = { conversationId: conversation, elicitationId, action: 'accept' };
+  expect(await used.alice.answer(given)).toMatchObject({ status: 200 });
+  await stream.finished();
+  expect(stream.text()).toBe('Home');
+  await expect
+    .poll(
+      async () => {
+        await tools.look();
+        return tools.running();
+      },
+      { timeout: 15_000 },
+    )
+    .toEqual([before.hash]);
+});
+
+test('a worker that stops lets a short effect come to its end, and another one goes on with its result', async () => {
+  const conversation = randomUUID();
+  const stream = await used.alice.chat('call slow_effect {"line":"Home","ms":3000}', { conversation });
+  await vi.waitFor(() => expect(notes()).toContain('began Home'), 10_000);
+  await stopWorkers();
+  await startWorkers(before);
+  await stream.finished();
+  expect(stream.text()).toBe('Home');
+  expect(notes()).toEqual(['began Home', 'ended Home']);
 });
 
 test('code that somebody else has written into the database is not run', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { Browser } from '../api/pages/browser.ts';
 import { respond } from '../service/asking.ts';
@@ -194,6 +194,28 @@ describe('a tool that asks', () => {
     const chunks = await stream.finished();
     expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
     expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
+  });
+
+  test('is stopped with its turn in the middle of a short effect', async () => {
+    const stream = await call('slow_effect', { line: 'Home', ms: 4_500 });
+    await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
+    await used.alice.cancel(conversation);
+    const chunks = await stream.finished();
+    expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
+    expect(JSON.stringify(chunks)).toContain('it is unknown whether the action took place');
+    const [entry] = await used.service.storage.turnLog.read({ tenant: 'demo', conversation }, 0, 1);
+    const id = turnWorkflowId({ tenant: 'demo', conversation, turnId: entry?.turnId ?? '' });
+    await expect
+      .poll(
+        async () => {
+          const { count } = await used.temporal.client.workflow.count(
+            `WorkflowId STARTS_WITH '${id}' AND ExecutionStatus = 'Running'`,
+          );
+          return count;
+        },
+        { timeout: 15_000 },
+      )
+      .toBe(0);
   });
 
   test('that an operator terminates is an error in words, and the agent goes on', async () => {

@@ -20,13 +20,13 @@ const keys = parseKeys(generateKey('k1'));
 
 let turn: Turn;
 let workflowId: string;
-let activityIds = 0;
+let effects = 0;
 let runs = 0;
 beforeEach(async () => {
   const ref = await begunTurn(storage);
   turn = { ...ref, agent: 'assistant', user: 'alice', capabilities: { url: true, form: true } };
   workflowId = `turn/${ref.turnId}/tool/call`;
-  activityIds += 1;
+  effects += 1;
   runs = 0;
 });
 
@@ -36,7 +36,7 @@ async function attempt(
   input: Partial<EffectCall> = {},
   toolEffects = storage.toolEffects,
 ): Promise<EffectResult> {
-  const info = { activityId: String(activityIds), workflowExecution: { workflowId, runId: 'run' } };
+  const info = { workflowExecution: { workflowId, runId: 'run' } };
   const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
   const effect = createEffect({ storage: { ...storage, toolEffects }, keys }, 'deletePage', (...args) => {
     runs += 1;
@@ -45,6 +45,7 @@ async function attempt(
   const call = { turn, toolCallId: 'call' };
   return (await environment.run(effect, {
     call,
+    effectId: String(effects),
     args: ['Home'],
     timeoutMs: 1_000,
     isIdempotent: false,
@@ -53,7 +54,7 @@ async function attempt(
 }
 
 const claimed = () =>
-  storage.toolEffects.claim({ workflowId, activityId: String(activityIds) }, { turn, name: 'deletePage' });
+  storage.toolEffects.claim({ workflowId, activityId: String(effects) }, { turn, name: 'deletePage' });
 
 test('a repeated attempt is given what the first one came to', async () => {
   expect(await attempt((page) => `deleted ${String(page)}`)).toEqual({ kind: 'done', value: 'deleted Home' });
@@ -61,27 +62,17 @@ test('a repeated attempt is given what the first one came to', async () => {
   expect(runs).toBe(1);
 });
 
-test('what its attempts could not keep is not done again by the activity that repeats them', async () => {
+test('what its attempts could not keep is not done again by a later one', async () => {
   const refused = () =>
     Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-  const first = String(activityIds);
   const unkept = { ...storage.toolEffects, finish: () => Promise.reject(new Error('given up')) };
   await expect(attempt(() => 'deleted', {}, unkept)).rejects.toThrow('given up');
   const away = { ...unkept, claim: refused };
   await expect(attempt(() => 'deleted', {}, away)).rejects.toThrow('ECONNREFUSED');
-
-  activityIds += 1;
-  const repeats = { activityId: first, attempts: 5 };
-  await expect(attempt(() => 'again', { repeats }, away)).rejects.toThrow('ECONNREFUSED');
-  expect(await attempt(() => 'again', { repeats })).toMatchObject({ kind: 'unknown' });
+  expect(await attempt(() => 'again')).toMatchObject({ kind: 'unknown' });
   expect(runs).toBe(1);
-  activityIds += 1;
-  expect(await attempt(() => 'more', { repeats, isIdempotent: true })).toEqual({
-    kind: 'done',
-    value: 'more',
-  });
-  activityIds += 1;
-  expect(await attempt(() => 'never', { repeats })).toEqual({ kind: 'done', value: 'more' });
+  expect(await attempt(() => 'more', { isIdempotent: true })).toEqual({ kind: 'done', value: 'more' });
+  expect(await attempt(() => 'never')).toEqual({ kind: 'done', value: 'more' });
 });
 
 test('an error of the author’s is a result, too, and stays the same', async () => {

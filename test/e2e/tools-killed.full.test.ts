@@ -1,6 +1,6 @@
 /**
- * The only worker is killed with -9 around an approval, of a server's tool and of a tool in TypeScript at once: the person
- * is asked once, each call is made at most once, and the model reads what became of it.
+ * The only worker is killed with -9 around an approval, of a server's tool and of both forms of a tool in TypeScript at once:
+ * the person is asked once, each call is made at most once, and the model reads what became of it.
  */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -31,7 +31,11 @@ let proxied: string;
 const booked: string[] = [];
 /** The calls about this city do not end while the worker lives. */
 const endless = 'Oslo';
-const calledEndless = { server: Promise.withResolvers<void>(), own: Promise.withResolvers<void>() };
+const calledEndless = {
+  server: Promise.withResolvers<void>(),
+  own: Promise.withResolvers<void>(),
+  plain: Promise.withResolvers<void>(),
+};
 const dead = Promise.withResolvers<void>();
 
 type Moment = Task & { when: 'handed over' | 'reported' };
@@ -52,21 +56,29 @@ async function atTask(task: Task, when: Moment['when']): Promise<Fate> {
 const once = { said: 'done', failures: [] as string[], questions: ['accept'] };
 const decides: Point = ({ kind, when }) => kind === 'workflow' && when === 'reported';
 
+/** A server's tool; one in TypeScript with `run`; and one with `execute`. */
+const kinds = ['server', 'own', 'plain'] as const;
+type Kind = (typeof kinds)[number];
+
 interface Case {
   city: string;
-  /** Where its calls are when the worker dies: the one of the server's tool, and the one of the tool in TypeScript. */
-  at: Record<'server' | 'own', Point | Promise<unknown>>;
+  /** Where its calls are when the worker dies. */
+  at: Record<Kind, Point | Promise<unknown>>;
   /** How its turns end, where the calls are not simply done. */
-  ends?: Record<'server' | 'own', object>;
+  ends?: Record<Kind, object>;
 }
 
 const cases: Record<string, Case> = {
-  'with the approval stored, and nothing decided': { city: 'Rome', at: { server: decides, own: decides } },
+  'with the approval stored, and nothing decided': {
+    city: 'Rome',
+    at: { server: decides, own: decides, plain: decides },
+  },
   'between the approval and the call': {
     city: 'Lyon',
     at: {
       server: ({ type, when }) => type === 'callTool' && when === 'handed over',
       own: ({ type, when }) => type === 'durableTool' && when === 'reported',
+      plain: ({ type, when }) => type === 'executeTool' && when === 'handed over',
     },
   },
   'when the call was made': {
@@ -74,26 +86,32 @@ const cases: Record<string, Case> = {
     at: {
       server: ({ type, when }) => type === 'callTool' && when === 'reported',
       own: ({ type, when }) => type === 'tool.book' && when === 'reported',
+      plain: ({ type, when }) => type === 'executeTool' && when === 'reported',
     },
   },
   'during the call': {
     city: endless,
-    at: { server: calledEndless.server.promise, own: calledEndless.own.promise },
+    at: {
+      server: calledEndless.server.promise,
+      own: calledEndless.own.promise,
+      plain: calledEndless.plain.promise,
+    },
     ends: {
       server: { failures: [expect.stringContaining('unknown whether')], questions: ['accept'] },
       own: { ...once, said: `Nobody knows whether ${endless} was booked.` },
+      plain: { failures: [expect.stringContaining('unknown whether')], questions: ['accept'] },
     },
   },
 };
-const turns = new Map<string, Record<'server' | 'own', Watched>>();
+const turns = new Map<string, Record<Kind, Watched>>();
 
 beforeAll(async () => {
   server = await startPlayingServer();
   const hotel = createServer((request, response) => {
     const city = request.url?.slice(1) ?? '';
     booked.push(city);
-    if (city !== endless) return void response.end('done');
-    calledEndless.own.resolve();
+    if (!city.endsWith(endless)) return void response.end('done');
+    calledEndless[city === endless ? 'own' : 'plain'].resolve();
     void dead.promise.then(() => response.end('late'));
   });
   const hotelPort = await freePort();
@@ -156,15 +174,16 @@ async function killWorker(): Promise<void> {
     const pair = {
       server: say(alice, `call asking__ask ${input}`),
       own: say(alice, `call book ${input}`),
+      plain: say(alice, `call reserve ${input}`),
     };
     turns.set(name, pair);
-    for (const tool of ['server', 'own'] as const) {
+    for (const tool of kinds) {
       await quiet(pair[tool]);
       sprung.push(trapped(pair[tool], at[tool]));
     }
   }
   const receipts = Promise.all(
-    [...turns.values()].flatMap(({ server, own }) => [approve(server), approve(own)]),
+    [...turns.values()].flatMap((calls) => kinds.map((kind) => approve(calls[kind]))),
   );
   await Promise.all(sprung);
   await worker.kill('SIGKILL');
@@ -214,11 +233,13 @@ test.each(Object.keys(cases))(
   '%s: nobody is asked again, the calls are made once, the model reads the truth',
   { timeout: 90_000 },
   async (name) => {
-    const { city = '', ends = { server: once, own: once } } = cases[name] ?? {};
+    const { city = '', ends = { server: once, own: once, plain: once } } = cases[name] ?? {};
     const pair = turns.get(name);
     expect(await endOf(pair?.server)).toMatchObject(ends.server);
     expect(await endOf(pair?.own)).toMatchObject(ends.own);
+    expect(await endOf(pair?.plain)).toMatchObject(ends.plain);
     expect(server.calls.filter((call) => cityOf(call) === city)).toHaveLength(1);
     expect(booked.filter((booking) => booking === city)).toHaveLength(1);
+    expect(booked.filter((booking) => booking === `reserved-${city}`)).toHaveLength(1);
   },
 );

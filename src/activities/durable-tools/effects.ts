@@ -9,9 +9,7 @@ import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Repetition } from '../../turn/repetition.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
-import { firstActivityId } from '../repetition.ts';
 import { stopped, withStopSignal } from '../stop-signal.ts';
 import { keepTrying, withinTime } from './author-code.ts';
 import type { DurableCallRef } from './durable-calls.ts';
@@ -23,8 +21,10 @@ export type EffectResult =
   | { kind: 'failed'; name: string; message: string }
   | { kind: 'unknown'; reason: string };
 
-export interface EffectCall extends Repetition {
+export interface EffectCall {
   call: DurableCallRef;
+  /** Counts the calls of the tool's workflow. Temporal's id of a local activity changes from one attempt to another. */
+  effectId: string;
   args: unknown[];
   timeoutMs: number;
   isIdempotent: boolean;
@@ -49,9 +49,9 @@ export function createEffect(
     whileHeartbeating(() => withStopSignal(storage.turns, input.call.turn, () => runOnce(input)));
 
   async function runOnce(input: EffectCall): Promise<EffectResult> {
-    const { call, args, timeoutMs, isIdempotent } = input;
+    const { call, effectId, args, timeoutMs, isIdempotent } = input;
     const { workflowId = '' } = activityInfo().workflowExecution ?? {};
-    const effect = { workflowId, activityId: firstActivityId(input) };
+    const effect = { workflowId, activityId: effectId };
     const claim = await storage.toolEffects.claim(effect, { turn: call.turn, name });
     switch (claim.kind) {
       case 'finished':

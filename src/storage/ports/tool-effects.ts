@@ -1,9 +1,6 @@
 import type { TurnRef } from '../../turn/turn.ts';
 
-/**
- * One call of an author's activity, by the tool's workflow and Temporal's number of the activity in it: of the first, where
- * others repeat it.
- */
+/** One call of an author's activity, by the tool's workflow and the number of the call in it. */
 export interface EffectRef {
   workflowId: string;
   activityId: string;

@@ -1,31 +1,46 @@
 /** The author's activities, as a tool calls them: each has its effect once, or its outcome is reported as unknown. */
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { ActivityOptions } from '@temporalio/common';
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
 import { usualEffectMs } from '../../turn/tool-call.ts';
-import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, untilCancelled } from '../failures.ts';
+import {
+  isGivenUp,
+  maximumAttempts,
+  retryUntilDatabaseAnswers,
+  shortWrites,
+  untilCancelled,
+} from '../failures.ts';
 import { activityPrefix } from '../messages.ts';
 import type { OperatorView } from '../operator-view.ts';
-import type { ActivityOptions, ToolRunContext } from '../../turn/tool-code.ts';
+import type { ActivityOptions as EffectOptions, ToolRunContext } from '../../turn/tool-code.ts';
 import { toJson } from '../../turn/code-result.ts';
 
 /** For its row, before and after. */
 const marginMs = 15_000;
 
+/** Those that may take longer hold no task of their tool's workflow: one that is held receives no signals. */
+const longestLocalMs = 10_000;
+
+const asTask: ActivityOptions = {
+  // A worker that dies is noticed after this long.
+  heartbeatTimeout: '12s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+};
+
 type Run = (call: EffectCall) => Promise<EffectResult>;
 
 export function createToolActivities(
   { turn, toolCallId }: EffectCall['call'],
-  { timeoutMs = usualEffectMs, idempotent = [] }: ActivityOptions = {},
+  { timeoutMs = usualEffectMs, idempotent = [] }: EffectOptions = {},
   view: OperatorView,
 ): ToolRunContext['activities'] {
-  const run = proxyActivities<Record<string, Run>>({
-    startToCloseTimeout: timeoutMs + marginMs,
-    // A worker that dies is noticed after this long.
-    heartbeatTimeout: '12s',
-    // Attempts after the first look at what the first one left behind, and repeat nothing that may have run.
-    retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts },
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  });
+  const startToCloseTimeout = timeoutMs + marginMs;
+  // Attempts after the first look at what the first one left behind, and repeat nothing that may have run.
+  const run =
+    timeoutMs <= longestLocalMs
+      ? proxyLocalActivities<Record<string, Run>>({ ...shortWrites, startToCloseTimeout })
+      : proxyActivities<Record<string, Run>>({ ...asTask, startToCloseTimeout });
 
   let calls = 0;
 
@@ -33,8 +48,9 @@ export function createToolActivities(
     const given = toJson(args);
     if (given.kind === 'problem') throw new Error(`What ${name} is called with ${given.problem}.`);
     const isIdempotent = idempotent.includes(name);
-    const effect = await view.whileRunning(`${name}/${calls++}`, () =>
-      outcomeOf(name, { call: { turn, toolCallId }, args, timeoutMs, isIdempotent }),
+    const effectId = String(++calls);
+    const effect = await view.whileRunning(`${name}/${effectId}`, () =>
+      outcomeOf(name, { call: { turn, toolCallId }, effectId, args, timeoutMs, isIdempotent }),
     );
     switch (effect.kind) {
       case 'done':
@@ -52,7 +68,7 @@ export function createToolActivities(
     const activity = run[activityPrefix + name];
     if (!activity) throw new Error(`There is no activity ${name}.`);
     try {
-      return await retryUntilDatabaseAnswers((again) => activity({ ...input, ...again }));
+      return await retryUntilDatabaseAnswers(() => activity(input));
     } catch (error) {
       if (!isGivenUp(error)) return untilCancelled(error);
       return { kind: 'unknown', reason: 'it did not say what became of it, so it may or may not have run.' };

@@ -7,7 +7,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import { openModelStep, turn } from './model-step.ts';
 
 /** What the workflow says of five attempts that were in vain. */
-const repeats = { activityId: '1', attempts: 5 };
+const repeats = { attempts: 5 };
 
 type Writes = Partial<Pick<Storage['steps'], 'append' | 'keep'>>;
 
