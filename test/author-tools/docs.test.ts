@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const examples = [
+  'tools/list-teams',
   'tools/delete-page',
   'tools/welcome',
   'tools/digest',

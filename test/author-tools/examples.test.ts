@@ -67,6 +67,12 @@ async function eventsAbout(elicitationId: string): Promise<[string, unknown][]> 
     .map(({ type, status }) => [type, status]);
 }
 
+test('plain: is called, and asks nothing', async () => {
+  const stream = await call('list_teams');
+  await stream.finished();
+  expect(JSON.parse(stream.text())).toEqual({ teams: ['Design', 'Platform'] });
+});
+
 test('confirm: deletes after a yes, and only then', async () => {
   const first = await call('delete_page', { page: 'Home' });
   await answer(await nextQuestion(first, 'Delete the page "Home"?'), 'accept', { confirmed: false });

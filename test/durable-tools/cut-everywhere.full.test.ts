@@ -1,5 +1,5 @@
 /**
- * A wizard whose worker is lost at every point: at each task that it is handed and at each that it reports, once. What a
+ * A wizard, and calls that ask nothing, whose worker is lost at every point: at each task that it is handed and at each that it reports, once. What a
  * worker does in between leaves no trace in a history, so these are all cuts that there are between two of its events. The
  * worker of the agent's turn is lost in the same ways.
  */
@@ -113,6 +113,23 @@ test.each<[Cut, Whose[], steps: number]>([
   },
 );
 
+test.each<Cut>(['lost when reported', 'lost when handed over', 'lost after it was reported'])(
+  'each task of calls that ask nothing, %s: every effect and result is there once',
+  { timeout: 180_000 },
+  async (cut) => {
+    const words = ['one', 'two', 'three'];
+    cuts = { of: ['tool', 'turn'], cut };
+    const conversation = randomUUID();
+    const calls = words.map((line) => `call jot ${JSON.stringify({ line })}`);
+    const stream = await used.alice.chat(calls.join('\n'), { conversation });
+    await stream.finished();
+    expect(readFileSync(notesFile, 'utf8').split('\n').slice(0, -1).toSorted()).toEqual(words.toSorted());
+    const outputs = stream.chunks.filter(({ type }) => type === 'tool-output-available');
+    expect(outputs).toHaveLength(words.length);
+    expectAllCut(await tasksOf(conversation, ['turn']));
+  },
+);
+
 /** Each task of these workflows, as often as it was scheduled. */
 async function tasksOf(conversation: string, of: Whose[]) {
   const { workflow } = used.temporal.client;
@@ -123,7 +140,7 @@ async function tasksOf(conversation: string, of: Whose[]) {
   const child = history.flatMap(
     ({ startChildWorkflowExecutionInitiatedEventAttributes: started }) => started?.workflowId ?? [],
   )[0];
-  const tool = (await workflow.getHandle(child ?? '').fetchHistory()).events ?? [];
+  const tool = child === undefined ? [] : ((await workflow.getHandle(child).fetchHistory()).events ?? []);
   const events = [...(of.includes('turn') ? history : []), ...(of.includes('tool') ? tool : [])];
   return {
     workflow: events.filter((event) => event.workflowTaskCompletedEventAttributes).length,

@@ -45,7 +45,10 @@ test.concurrent.each(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
     const { conversation, stream } = await start(words);
     await stream.finished();
     expect(stream.text()).toContain('because of a problem on our side');
-    expect(stream.text()).toContain('The tool did not run.');
+    const errors = stream.chunks.flatMap(({ type, errorText }) =>
+      type === 'tool-output-error' ? [errorText] : [],
+    );
+    expect(errors).toEqual([expect.stringContaining('The tool did not run.')]);
     await expect.poll(async () => (await workflowsOf(conversation)).count, { timeout: 10_000 }).toBe(0);
     expect(await used.service.storage.toolCalls.codeInUse()).toEqual([]);
   },

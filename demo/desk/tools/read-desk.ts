@@ -1,7 +1,7 @@
-/** A tool that asks nobody. */
-import { activities, defineTool } from 'interlude/tools';
+/** A tool that asks nothing. */
+import { defineTool } from 'interlude/tools';
 import { z } from 'zod';
-import type * as office from './activities.ts';
+import { readDesk as readOffice } from './activities.ts';
 
 export const readDesk = defineTool({
   name: 'read_desk',
@@ -9,9 +9,10 @@ export const readDesk = defineTool({
   description: 'Reads the wiki’s pages, the members of the teams, the digest and the invoices.',
   input: z.object({}),
   annotations: { readOnlyHint: true },
-  activities: activities<typeof office>({ idempotent: ['readDesk'] }),
-  async run(_, { activities: office }) {
-    const { pages, members, digest, invoices } = await office.readDesk();
+  timeout: '10s',
+  idempotent: true,
+  async execute() {
+    const { pages, members, digest, invoices } = await readOffice();
     return { pages, members, digest, invoices: invoices.map(({ paymentPage: _, ...invoice }) => invoice) };
   },
 });
