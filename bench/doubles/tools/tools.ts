@@ -10,6 +10,13 @@ export const plain = defineTool({
   expose: true,
   description: 'Does nothing.',
   input: z.object({}),
+  execute: () => 'done',
+});
+
+export const plainRun = defineTool({
+  name: 'plain_run',
+  description: 'Does nothing, in a workflow of its own.',
+  input: z.object({}),
   run: () => 'done',
 });
 
@@ -28,7 +35,7 @@ export const wizard = defineTool({
   name: 'wizard',
   description: 'Asks twice, and books.',
   input: z.object({}),
-  activities: activities<typeof effects>(),
+  activities: activities<typeof effects>({ timeout: '10s' }),
   async run(_, { elicit, activities: hotel }) {
     const first = await elicit('How many nights?', nights);
     if (first.status !== 'accept') return first.status;

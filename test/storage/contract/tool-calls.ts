@@ -46,6 +46,21 @@ export function toolCallsContract(subject: () => Subject): void {
       expect(await storage.toolCalls.start(turn, 'c1', firstAttempt)).toBe(true);
     });
 
+    test('code is in use until the calls that are to run with it are finished, by their result or with their turn', async () => {
+      const { storage, other } = subject();
+      const [turn, ended] = [await begunTurn(storage), await begunTurn(storage)];
+      const used = (code: string) => calls.map((call) => ({ ...call, code }));
+      await keptStep(storage, turn, { calls: used('first') });
+      await keptStep(storage, ended, { calls: used('second') });
+      const inUse = async () => (await other.toolCalls.codeInUse()).toSorted();
+      expect(await inUse()).toEqual(['first', 'second']);
+      await storage.toolCalls.finish(turn, 'c1', result('c1'), firstAttempt);
+      expect(await inUse()).toEqual(['first', 'second']);
+      await storage.toolCalls.finish(turn, 'c2', result('c2'), firstAttempt);
+      await storage.turns.end(ended, 'cancelled', { resultOf: ({ toolCallId }) => result(toolCallId) });
+      expect(await inUse()).toEqual([]);
+    });
+
     test('progress enters the log while it grows, whoever notes it, and not after the result', async () => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
