@@ -203,7 +203,7 @@ describe('an import that a workflow may not have is told', () => {
 });
 
 describe('the form that fits a tool is hinted at', () => {
-  const uses = 'never uses elicit or activities: execute(input, context) fits';
+  const uses = 'never uses elicit or activities';
   const takes = 'takes elicit or activities, which execute is not given';
   test.each([
     ['run: () => "done"', uses],
@@ -221,7 +221,9 @@ describe('the form that fits a tool is hinted at', () => {
       'a.js': toolModule(members, { before }).replace(': unknown[]', ''),
     });
     const { hints } = await checkToolFolder(folder);
-    expect(hints).toEqual(words === null ? [] : [expect.stringContaining(`a.js: the tool a_tool ${words}`)]);
+    expect(hints.map((hint) => hint.split(':', 2).join(':'))).toEqual(
+      words === null ? [] : [`a.js: the tool a_tool ${words}`],
+    );
   });
 });
 

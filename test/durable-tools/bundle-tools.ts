@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
+import type { InputOptions } from 'rolldown';
 import { z } from 'zod';
 import type { ToolAnnotations } from '../../src/tools/define-tool.ts';
 import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
@@ -9,7 +10,9 @@ import * as plain from './fixtures/plain.ts';
 import * as tools from './fixtures/tools.ts';
 
 const fixtures = path.join(import.meta.dirname, 'fixtures');
-const taskStart = path.join(import.meta.dirname, '../../src/workflows/durable-tool/task-start.ts');
+const source = path.join(import.meta.dirname, '../../src');
+const taskStart = path.join(source, 'workflows/durable-tool/task-start.ts');
+const describeTools = path.join(source, 'tools/describe-tools.ts');
 let made: Promise<ToolBundle> | undefined;
 
 export function bundleTools(): Promise<ToolBundle> {
@@ -25,28 +28,18 @@ export async function changedTools(from: string, to: string): Promise<ToolBundle
 }
 
 async function make(): Promise<ToolBundle> {
-  const entry = `export * from ${JSON.stringify(path.join(fixtures, 'entry.ts'))};
-export { interceptors } from ${JSON.stringify(taskStart)};`;
-  const workflows = await rolldown({
-    input: 'entry',
-    platform: 'neutral',
-    external: /^@temporalio\//,
-    resolve: { mainFields: ['module', 'main'] },
-    plugins: [
-      {
-        name: 'entry',
-        resolveId: (source) => (source === 'entry' ? source : null),
-        load: (id) => (id === 'entry' ? { code: entry, moduleType: 'js' } : null),
-      },
-    ],
-  });
-  const {
-    output: [{ code }],
-  } = await workflows.generate({ format: 'esm', codeSplitting: false });
-  await workflows.close();
-  const bundling = await rolldown({ input: path.join(fixtures, 'node-entry.ts'), platform: 'node' });
-  const { output } = await bundling.generate({ format: 'esm' });
-  await bundling.close();
+  const workflows = await bundled(
+    `export * from ${quoted(path.join(fixtures, 'entry.ts'))};
+export { interceptors } from ${quoted(taskStart)};`,
+    { platform: 'neutral', external: /^@temporalio\//, resolve: { mainFields: ['module', 'main'] } },
+  );
+  const node = await bundled(
+    `import { plainToolsOf } from ${quoted(describeTools)};
+import * as plain from ${quoted(path.join(fixtures, 'plain.ts'))};
+export * as activities from ${quoted(path.join(fixtures, 'activities.ts'))};
+export const tools = plainToolsOf([{ file: 'plain.ts', exports: plain }]);`,
+    { platform: 'node' },
+  );
   const defined = [...Object.values(tools), ...Object.values(plain)];
   const manifest = defined.map((tool) => {
     const { name, title = name, description, input, annotations, execute } = tool as unknown as Defined;
@@ -61,7 +54,28 @@ export { interceptors } from ${JSON.stringify(taskStart)};`;
       file: 'tools.ts',
     };
   });
-  return hashed({ workflows: code, node: output[0].code, manifest });
+  return hashed({ workflows, node, manifest });
+}
+
+async function bundled(entry: string, options: InputOptions): Promise<string> {
+  const bundle = await rolldown({
+    ...options,
+    input: 'entry',
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (source) => (source === 'entry' ? source : null),
+        load: (id) => (id === 'entry' ? { code: entry, moduleType: 'js' } : null),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false });
+  await bundle.close();
+  return output[0].code;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
 }
 
 interface Defined {

@@ -139,6 +139,17 @@ test('the result is kept where the database was away for a moment', async () => 
   expect(runs).toBe(1);
 });
 
+test('what its schema throws is a result, and nothing runs', async () => {
+  const input = z.object({
+    to: z.string().transform((to): string => {
+      throw new Error(`no ${to}`);
+    }),
+  });
+  expect(await execute({ tool: { input } })).toEqual({ kind: 'finished' });
+  expect(await result()).toContain('Send failed: no Ada');
+  expect(runs).toBe(0);
+});
+
 test('when its worker shuts down, the tool is stopped and its outcome is left to the next attempt', async () => {
   const environment = environmentOf(1);
   const stopping = execute({
@@ -151,7 +162,7 @@ test('when its worker shuts down, the tool is stopped and its outcome is left to
         }),
     },
   });
-  await expect(stopping).rejects.toThrow();
+  await expect(stopping).rejects.toThrow('WORKER_SHUTDOWN');
   await execute({ attempt: 2 });
   expect(await result()).toContain('unknown');
 });

@@ -43,7 +43,7 @@ export function whileAlive<T>(
 }
 
 /** Waits while an earlier attempt is alive, then takes the call over. */
-export async function whenLetGo(
+async function whenLetGo(
   { toolCalls }: Pick<Storage, 'toolCalls'>,
   { turn, toolCallId, by }: OwnAttempt,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function whenLetGo(
 }
 
 /** Holds the call until `work` is done. Short calls end before the first write, and before a heartbeat could time out. */
-export async function whileHolding<T>(
+async function whileHolding<T>(
   { toolCalls }: Pick<Storage, 'toolCalls'>,
   { turn, toolCallId, by }: OwnAttempt,
   work: () => Promise<T>,

@@ -64,8 +64,8 @@ async function attempt(
   if (!tool) return finish(parts, current, unrunToolForModel(call.toolName));
   if (call.state === 'started' && tool.idempotent !== true)
     return finish(parts, current, unknownOutcomeForModel(tool.title));
-  const read = tool.input.safeParse(call.input);
-  if (!read.success) return finish(parts, current, misfitOf(tool.title, read.error));
+  const read = readInput(tool, call.input);
+  if (read.kind !== 'input') return finish(parts, current, read);
   if (needsApproval) {
     const approval = await approvalOf(parts, { turn, call }, questions, input.approval);
     if (approval.kind === 'asks') return approval;
@@ -76,7 +76,17 @@ async function attempt(
   }
   if (call.state !== 'started' && !(await storage.toolCalls.start(turn, toolCallId, by)))
     return finish(parts, current, unknownOutcomeForModel(tool.title));
-  return finish(parts, current, await resultOfCall(parts, tool, current, read.data));
+  return finish(parts, current, await resultOfCall(parts, tool, current, read.input));
+}
+
+/** A schema is code of the author's, too. */
+function readInput(tool: PlainTool, given: unknown): { kind: 'input'; input: unknown } | ToolResult {
+  try {
+    const read = tool.input.safeParse(given);
+    return read.success ? { kind: 'input', input: read.data } : misfitOf(tool.title, read.error);
+  } catch (error) {
+    return failureOf(tool.title, error);
+  }
 }
 
 async function resultOfCall(
