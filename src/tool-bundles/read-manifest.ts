@@ -1,4 +1,7 @@
-/** Runs the author's definitions once, where nothing of the service can be reached, to read what the tools are. */
+/**
+ * Runs the author's definitions once, to read what the tools are: where nothing of the service can be reached, and modules
+ * that need Node in this process.
+ */
 import { createContext, Script } from 'node:vm';
 import path from 'node:path';
 import { problemsTogether } from '../tools/describe-tools.ts';

@@ -144,6 +144,14 @@ describe('one that has to be approved', () => {
   });
 });
 
+test('makes no room for a new message while it runs', async () => {
+  const stream = await call('linger_again', { line: 'Home', ms: 1_500 });
+  await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
+  await expect(say('hello')).rejects.toThrow('409');
+  await stream.finished();
+  expect(stream.text()).toBe('Home');
+});
+
 test('is told to stop when its turn is cancelled', async () => {
   const stream = await call('linger_again', { line: 'Home', ms: 60_000 });
   await vi.waitFor(() => expect(notes()).toEqual(['began Home']), 10_000);
