@@ -20,10 +20,6 @@ export async function addArbiter(db: Kysely<unknown>): Promise<void> {
     primary key (elicitation_id, tool_call_id)
   )`.execute(db);
   await sql`alter table tool_calls add column has_asked integer not null default 0`.execute(db);
-  await sql`alter table tool_calls add column code text`.execute(db);
-  await sql`create index tool_calls_code on tool_calls (code) where code is not null and state <> 'finished'`.execute(
-    db,
-  );
 
   await sql`create table outbox (
     id text not null primary key,

@@ -47,6 +47,7 @@ import { createInstallation } from './041-installation.ts';
 import { indexTurnDeadlines } from './042-turn-deadlines.ts';
 import { addHolds } from './043-held-calls.ts';
 import { addArbiter } from './044-one-arbiter.ts';
+import { addCodeOfCalls } from './045-plain-tools.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -120,4 +121,5 @@ const migrations: Record<string, Migration> = {
   '042-turn-deadlines': { up: indexTurnDeadlines },
   '043-held-calls': { up: addHolds },
   '044-one-arbiter': { up: addArbiter },
+  '045-plain-tools': { up: addCodeOfCalls },
 };
