@@ -40,6 +40,8 @@ export async function openDependencies(
   logger: Logger,
   { time }: Pick<StorageOptions, 'time'> = {},
 ): Promise<Dependencies> {
+  // A small buffer that a waiting turn keeps would keep a slab of 64 KiB, Node's default.
+  Buffer.poolSize = 8 * 1024;
   const keys = await openKeys(config);
   let deliver: OutboxObserver = () => undefined;
   const storage = await openStorage(config.database, {

@@ -3,6 +3,7 @@
  * the commits of this process, and from a leased loop over those that are due: left by a burst, by a process that died, or
  * refused before. A signal is a hint to read the rows, so it does no harm that a mark may be delivered twice.
  */
+import { performance } from 'node:perf_hooks';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -21,6 +22,10 @@ const leaseMs = 5_000;
 const deadlineMs = 3_500;
 /** Marks that are delivered within this time are deleted by one statement. */
 const collectMs = 5;
+/** A process that has been at work for this share of the last while has no time to spare. */
+const busy = { utilization: 0.9, everyMs: 25 };
+/** How long it keeps its marks at most. */
+const longestHoldMs = 1_000;
 
 interface Parts {
   client: Client;
@@ -134,13 +139,13 @@ export function startOutbox({
     logger,
   );
 
+  const deliver = holdWhileBusy((marks) => {
+    if (!isTogether()) return;
+    for (const mark of marks) void laneOf(mark).add(mark);
+  });
+
   return {
-    deliver(marks) {
-      if (!isTogether()) return;
-      for (const mark of marks) void laneOf(mark).add(mark);
-      // A transaction of a burst leaves marks to the loop.
-      if (signals.isFull()) loop.wake();
-    },
+    deliver,
     async stop() {
       await Promise.all([signals.stop(), abandonments.stop(), loop.stop()]);
       await delivered.flush();
@@ -176,7 +181,6 @@ function createLane(attempt: (marks: Mark[]) => Promise<void>) {
   }
 
   return {
-    isFull: () => underWay.size >= atOnce,
     /** Resolves when it has been delivered, or has failed. */
     add(mark: Mark): Promise<void> {
       if (isStopping) return Promise.resolve();
@@ -197,6 +201,45 @@ function createLane(attempt: (marks: Mark[]) => Promise<void>) {
       waiting.clear();
       await Promise.all(underWay.values());
     },
+  };
+}
+
+/**
+ * People wait for their receipts, and turns that go on would compete with them for the same processor: a process that is
+ * busy keeps its marks for a moment. They are leased; if it ends, other processes deliver them.
+ */
+function holdWhileBusy(deliver: OutboxObserver): OutboxObserver {
+  let measured = performance.eventLoopUtilization();
+  let measuredAt = performance.now();
+  let isBusy = false;
+  let held: Mark[] = [];
+  let heldSince = 0;
+
+  function measure(): void {
+    if (performance.now() - measuredAt < busy.everyMs) return;
+    const now = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(now, measured).utilization > busy.utilization;
+    measured = now;
+    measuredAt = performance.now();
+  }
+
+  function releaseUnlessBusy(): void {
+    measure();
+    if (isBusy && performance.now() - heldSince < longestHoldMs) {
+      setTimeout(releaseUnlessBusy, busy.everyMs).unref();
+      return;
+    }
+    const marks = held;
+    held = [];
+    deliver(marks);
+  }
+
+  return (marks) => {
+    const isFirst = held.length === 0;
+    held.push(...marks);
+    if (!isFirst) return;
+    heldSince = performance.now();
+    releaseUnlessBusy();
   };
 }
 

@@ -89,6 +89,25 @@ async function signalsTo(turn: TurnRef): Promise<string[][]> {
   });
 }
 
+test('a process that is busy signals when it has time again', async () => {
+  const { storage, waitingTurn, sent } = await setUp();
+  const { turn, questions } = await waitingTurn();
+  await keepBusy(100);
+  const [, answered] = await Promise.all([keepBusy(500), answer(storage, questions[0]!)]);
+  expect({ answered: answered.question.status, sent }).toEqual({ answered: 'accept', sent: [] });
+  await expect.poll(() => sent, soon).toEqual([turn.turnId]);
+});
+
+/** What is ready gets its chance every few milliseconds. */
+async function keepBusy(ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    const pieceEnd = performance.now() + 5;
+    while (performance.now() < pieceEnd);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 test('an answer is signalled to the workflow that waits, and its mark deleted', async () => {
   const { storage, waitingTurn, marks, sent } = await setUp();
   const { turn, questions, ids } = await waitingTurn();

@@ -23,6 +23,8 @@ type Row = Selectable<Tables['outbox']>;
 const mostAtOnce = 32;
 /** After this time other processes deliver what the one that has committed did not. */
 const firstLeaseMs = 5_000;
+/** How long the loop leaves the marks of a burst, whose answers are still being recorded. */
+const restAfterMs = 1_000;
 
 export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): Outbox {
   return {
@@ -76,7 +78,7 @@ export async function addSettledMarks(
       insert into outbox (id, kind, workflow_id, elicitation_id, tenant, conversation, turn_id, due_at, is_leased, failures)
       select 'settled/' || elicitation_id || '/' || workflow_id, 'settled', workflow_id, elicitation_id,
         tenant, conversation, turn_id,
-        cast(case when place <= ${sql.lit(mostAtOnce)} then ${at + firstLeaseMs} else ${at} end as bigint),
+        cast(case when place <= ${sql.lit(mostAtOnce)} then ${at + firstLeaseMs} else ${at + restAfterMs} end as bigint),
         case when place <= ${sql.lit(mostAtOnce)} then 1 else 0 end, 0
       from (
         select waiters.*, elicitations.tenant, elicitations.conversation, elicitations.turn_id,
