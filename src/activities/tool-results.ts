@@ -22,18 +22,22 @@ export async function requestedToolCall(
 }
 
 /**
- * The first end wins; again is a no-op. A text is an error for the model. `notice` is for the people who read along, `by` as
- * in the storage.
+ * The first end wins; again is a no-op. A text is an error for the model. `notice` is for the people who read along, `by`
+ * and `isStopped` as in the storage.
  */
 export async function finishToolCall(
   { toolCalls }: CallStorage,
   turn: TurnRef,
   call: ToolCallRow,
   result: ToolResult | string,
-  { notice, by }: { notice?: NewEvent | undefined; by?: CallAttempt } = {},
+  {
+    notice,
+    by,
+    isStopped = false,
+  }: { notice?: NewEvent | undefined; by?: CallAttempt; isStopped?: boolean } = {},
 ): Promise<void> {
   const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
-  const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }) };
+  const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }), isStopped };
   await toolCalls.finish(turn, call.toolCallId, finished, by);
 }
 

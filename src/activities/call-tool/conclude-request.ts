@@ -10,7 +10,7 @@ import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
-import { isTurnEnding, isWorkerShuttingDown } from '../stop-signal.ts';
+import { isTurnEnding, isWorkerShuttingDown, stopped } from '../stop-signal.ts';
 import { askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
@@ -127,6 +127,8 @@ async function concludeUnreachable(
   const { turn, toolCallId } = input;
   // Of an earlier attempt that did reach it, nothing is known.
   if (isFirst) await parts.storage.toolCalls.release(turn, toolCallId, by);
+  // The end of the turn writes the result, and marks answers that were not sent as unused.
+  if (isFirst && isTurnEnding()) return stopped();
   const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
   // Nothing was sent yet, and a person has answered: a server that is only being restarted is waited for.
   if (hasAsked && mayRetryLater())

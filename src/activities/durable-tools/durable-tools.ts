@@ -58,9 +58,11 @@ export function createDurableToolActivities(parts: Dependencies) {
     async finishTool({ turn, toolCallId, result, unasked }: FinishTool): Promise<void> {
       await progress.rest(turn, toolCallId);
       const call = await requestedToolCall(storage, turn, toolCallId);
-      const written = result.kind === 'stopped' ? stoppedResult(result) : result;
+      const isStopped = result.kind === 'stopped';
+      const written = isStopped ? stoppedResult(result) : result;
       const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
-      await finishToolCall(storage, turn, call, remark === null ? written : { ...written, remark });
+      const marked = remark === null ? written : { ...written, remark };
+      await finishToolCall(storage, turn, call, marked, { isStopped });
       await storage.toolEffects.forgetResults(activityInfo().workflowExecution?.workflowId ?? '');
     },
   };

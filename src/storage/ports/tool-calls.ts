@@ -76,12 +76,15 @@ export interface ToolCalls {
    * → `finished`, with the message for the calling model and the event for the log, in one transaction. First finish
    * wins. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
    * for are settled as withdrawn, in the same transaction.
+   *
+   * `isStopped`: the call is a tool's in TypeScript that was cancelled. Accepted answers that it has not acted on are marked
+   * as unused.
    */
   finish(
     turn: TurnRef,
     toolCallId: string,
     /** `notice`: to be said before the event. */
-    result: CallResult & { notice?: NewEvent },
+    result: CallResult & { notice?: NewEvent; isStopped?: boolean },
     by?: CallAttempt,
   ): Promise<boolean>;
   /** The calls of a turn that have rounds, also of a turn that has ended. */

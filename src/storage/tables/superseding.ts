@@ -58,6 +58,21 @@ export function unusedAnswers({ calls }: OpenWork): string[] {
   );
 }
 
+/** Of a call whose tool in TypeScript was stopped. */
+export async function unusedByTool(
+  write: Transaction<Tables>,
+  turnId: string,
+  toolCallId: string,
+): Promise<string[]> {
+  const call = { tool_call_id: toolCallId, state: 'started', delegation: null, has_asked: 1 } as const;
+  return unusedAnswers(await readOpenWork(write, turnId, [call]));
+}
+
+export async function markUnused(write: Transaction<Tables>, ids: string[]): Promise<void> {
+  if (ids.length > 0)
+    await write.updateTable('elicitations').set({ is_unused: 1 }).where('id', 'in', ids).execute();
+}
+
 /** Those accepted since the call last asked something or had an effect. */
 function acceptedLast({ questions, newestEffectAt }: OpenCall): CallQuestion[] {
   const since = Math.max(newestEffectAt, ...questions.map(({ createdAt }) => createdAt));
@@ -69,7 +84,9 @@ export type LockedCall = Pick<
   'tool_call_id' | 'tool_name' | 'input' | 'state' | 'delegation' | 'created_at' | 'has_asked'
 >;
 
-function askedBy(write: Transaction<Tables>, turnId: string, calls: LockedCall[]) {
+type AskingCall = Pick<LockedCall, 'tool_call_id' | 'state' | 'delegation' | 'has_asked'>;
+
+function askedBy(write: Transaction<Tables>, turnId: string, calls: AskingCall[]) {
   const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);
   // Without any, `in` would have an empty list.
   if (asking.length === 0) return [];
@@ -85,7 +102,7 @@ function askedBy(write: Transaction<Tables>, turnId: string, calls: LockedCall[]
 export async function readOpenWork(
   write: Transaction<Tables>,
   turnId: string,
-  calls: LockedCall[],
+  calls: AskingCall[],
 ): Promise<OpenWork> {
   const asked = await askedBy(write, turnId, calls);
   const effects = await write

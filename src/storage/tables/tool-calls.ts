@@ -19,6 +19,7 @@ import {
   writeSettled,
 } from './settling.ts';
 import type { Settled } from './settling.ts';
+import { markUnused, unusedByTool } from './superseding.ts';
 
 type State = ToolCallRow['state'];
 
@@ -262,7 +263,7 @@ async function finish(
   write: Transaction<Tables>,
   toLock: string[],
   needs: (ids: string[]) => void,
-  [turn, toolCallId, { message, event, notice }, by]: Parameters<ToolCalls['finish']>,
+  [turn, toolCallId, { message, event, notice, isStopped = false }, by]: Parameters<ToolCalls['finish']>,
   at: number,
 ): Promise<Settled | null> {
   const { tenant, conversation, turnId } = turn;
@@ -276,7 +277,11 @@ async function finish(
     await stateUnlessRefused(write, turn, toolCallId, by);
     return null;
   }
-  if (row.has_asked === 1) needs(await waitedForBy(write, turnId, { toolCallId }));
+  if (row.has_asked === 1) {
+    const unused = isStopped ? await unusedByTool(write, turnId, toolCallId) : [];
+    needs([...(await waitedForBy(write, turnId, { toolCallId })), ...unused]);
+    await markUnused(write, unused);
+  }
   await deleteRounds(write, { turnId, toolCallId });
   const left = await stopWaiting(write, questions, { toolCallId }, at);
   const settled = await writeSettled(write, left, { at });

@@ -16,7 +16,7 @@ import type { Tables } from '../schema.ts';
 import { addTurnMark } from './outbox.ts';
 import { advanced, lockLeftOpen, lockPendingOf, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
-import { readOpenWork, unusedAnswers } from './superseding.ts';
+import { markUnused, readOpenWork, unusedAnswers } from './superseding.ts';
 import type { LockedCall } from './superseding.ts';
 import { toToolCall } from './tool-calls.ts';
 import { usageOf } from './turn-rows.ts';
@@ -107,7 +107,8 @@ async function writeEnd(
   const { turnId } = turn;
   const pending = await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
-  if (calls.some((call) => call.has_asked === 1)) await markUnused(write, turnId, calls);
+  if (calls.some((call) => call.has_asked === 1))
+    await markUnused(write, unusedAnswers(await readOpenWork(write, turnId, calls)));
   const { questions } = await abandon(write, pending, now);
   const marks = calls.length > 0 ? await leaveRounds(write, turn, keepsCalls, now) : [];
   const last = (lane: TurnRef, additions: Additions) =>
@@ -156,12 +157,6 @@ export async function lockOpenCalls(write: Write, turnId: string): Promise<Locke
   return rows.toSorted(
     (one, other) => one.created_at - other.created_at || (one.tool_call_id < other.tool_call_id ? -1 : 1),
   );
-}
-
-async function markUnused(write: Write, turnId: string, calls: LockedCall[]): Promise<void> {
-  const ids = unusedAnswers(await readOpenWork(write, turnId, calls));
-  if (ids.length > 0)
-    await write.updateTable('elicitations').set({ is_unused: 1 }).where('id', 'in', ids).execute();
 }
 
 /** Servers may keep calls with rounds open; then the rounds stay until the calls are abandoned. */
