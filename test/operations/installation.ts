@@ -152,7 +152,8 @@ export async function startInstallation({
   const common = (code: Checkout): Record<string, string> => {
     return {
       TEMPORAL_ADDRESS: temporal.address,
-      INTERLUDE_CONFIG: path.join(code.root, 'test/fixtures/operations-agents.yaml'),
+      INTERLUDE_CONFIG:
+        env['INTERLUDE_CONFIG'] ?? path.join(code.root, 'test/fixtures/operations-agents.yaml'),
       ...(secrets === 'file' ? { DATABASE_URL_FILE: secretFile } : { DATABASE_URL: database.url() }),
     };
   };

@@ -7,7 +7,7 @@ import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import { begunTurn, ending, firstAttempt, keptStep, newTurn, patient } from './fixtures.ts';
 import { nextMillisecond } from './next-millisecond.ts';
-import { answer, formQuestion, open, question } from './question.ts';
+import { answer, form, formQuestion, open, question } from './question.ts';
 
 type Live = TurnRef & { tenant: string };
 
@@ -297,6 +297,34 @@ export function supersedingContract(subject: () => Subject): void {
 
     test('was cancelled before it ended', async () => {
       expect(await ended(({ turns }, turn) => turns.cancel(turn))).toMatchObject({ isUnused: true });
+    });
+  });
+
+  describe('an accepted answer to a tool that is stopped', () => {
+    const stopped = async (work: (storage: Storage, turn: Live) => Promise<unknown>) => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      await keptStep(storage, turn, { calls: calls('c1') });
+      await storage.toolCalls.start(turn, 'c1', firstAttempt);
+      const context = { trigger: 'tool_elicitation' as const, agent: 'assistant' };
+      const row = asks(turn, 'c1', { request: { ...form, context } });
+      await open(storage, row);
+      await answer(storage, row);
+      await nextMillisecond(storage);
+      await work(storage, turn);
+      const result = {
+        message: { id: `${turn.turnId}/c1`, role: 'tool' as const, content: [] },
+        event: { key: 'result/c1', event: { type: 'start-step' as const, step: 1 } },
+      };
+      await storage.toolCalls.finish(turn, 'c1', { ...result, isStopped: true });
+      return storage.elicitations.get(row.id);
+    };
+
+    test('is marked as unused, unless an effect of the tool has begun since', async () => {
+      expect(await stopped(() => Promise.resolve())).toMatchObject({ status: 'accept', isUnused: true });
+      const claim = ({ toolEffects }: Storage, turn: Live) =>
+        toolEffects.claim(effectOf(turn, 'c1'), { turn, name: 'send' });
+      expect(await stopped(claim)).toMatchObject({ status: 'accept', isUnused: false });
     });
   });
 
