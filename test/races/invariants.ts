@@ -157,6 +157,8 @@ function brokenCall({ desk }: Site, turn: TurnRow, { toolName, city, isUnknown, 
   const unused = accepted.filter((question) => question.isUnused);
   const isDone = turn.status === 'completed';
   if (isDone && unused.length > 0) broken.push('an answer of a completed turn is unused');
+  if (turn.status === 'superseded' && unused.length > 0)
+    broken.push('a message has ended a turn that was to act on an answer');
   if (isUnknown || hasGivenUp) return broken;
 
   const isAllAccepted = accepted.length === questions.length;
