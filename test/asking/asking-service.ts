@@ -41,18 +41,21 @@ export interface AskingServiceOptions extends PlayingOptions {
   env?: Record<string, string>;
   around?: ServiceOptions['around'];
   logger?: ServiceOptions['logger'];
+  isOutboxHeld?: () => boolean;
 }
 
 export function useAskingService({
   env = {},
   around,
   logger,
+  isOutboxHeld,
   ...playing
 }: AskingServiceOptions = {}): AskingService {
   const setup = { begin } as AskingService;
   useService({
     ...(around && { around }),
     ...(logger && { logger }),
+    ...(isOutboxHeld && { isOutboxHeld }),
     async needs(stack) {
       setup.server = await startPlayingServer(playing);
       stack.defer(() => setup.server.stop());

@@ -1,7 +1,7 @@
 /** Turns whose workflow could not end them. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import type { RunStatus } from '../../src/service/turn-runs.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -10,7 +10,7 @@ import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { begunTurn, deltas, newTurn, patient, text } from '../storage/contract/fixtures.ts';
 import { open, question } from '../storage/contract/question.ts';
-import { idOf } from '../workflows/waiting.ts';
+import { idOf, untilWaiting } from '../workflows/waiting.ts';
 import type { ObservedTurn } from '../workflows/waiting.ts';
 import { ended, ownStorage } from './own-storage.ts';
 
@@ -18,7 +18,9 @@ const one = asks({ one: form('One') }, 's1');
 const tenant = 'demo';
 const minuteMs = 60_000;
 
-const setup = useAskingService();
+let isOutboxHeld = false;
+afterEach(() => void (isOutboxHeld = false));
+const setup = useAskingService({ isOutboxHeld: () => isOutboxHeld });
 const handleOf = (turn: ObservedTurn) => setup.temporal.client.workflow.getHandle(idOf(turn));
 
 test('one that is terminated while it asks: its stream ends and says why, and the next message is answered', async () => {
@@ -53,6 +55,35 @@ test('one that is terminated while a tool works: the model would read that nobod
   const results = chunks.filter(({ type }) => type === 'tool-output-error');
   expect(results).toMatchObject([{ errorText: expect.stringContaining('unknown whether') }]);
   expect(chunks.some(({ type }) => type === 'error')).toBe(true);
+  expect(setup.server.calls).toHaveLength(1);
+  const next = await setup.alice.chat('hello', { conversation });
+  await next.finished();
+  expect(next.text()).toBe('You said: hello');
+});
+
+test('one that is terminated between the commit of an answer and its signal: the answer stays on record, as unused', async () => {
+  const { stream, conversation, ...turn } = await setup.begin([one]);
+  const { elicitationId } = await turn.question(0);
+  await untilWaiting(setup, { conversation, stream });
+  isOutboxHeld = true;
+  expect(await turn.answer(0, city())).toMatchObject({ status: 200, body: { status: 'accept' } });
+  await handleOf({ conversation, stream }).terminate('by an operator');
+  const chunks = await stream.finished();
+  isOutboxHeld = false;
+  expect(chunks).toContainEqual(
+    expect.objectContaining({ type: 'error', errorText: expect.stringContaining('ended from outside') }),
+  );
+  expect(turn.statuses()).toEqual(['accept']);
+  const { elicitations } = setup.service.storage;
+  expect(await elicitations.get(elicitationId)).toMatchObject({ status: 'accept', isUnused: true });
+  expect(await turn.answer(0, city())).toMatchObject({
+    status: 200,
+    body: { status: 'accept', duplicate: true },
+  });
+  expect(setup.server.calls).toHaveLength(1);
+  const next = await setup.alice.chat('hello', { conversation });
+  await next.finished();
+  expect(next.text()).toBe('You said: hello');
 });
 
 test('one whose workflow is deleted, which no list tells of, is found by itself', async () => {

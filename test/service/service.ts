@@ -67,6 +67,8 @@ export interface ServiceOptions {
   tools?: Record<string, ToolBundle>;
   /** Which of their calls a person approves. */
   approval?: ApprovalSettings;
+  /** While it returns true, the outbox delivers nothing. */
+  isOutboxHeld?: () => boolean;
   /** Calls go over the connection of the workers, which say what starts there. */
   startsHere?: (buildId: string) => boolean;
   /** The workers that `startWorkers` starts have versions. */
@@ -84,6 +86,7 @@ export async function startService({
   around = (storage) => storage,
   tools = {},
   approval,
+  isOutboxHeld = () => false,
   startsHere,
   isVersioned = false,
   startWorkers = (parts, stack) => startWorker(parts, stack, temporal.connection, tools, approval),
@@ -121,7 +124,7 @@ export async function startService({
   const client = startsHere
     ? clientOver(temporal.connection, config.temporal, parts)
     : readingClient(temporal.client, parts.keys);
-  sendOutbox(parts, client, stack);
+  sendOutbox({ ...parts, installation: { isTogether: () => !isOutboxHeld() } }, client, stack);
   const service = createService({ ...parts, client, ...(startsHere && { startsHere }) });
   const app = createApp({ logger, config: { ...config, auth }, service });
   stack.defer(() => app.close());
