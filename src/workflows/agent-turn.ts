@@ -8,7 +8,7 @@ import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import type { Agent } from './attempts.ts';
 import { goesOn, notBegun, runCalls } from './calls.ts';
-import { endOf, retryUntilDatabaseAnswers, untilCancelled } from './failures.ts';
+import { attemptsBeforeReset, endOf, retryUntilDatabaseAnswers, untilCancelled } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { OperatorView } from './operator-view.ts';
 import { Questions } from './questions.ts';
@@ -52,8 +52,9 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
 
   function makeStep(step: number, summary: string, attemptsBefore: number): Promise<ModelCallResult> {
     const input = { turn, step, ...(attemptsBefore > 0 && { attemptsBefore }) };
-    return retryUntilDatabaseAnswers((again) =>
-      callModel.executeWithOptions({ summary }, [{ ...input, ...again }]),
+    return retryUntilDatabaseAnswers(
+      (again) => callModel.executeWithOptions({ summary }, [{ ...input, ...again }]),
+      attemptsBeforeReset(turn),
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { AttemptResult, DurableCallPermit, FinishedCall, GivenApproval } from '../turn/tool-call.ts';
+import { attemptsBeforeReset } from './failures.ts';
 import type { TurnInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
 import type { Questions } from './questions.ts';
@@ -28,14 +29,15 @@ const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 export async function untilFinished(
-  { questions, view }: Agent,
+  { turn, questions, view }: Agent,
   toolCallId: string,
   attempt: (before: Before) => Promise<AttemptResult | DurableCallPermit>,
 ): Promise<FinishedCall | { kind: 'permitted' }> {
   let before: Before = { execution: 0 };
   for (let pauses = 0; ;) {
     const since = questions.now();
-    const result = await attempt(before);
+    const execution = before.execution + attemptsBeforeReset(turn);
+    const result = await attempt({ ...before, execution });
     view.attemptEnded(toolCallId);
     before = { ...before, execution: before.execution + 1 };
     switch (result.kind) {

@@ -16,7 +16,13 @@ import { untilFinished } from './attempts.ts';
 import type { Agent, Before } from './attempts.ts';
 import { childId, childOptions, unlessEnded } from './children.ts';
 import { runDurableCall } from './durable-calls.ts';
-import { isGivenUp, maximumAttempts, retryUntilDatabaseAnswers, withGracePeriod } from './failures.ts';
+import {
+  attemptsBeforeReset,
+  isGivenUp,
+  maximumAttempts,
+  retryUntilDatabaseAnswers,
+  withGracePeriod,
+} from './failures.ts';
 import { agentTurnWorkflow, toolQueueName } from './messages.ts';
 import type { DelegationResult, TurnInput } from './messages.ts';
 import { withNextStep } from './operator-view.ts';
@@ -125,7 +131,7 @@ async function untilFinishedOrGivenUp(
       retryUntilDatabaseAnswers((again) => {
         attempts = (again.repeats?.attempts ?? 0) + maximumAttempts;
         return withGracePeriod(attempt(before, again), gracePeriod);
-      }),
+      }, attemptsBeforeReset(agent.turn)),
     );
     if (end.kind === 'finished' && end.next) return { result: end.next, attempts };
   } catch (error) {
@@ -150,7 +156,14 @@ async function runModelQuestion(agent: Agent, call: QuestionCall): Promise<void>
 async function runDelegatedCall({ turn }: Agent, call: DelegatedCall): Promise<void> {
   const { toolCallId, agent, maxSteps } = call;
   const delegation = { toolCallId, path: [...(turn.delegation?.path ?? []), agent] };
-  const input: TurnInput = { ...turn, agent, delegation, limits: { ...turn.limits, maxSteps } };
+  const attemptsBefore = attemptsBeforeReset(turn);
+  const input: TurnInput = {
+    ...turn,
+    agent,
+    delegation,
+    limits: { ...turn.limits, maxSteps },
+    ...(attemptsBefore > 0 && { attemptsBefore }),
+  };
   const result = await unlessEnded<DelegationResult>(
     executeChild(agentTurnWorkflow, {
       ...childOptions(input),

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ChildWorkflowOptions } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { TurnInput } from './messages.ts';
 import { searchAttributes, taskTimeouts } from './messages.ts';
 
@@ -20,6 +20,8 @@ export function childOptions({ turnId, conversation, agent, user }: TurnInput): 
   const { executionTimeoutMs } = workflowInfo();
   return {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    // Only where the parent was reset, and its run before has started it: the new one goes on from the same rows.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     // The child begins later than the turn it is a part of, so that the turn's own time runs out first.
     ...(executionTimeoutMs !== undefined && { workflowExecutionTimeout: executionTimeoutMs }),

@@ -5,11 +5,13 @@ import {
   CancellationScope,
   isCancellation,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Duration, LocalActivityOptions } from '@temporalio/common';
 import { activityFailed, databaseTrouble, turnIsOver } from '../turn/failure-types.ts';
 import type { Repetition } from '../turn/repetition.ts';
 import type { TurnEnd } from '../turn/turn.ts';
+import type { TurnInput } from './messages.ts';
 
 /** The attempts of each activity that is passed to `retryUntilDatabaseAnswers`. */
 export const maximumAttempts = 5;
@@ -63,8 +65,11 @@ export function isGivenUp(error: unknown): error is ActivityFailure {
  * Runs an activity again every 10 s for as long as it fails, its own attempts used up, because the database is away.
  * `again` is to be part of its input: what it writes goes on from what the activities before it have written.
  */
-export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => Promise<T>): Promise<T> {
-  let again: Repetition = {};
+export async function retryUntilDatabaseAnswers<T>(
+  run: (again: Repetition) => Promise<T>,
+  attemptsBefore = 0,
+): Promise<T> {
+  let again: Repetition = attemptsBefore === 0 ? {} : { repeats: { attempts: attemptsBefore } };
   for (;;) {
     try {
       return await run(again);
@@ -74,6 +79,17 @@ export async function retryUntilDatabaseAnswers<T>(run: (again: Repetition) => P
     }
     await sleep('10s', { summary: 'the database is away' });
   }
+}
+
+/**
+ * More attempts, and more executions of a call, than were made before this workflow, or the one that started it, was reset; 0
+ * where none was. The rows that they have written take what follows as newer, and refuse what they still write. Time goes on
+ * when a workflow is reset, and an attempt takes longer than a millisecond.
+ */
+export function attemptsBeforeReset({ attemptsBefore = 0 }: Pick<TurnInput, 'attemptsBefore'>): number {
+  const { runId, originalExecutionRunId, startTime } = workflowInfo();
+  const isReset = originalExecutionRunId !== '' && originalExecutionRunId !== runId;
+  return attemptsBefore + (isReset ? Date.now() - startTime.getTime() : 0);
 }
 
 export function isDatabaseAway(error: unknown): boolean {

@@ -15,6 +15,8 @@ export interface TurnInput extends Turn {
     /** How long one attempt at a tool call may take, with everything its server may ask meanwhile. */
     toolCallMs: number;
   };
+  /** Of a delegated agent whose parent was reset: more than it can have made before (see failures.ts). */
+  attemptsBefore?: number;
 }
 
 /** `status`: as the turn's row has it, which something else may have ended. */
