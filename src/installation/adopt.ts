@@ -34,6 +34,8 @@ export interface Survey {
   live: number;
   /** Those that Temporal does not know. */
   unknown: TurnRow[];
+  /** Those that Temporal knows, and that may go on. */
+  known: TurnRow[];
   /** Those that Temporal knows, and that went on after the database's last generation. Only where the database is older. */
   ahead: TurnRow[];
   /** Runs at Temporal whose turns the database does not know, or knows to be over. */
@@ -81,7 +83,13 @@ export async function survey(
     const turn = await storage.turns.get(ref);
     if (!turn || turn.endedAt !== null) strangers.push({ workflowId, runId });
   }
-  return { live: turns.length, unknown: those('unknown'), ahead: those('ahead'), strangers };
+  return {
+    live: turns.length,
+    unknown: those('unknown'),
+    known: those('known'),
+    ahead: those('ahead'),
+    strangers,
+  };
 }
 
 /** `takeOver`: also from an installation that may still be running. */
@@ -93,7 +101,7 @@ export async function adopt(
   const { installation, storage } = parts;
   const { client, marks, table } = installation;
   if (!takeOver) refuseWhileInUse(examined);
-  const { unknown, ahead, strangers } = await survey(parts, examined);
+  const { unknown, known, ahead, strangers } = await survey(parts, examined);
 
   const runs: { workflowId: string; runId?: string }[] = [
     ...strangers,
@@ -112,6 +120,9 @@ export async function adopt(
     return false;
   });
   await inChunks(ahead, (turn) => end(parts, turn));
+  const { belonging } = examined;
+  if (belonging.kind === 'apart' && belonging.reason === 'temporal-older')
+    await inChunks(known, (turn) => table.catchUp(turn));
 
   const begunAgain = again.filter(Boolean).length;
   const adopted = {

@@ -38,4 +38,9 @@ export interface Installation {
    * code. False when it has ended.
    */
   rewind(turn: Pick<TurnRow, 'turnId'>, buildId: string): Promise<boolean>;
+  /**
+   * Prepares a running turn to go on with a workflow that is older than its rows: attempts that the workflow makes again are
+   * the newest, and it is notified again of questions that are settled.
+   */
+  catchUp(turn: Pick<TurnRow, 'turnId'>): Promise<void>;
 }

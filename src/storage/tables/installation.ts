@@ -5,6 +5,7 @@ import { chunks } from '../log/append.ts';
 import type { Installation, InstallationRow } from '../ports/installation.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { addSettledMarks } from './outbox.ts';
 import { advanced, announceSettled, lockPendingOf, writeSettled } from './settling.ts';
 import { toTurn } from './turn-rows.ts';
 
@@ -114,6 +115,30 @@ export function createInstallation(database: Database): Installation {
       if (!settled) return false;
       announceSettled(database, settled);
       return true;
+    },
+    async catchUp({ turnId }) {
+      await query.transaction().execute(async (write) => {
+        const settled = await write
+          .selectFrom('elicitations')
+          .select('id')
+          .where('turn_id', '=', turnId)
+          .where('status', '!=', 'pending')
+          .execute();
+        await write
+          .updateTable('tool_calls')
+          .set({ attempt: 0 })
+          .where('turn_id', '=', turnId)
+          .where('state', '!=', 'finished')
+          .execute();
+        await write
+          .updateTable('turn_steps')
+          .set({ attempt: 0 })
+          .where('turn_id', '=', turnId)
+          .where('finish', 'is', null)
+          .execute();
+        const ids = settled.map(({ id }) => id);
+        await addSettledMarks(write, ids, now(), undefined);
+      });
     },
   };
 }
