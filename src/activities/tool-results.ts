@@ -1,11 +1,14 @@
 /** How a tool call ends: with a result, or with a text for the model; once, in the transcript and in the log. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerConfig } from '../config/config.ts';
 import type { CallAttempt, ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { NewEvent } from '../storage/ports/turn-log.ts';
 import type { Storage } from '../storage/storage.ts';
+import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { toCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
+import { stopSignal } from './stop-signal.ts';
 
 type CallStorage = Pick<Storage, 'toolCalls'>;
 
@@ -39,6 +42,24 @@ export async function finishToolCall(
   const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
   const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }), isStopped };
   await toolCalls.finish(turn, call.toolCallId, finished, by);
+}
+
+const longestPauseMs = 6_400;
+/** An effect has little more time than that (see call-activity.ts). */
+const usualMs = 13_000;
+
+/** Writes what has happened while the database is away, for so long; for the usual time once the activity is to stop. */
+export async function keepTrying<T>(write: () => Promise<T>, forMs = usualMs): Promise<T> {
+  const start = performance.now();
+  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await write();
+    } catch (error) {
+      const leftMs = (stopSignal().aborted ? usualMs : forMs) - (performance.now() - start);
+      if (!isDatabaseTrouble(error) || leftMs < pauseMs) throw error;
+    }
+    await sleep(pauseMs);
+  }
 }
 
 /** For the person, once per call: an account is missing, and they are not asked for it. `url`: where they can connect it. */

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   cpSync,
@@ -78,6 +79,8 @@ async function startEmbedded(): Promise<{ url: string; stop: () => Promise<void>
 /** A server with its data: it can be stopped and started again. The user `interlude` needs no password. */
 export interface Cluster {
   port: number;
+  /** The folder of its data. */
+  data: string;
   start(): Promise<void>;
   /** SIGINT ends every session and stops in order; SIGQUIT stops at once, and the next start recovers. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
@@ -86,23 +89,55 @@ export interface Cluster {
 
 /** `rules`: lines of `pg_hba.conf` that come before its own. */
 export function createCluster({ port, rules = [] }: { port: number; rules?: string[] }): Cluster {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-postgres-'));
-  chmodSync(folder, 0o755);
-  const native = copyBinaries(folder);
-  const data = path.join(folder, 'data');
+  const place = createPlace();
+  const { data } = place;
   mkdirSync(data, { mode: 0o700 });
-  const owner = unprivilegedOwner();
-  if (owner) chownSync(data, owner.uid, owner.gid);
-  const spawning = { ...owner, cwd: folder, env: { ...process.env, LC_ALL: 'C' } };
-
+  own(data);
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const initdb = ['-D', data, '-U', 'interlude', '--auth=trust', '--no-sync', '--no-instructions', ...locale];
-  execFileSync(path.join(native, 'bin/initdb'), initdb, {
-    ...spawning,
+  execFileSync(path.join(place.native, 'bin/initdb'), initdb, {
+    ...place.spawning,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   writeFileSync(path.join(data, 'pg_hba.conf'), [...rules, logins].join('\n'));
+  return clusterAt(place, port);
+}
 
+/** Lets a standby follow: a line of `pg_hba.conf`. */
+export const replicationRule = 'host replication interlude 127.0.0.1/32 trust';
+
+/** Made while the primary is stopped. It follows the primary, which it reaches at this port, until it is promoted. */
+export function createStandby(
+  primary: Cluster,
+  { port, primaryPort }: Record<'port' | 'primaryPort', number>,
+): Cluster {
+  const place = createPlace();
+  execFileSync('cp', ['-a', primary.data, place.data]);
+  const settings = `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=interlude'\n`;
+  appendFileSync(path.join(place.data, 'postgresql.auto.conf'), settings);
+  const signal = path.join(place.data, 'standby.signal');
+  writeFileSync(signal, '');
+  own(signal);
+  return clusterAt(place, port);
+}
+
+type Place = ReturnType<typeof createPlace>;
+
+/** A folder with the binaries, and room for data. */
+function createPlace() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-postgres-'));
+  chmodSync(folder, 0o755);
+  const native = copyBinaries(folder);
+  const spawning = { ...unprivilegedOwner(), cwd: folder, env: { ...process.env, LC_ALL: 'C' } };
+  return { folder, native, data: path.join(folder, 'data'), spawning };
+}
+
+function own(file: string): void {
+  const owner = unprivilegedOwner();
+  if (owner) chownSync(file, owner.uid, owner.gid);
+}
+
+function clusterAt({ folder, native, data, spawning }: Place, port: number): Cluster {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -116,6 +151,7 @@ export function createCluster({ port, rules = [] }: { port: number; rules?: stri
   let ended: Promise<void> = Promise.resolve();
   return {
     port,
+    data,
     async start() {
       const started = spawnBound(
         path.join(native, 'bin/postgres'),
@@ -128,7 +164,7 @@ export function createCluster({ port, rules = [] }: { port: number; rules?: stri
         let log = '';
         started.stderr?.on('data', (chunk: Buffer) => {
           log = (log + chunk.toString()).slice(-4000);
-          if (log.includes('ready to accept connections')) resolve();
+          if (/ready to accept (read-only )?connections/.test(log)) resolve();
         });
         void ended.then(() => reject(new Error(`PostgreSQL did not start:\n${log}`)));
       });

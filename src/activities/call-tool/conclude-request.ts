@@ -11,6 +11,7 @@ import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped } from '../stop-signal.ts';
+import { keepTrying } from '../tool-results.ts';
 import { askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
@@ -50,6 +51,8 @@ type Of<Kind extends CallOutcome['kind']> = Extract<CallOutcome, { kind: Kind }>
 
 /** How often a call that may be repeated is made before its outcome is left unknown. */
 const maxAttempts = 3;
+/** For the result of a call. Another attempt would not know it. */
+const longestOutageMs = 10 * 60_000;
 
 export async function concludeRequest(
   parts: CallParts,
@@ -63,9 +66,10 @@ export async function concludeRequest(
       // A first list was fetched as soon as the request had left.
       if (attempt.listed?.isOwn && parts.catalogue.needsRefresh(attempt.listed, 'old'))
         void parts.catalogue.refresh(input.turn, server, request.credential);
-      return finishCall(parts, attempt, outcome.result as McpResult, {
-        remark: await remarkOn(parts, attempt, request),
-      });
+      return keepTrying(async () => {
+        const remark = await remarkOn(parts, attempt, request);
+        return finishCall(parts, attempt, outcome.result as McpResult, { remark });
+      }, longestOutageMs);
     case 'asks':
       return keepRound(parts, attempt, request, outcome.pause);
     case 'refused':

@@ -11,7 +11,8 @@ import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { stopped, withStopSignal } from '../stop-signal.ts';
-import { keepTrying, withinTime } from './author-code.ts';
+import { keepTrying } from '../tool-results.ts';
+import { withinTime } from './author-code.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 
 /** What came of an activity. */

@@ -19,8 +19,8 @@ import { whileAlive } from '../call-tool/hold-call.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { questionsOfCall } from '../questions/questions.ts';
 import { stopped, stopSignal } from '../stop-signal.ts';
-import { finishToolCall, requestedToolCall } from '../tool-results.ts';
-import { keepTrying, withinTime } from './author-code.ts';
+import { finishToolCall, keepTrying, requestedToolCall } from '../tool-results.ts';
+import { withinTime } from './author-code.ts';
 import { progressOfCall } from './progress-writers.ts';
 
 interface Dependencies extends ApprovalParts {
