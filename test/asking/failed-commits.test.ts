@@ -17,8 +17,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const setup = useAskingService({ env: { DATABASE_URL: `sqlite:${file}` } });
 
+const prlimit = onPath(['prlimit']);
 /** No file of this process may grow beyond so many bytes. */
-const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${bytes}:`]);
+const limitFiles = (bytes: string) =>
+  execFileSync(prlimit ?? '', [`--pid=${process.pid}`, `--fsize=${bytes}:`]);
 
 /** Begins the trouble, and returns what ends it. */
 const troubles: Record<string, () => () => void> = {
@@ -35,7 +37,7 @@ const troubles: Record<string, () => () => void> = {
     };
   },
 };
-const possible = Object.entries(troubles).filter(([name]) => !name.includes('disk') || onPath(['prlimit']));
+const possible = Object.entries(troubles).filter(([name]) => !name.includes('disk') || prlimit);
 
 test.each(possible)(
   '%s: the answer is refused and can be repeated',

@@ -117,7 +117,7 @@ test(
     await waiting.answer(4);
     expect(await waiting.end()).toMatchObject({ status: 'completed', said: 'book: Brest for 4' });
     for (const booking of [answered, underWay]) {
-      await expect(booking.answer(5)).rejects.toThrow();
+      await expect(booking.answer(5)).rejects.toMatchObject({ status: 410 });
       await expectAnotherMessage(booking);
     }
     expect(['Brest', 'Nantes', 'Rennes'].map(done)).toEqual([
