@@ -56,11 +56,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const [first] = options.releases;
   const at = await startInstallation({ env: slack.env, checkout: first, secrets: 'file' });
   stack.defer(() => at.stop());
-  const run = createRun(at, slack, options);
+  const run = createRun(at, slack, options, stack);
   try {
     return await run();
   } catch (error) {
-    process.stderr.write(`${at.log()}\n`);
+    process.stderr.write(`${at.log()}\nseed ${options.seed} ended early: ${String(error)}\n`);
     throw error;
   }
 }
@@ -70,7 +70,12 @@ interface Begun {
   receipt?: Promise<Reply>;
 }
 
-function createRun(at: Installation, slack: SlackWorkspace, options: ChaosOptions) {
+function createRun(
+  at: Installation,
+  slack: SlackWorkspace,
+  options: ChaosOptions,
+  stack: AsyncDisposableStack,
+) {
   const { seed, turns: count, releases } = options;
   const startedAt = Date.now();
   const timeLine: string[] = [];
@@ -79,6 +84,7 @@ function createRun(at: Installation, slack: SlackWorkspace, options: ChaosOption
   const random = randomFrom(seed ^ 0x5f_37_59_df);
   const all: Begun[] = [];
   const fleet = createFleet(at, releases[0], note);
+  stack.defer(() => fleet.stop());
 
   function begin(kind: Kind): Promise<WaitingTurn> {
     const city = `c${all.length}-${kind}`;
@@ -272,11 +278,11 @@ async function carryOut(fault: Fault, at: Installation, fleet: Fleet, releases: 
     case 'PostgreSQL down':
       return at.database.away(fault.ms, fault.how);
     case 'deploy':
-      return rollOut(releases[Math.min(index + 1, releases.length - 1)] as Checkout, at, fleet);
+      return fleet.replaceBy(releases[Math.min(index + 1, releases.length - 1)] as Checkout);
     case 'roll back': {
       const before = releases[Math.max(index - 1, 0)] as Checkout;
-      if (index > 0) await at.rollBackTo(before);
-      return rollOut(before, at, fleet);
+      if (index > 0) await untilDone(() => at.rollBackTo(before));
+      return fleet.replaceBy(before);
     }
     case 'kill a worker':
       return void (await fleet.kill(fault.place));
@@ -289,8 +295,15 @@ async function carryOut(fault: Fault, at: Installation, fleet: Fleet, releases: 
   }
 }
 
-async function rollOut(checkout: Checkout, at: Installation, fleet: Fleet): Promise<void> {
-  await fleet.replaceBy(checkout);
+/** An operator repeats a command that could not reach the database. */
+async function untilDone(command: () => Promise<void>): Promise<void> {
+  for (const deadline = Date.now() + readyWithinMs; ; await sleep(1_000)) {
+    try {
+      return await command();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
 }
 
 const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1).padStart(7)} s`;

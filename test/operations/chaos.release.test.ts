@@ -1,5 +1,5 @@
 /**
- * Twenty chaos runs over fifty waiting turns each. Their table is printed and written to build/release-results.md; before a
+ * Twenty chaos runs over fifty waiting turns each. Their table is printed, and written to build/release-results.md; before a
  * release it is committed in docs/release-results.md. `CHAOS_SEEDS=5,6` repeats what these did.
  */
 import { execFileSync } from 'node:child_process';
@@ -22,13 +22,16 @@ beforeAll(() => {
 });
 afterAll(() => {
   for (const checkout of later) checkout[Symbol.dispose]();
+});
+
+/** After each run, so that those that were made count when the rest is cut off. */
+function writeRows(): void {
   const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
   const day = new Date().toISOString().slice(0, 10);
   const text = `## ${day}, commit ${commit.trim()}, ${availableParallelism()} cores\n\n${[tableHead, ...rows].join('\n')}\n`;
   mkdirSync(path.join(root, 'build'), { recursive: true });
   writeFileSync(path.join(root, 'build/release-results.md'), text);
-  process.stdout.write(`${text}\n`);
-});
+}
 
 test.each(seeds)(
   'seed %i: no turn is lost, nothing is done twice, and every receipt is true',
@@ -41,6 +44,8 @@ test.each(seeds)(
       releases: [thisCheckout, ...later],
     });
     rows.push(toRow(result));
+    process.stdout.write(`${rows.at(-1)}\n`);
+    writeRows();
     expect(faultsOf(result), problemsOf(result)).toEqual(noFaults);
   },
 );
