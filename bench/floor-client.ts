@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import type { Config } from '../src/config/config.ts';
 import type { MemoryUse } from './memory-use.ts';
 
 export interface History {
@@ -21,10 +22,12 @@ export interface FloorBurst {
 
 export interface Floor {
   echo(): Promise<void>;
+  /** One durable write, to the same database each time. */
+  write(to: { database: Config['database'] }): Promise<void>;
   /** A workflow that acts at once: the start call, and the time until its activity begins. */
   start(): Promise<{ rpc: number; toActivity: number }>;
-  /** A workflow that waits: signal until its activity begins; signal plus query until both are answered. */
-  answer(): Promise<{ signalAndQuery: number; toActivity: number }>;
+  /** A workflow that waits: signal until its activity begins. */
+  answer(): Promise<{ toActivity: number }>;
   /** A workflow that waits; its activity will call this address, as `Bearer <workflow id>`. */
   waitFor(call: { url: string }): Promise<{ workflowId: string }>;
   signal(to: { workflowId: string }): Promise<void>;
@@ -69,6 +72,7 @@ export async function startFloor(temporal: {
   };
   return {
     echo: () => ask('echo'),
+    write: (to) => ask('write', to),
     start: () => ask('start'),
     answer: () => ask('answer'),
     waitFor: (call) => ask('waitFor', call),

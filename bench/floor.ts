@@ -15,6 +15,7 @@ import { streamText } from 'ai';
 import { listen } from '../demo/listen.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { installRuntime } from '../src/processes/workers/turn-worker.ts';
+import { bareInsert } from './bare-insert.ts';
 import { eachOf } from './each-of.ts';
 import { memoryUse } from './memory-use.ts';
 import type { Floor, History } from './floor-client.ts';
@@ -45,6 +46,7 @@ const client = new Client({ connection: await Connection.connect({ address }), n
 const { workflow } = client;
 const model = createOpenAICompatible({ name: 'bench', baseURL: modelUrl, fetch: timedFetch })('bench');
 let headersAt = 0;
+let insert: ReturnType<typeof bareInsert> | undefined;
 
 async function timedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
@@ -85,6 +87,11 @@ const floor: Floor = {
 
   async echo() {},
 
+  async write({ database }) {
+    insert ??= bareInsert(database);
+    await (await insert).run();
+  },
+
   memory: memoryUse,
 
   async cpu() {
@@ -108,11 +115,9 @@ const floor: Floor = {
     const acted = action(handle.workflowId);
     const answeredAt = performance.now();
     await handle.signal(answered);
-    await handle.query(isAnswered);
-    const signalAndQuery = performance.now() - answeredAt;
     const toActivity = (await acted) - answeredAt;
     await handle.result();
-    return { signalAndQuery, toActivity };
+    return { toActivity };
   },
 
   async waitFor({ url }) {
