@@ -60,10 +60,11 @@ export async function openQuestions(
   await expectUnfinished(write, first);
 
   const time = await timeIn(write);
-  const at = now();
   const byPlace = new Map(existing.map((row) => [row.place, toElicitation(row)]));
   const fresh = questions.filter(({ place }) => !byPlace.has(place));
-  if (fresh.length > 0) await expectRoom(write, first, fresh.length, limits, time);
+  const lastSettled = fresh.length > 0 ? await expectRoom(write, first, fresh.length, limits, time) : 0;
+  // After what its call may have acted on, also where the process that settled that is ahead.
+  const at = Math.max(now(), lastSettled + 1);
   const opened = fresh.map((question) => newRow(question, at, time));
   const rows = fresh.flatMap((question, index) => {
     const row = opened[index];
@@ -153,6 +154,9 @@ const countOpen = compileOnce(
       .select(({ fn }) => [
         fn.countAll<number>().as('open'),
         fn.countAll<number>().filterWhere('turn_id', '=', turnId).as('inTurn'),
+        sql<number | null>`(select max(settled_at) from elicitations where turn_id = ${turnId})`.as(
+          'settled',
+        ),
       ])
       .where('tenant', '=', tenant)
       .where('user_id', '=', user)
@@ -161,17 +165,19 @@ const countOpen = compileOnce(
       .compile(),
 );
 
+/** Returns when a question of the turn was last settled. */
 async function expectRoom(
   write: Write,
   { tenant, user, turnId }: NewQuestion,
   count: number,
   { perUser, perTurn = perUser }: OpenLimits,
   time: number,
-): Promise<void> {
+): Promise<number> {
   const { rows } = await countOpen(write, { tenant, user, turnId, time });
-  const { open = 0, inTurn = 0 } = rows[0] ?? {};
+  const { open = 0, inTurn = 0, settled } = rows[0] ?? {};
   if (open + count > perUser) throw new NotOpened({ kind: 'too-many-open' });
   if (inTurn + count > perTurn) throw new NotOpened({ kind: 'too-many-in-turn' });
+  return settled ?? 0;
 }
 
 /** Of settled questions, too: their calls have asked them. */

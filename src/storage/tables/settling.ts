@@ -115,7 +115,9 @@ export function advanced(row: ElicitationRow, event: LifecycleEvent, at: number)
   if (state === before.state) return row;
   if (state.kind === 'pending') return { ...row, consent: state.consent ?? null };
   const { outcome, responseId = null, because = null } = state;
-  return { ...row, status: outcome, responseId, because, consent: null, settledAt: at };
+  // Processes carry the database's clock forward, and may differ by what reading it took.
+  const settledAt = Math.max(at, row.createdAt);
+  return { ...row, status: outcome, responseId, because, consent: null, settledAt };
 }
 
 interface Settling {

@@ -7,7 +7,10 @@ import { WriteRefused } from '../write-refused.ts';
 
 type NewEffect = Record<'workflowId' | 'activityId' | 'turnId' | 'name', string> & { at: number };
 
-/** Locks the turn: a new message does not replace it while an effect begins. */
+/**
+ * Locks the turn: a new message does not replace it while an effect begins. It begins after what its tool may have acted on,
+ * also where the process that settled that is ahead.
+ */
 const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name, at }: NewEffect) =>
   query
     .insertInto('tool_effects')
@@ -21,7 +24,9 @@ const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name,
           'turn_id',
           sql<string>`${name}`.as('name'),
           sql<'started'>`'started'`.as('state'),
-          sql<number>`cast(${at} as bigint)`.as('created_at'),
+          sql<number>`coalesce(
+            (select max(settled_at) + 1 from elicitations where turn_id = ${turnId} and settled_at >= ${at}),
+            cast(${at} as bigint))`.as('created_at'),
         ])
         .where('turn_id', '=', turnId)
         .where('status', 'in', ['starting', 'running'])

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { NewQuestion } from '../../../src/storage/ports/elicitations.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../../src/turn/turn.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
-import type { Subject } from '../contract.ts';
+import type { DatabaseConfig, Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import { begunTurn, ending, firstAttempt, keptStep, newTurn, patient } from './fixtures.ts';
 import { nextMillisecond } from './next-millisecond.ts';
@@ -117,6 +118,11 @@ const waiting: Record<string, (storage: Storage, turn: Live) => Promise<unknown>
   },
 };
 
+async function openStorageAt(database: DatabaseConfig, aheadMs: number) {
+  const storage = await openStorage(database, { now: () => Date.now() + aheadMs });
+  return { storage, [Symbol.asyncDispose]: () => storage.close() };
+}
+
 export function supersedingContract(subject: () => Subject): void {
   describe('a new message', () => {
     test.each(Object.entries(busy))(
@@ -157,6 +163,34 @@ export function supersedingContract(subject: () => Subject): void {
       expect(await storage.toolCalls.unfinished(turn)).toEqual([]);
       const { event } = (await storage.turnLog.read(turn, 0)).at(-1) ?? {};
       expect(event).toMatchObject({ type: 'turn-ended', status: 'superseded' });
+    });
+
+    test('finds what is to be acted on where the clocks of processes differ a little', async () => {
+      const { fresh } = subject();
+      const database = await fresh();
+      await using behind = await openStorageAt(database, -400);
+      await using ahead = await openStorageAt(database, 0);
+      const answered = async (opens: Storage, answers: Storage) => {
+        const turn = await begunTurn(opens);
+        await keptStep(opens, turn, { calls: calls('c1') });
+        const rows = [asks(turn, 'c1'), asks(turn, 'c1')] as const;
+        await open(opens, [...rows]);
+        await answer(answers, rows[0]);
+        return { turn, row: rows[0] };
+      };
+      const { turn } = await answered(ahead.storage, behind.storage);
+      expect(await behind.storage.turns.prepare(message(turn), patient)).toMatchObject({ kind: 'busy' });
+
+      const asked = await answered(behind.storage, ahead.storage);
+      await open(behind.storage, asks(asked.turn, 'c1'));
+      const acted = await answered(behind.storage, ahead.storage);
+      const effect = effectOf(acted.turn, 'c1');
+      await behind.storage.toolEffects.claim(effect, { turn: acted.turn, name: 'send' });
+      await behind.storage.toolEffects.finish(effect, 'sealed');
+      for (const { turn: one, row } of [asked, acted]) {
+        expect(await ahead.storage.turns.prepare(message(one), patient)).toMatchObject({ kind: 'prepared' });
+        expect(await ahead.storage.elicitations.get(row.id)).toMatchObject({ isUnused: false });
+      }
     });
 
     test('leaves a turn alone that has not begun', async () => {
