@@ -30,8 +30,8 @@ export function createDelegationActivities(parts: Dependencies) {
     /** The answer is the last thing that the other agent said. */
     async finishDelegation(input: EndOfDelegation): Promise<void> {
       const { turn, delegation, end } = input;
-      // Only an agent that was ended from outside does not say why it failed.
-      if (end.status === 'failed' && !end.failure) await endLostCalls(parts, turn, delegation);
+      // Of an agent that was ended or cancelled from outside.
+      if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
       await finishToolCall(storage, turn, call, await resultOf(parts, input));
     },

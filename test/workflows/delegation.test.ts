@@ -109,6 +109,21 @@ describe('a task for another agent', () => {
       expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'cancel' });
     });
 
+    test('that an operator cancels leaves no question behind, and the asking agent goes on', async () => {
+      const stream = await ask('ask the researcher to list my open issues');
+      await stream.question('pending');
+      const [workflowId = ''] = await researchersWait(stream);
+      await used.temporal.client.workflow.getHandle(workflowId).cancel();
+      const chunks = await stream.finished();
+      expect(errorsIn(chunks)).toHaveLength(1);
+      const closed = chunks.findIndex(
+        ({ data }) => (data as ElicitationData | undefined)?.status === 'cancel',
+      );
+      const told = chunks.findIndex(({ type }) => type === 'tool-output-error');
+      expect(closed).toBeGreaterThan(0);
+      expect(closed).toBeLessThan(told);
+    });
+
     test('is nothing an agent can give away that has nobody to give it to', async () => {
       const stream = await ask('ask the researcher to list my open issues', 'assistant');
       await stream.finished();
