@@ -39,9 +39,18 @@ export function misfitOf(title: string, error: SchemaError): ToolResult {
 }
 
 export function failureOf(title: string, error: unknown): ToolResult {
-  const words = error instanceof Error && error.message !== '' ? error.message : String(error);
+  const words = wordsOf(error);
   const why = words.length > 4_000 ? `${words.slice(0, 4_000)} …` : words;
   return { kind: 'error', text: `${title} failed: ${why}` };
+}
+
+/** Code can throw anything, also a value that does not become a text. */
+export function wordsOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error && thrown.message !== '' ? thrown.message : thrown);
+  } catch {
+    return 'what it threw cannot be put in words';
+  }
 }
 
 /** As it comes out of a database: dates are texts, and what is undefined is left out. */

@@ -71,6 +71,24 @@ export interface ToolProgress {
   message?: string;
 }
 
+/** As an author's code reports it, which may be anything; null where it says nothing. */
+export function readProgress(given: unknown): ToolProgress | null {
+  const { progress, total, message } =
+    typeof given === 'number'
+      ? { progress: given, total: undefined, message: undefined }
+      : { ...(given as Partial<Record<keyof ToolProgress, unknown>> | null) };
+  if (!isFiniteNumber(progress)) return null;
+  return {
+    progress,
+    ...(isFiniteNumber(total) && { total }),
+    ...(typeof message === 'string' && { message }),
+  };
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
 export interface ElicitOptions {
   mode?: 'form' | 'url';
   /** In milliseconds; at most what the operator allows. */

@@ -51,6 +51,9 @@ describe('a tool that asks nothing', () => {
 
   test.each([
     ['throws', 'Mistakes failed: it broke'],
+    ['reports a function', 'done'],
+    ['throws no words', 'Mistakes failed: what it threw cannot be put in words'],
+    ['activity without words', 'Mistakes failed: what it threw cannot be put in words'],
     ['cyclic', 'Mistakes failed: its result is no JSON'],
     ['large', 'Mistakes failed: its result is too large'],
     ['nested', 'Mistakes failed: elicit() cannot show this form'],

@@ -83,6 +83,7 @@ test('runs once, as one activity and no workflow of its own, and reports its pro
 
 test.each([
   ['throws', 'Plain mistakes failed: it broke'],
+  ['throws no words', 'Plain mistakes failed: what it threw cannot be put in words'],
   ['cyclic', 'Plain mistakes failed: its result is no JSON'],
   ['large', 'Plain mistakes failed: its result is too large'],
   ['slow', 'it did not end within 1 seconds. So it is unknown whether the action took place'],
@@ -91,6 +92,15 @@ test.each([
   const stream = await call('plain_mistakes', { kind });
   await stream.finished();
   expect(errorIn(stream) ?? stream.text()).toContain(words);
+});
+
+test('one that reports nonsense has reported what makes sense', async () => {
+  const stream = await call('plain_mistakes', { kind: 'reports nonsense' });
+  await stream.finished();
+  expect(errorIn(stream) ?? stream.text()).toBe('done');
+  const progress = (await logOf()).flatMap(({ event }) => (event.type === 'tool-progress' ? [event] : []));
+  expect(progress).toMatchObject([{ progress: 1 }]);
+  expect(progress[0]).not.toHaveProperty('total');
 });
 
 test('does not run with arguments that it does not take', async () => {

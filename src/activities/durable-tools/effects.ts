@@ -9,6 +9,7 @@ import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { wordsOf } from '../../turn/code-result.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { stopped, withStopSignal } from '../stop-signal.ts';
 import { keepTrying } from '../tool-results.ts';
@@ -115,6 +116,6 @@ function unknown(reason: string): EffectResult {
 }
 
 function failed(error: unknown): EffectResult {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { kind: 'failed', name, message: message.slice(0, longestMessage) };
+  const name = error instanceof Error ? String(error.name) : 'Error';
+  return { kind: 'failed', name, message: wordsOf(error).slice(0, longestMessage) };
 }

@@ -9,6 +9,7 @@ import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wor
 import type { Storage } from '../../storage/storage.ts';
 import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
 import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
+import { readProgress } from '../../turn/tool-code.ts';
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
 import type { AttemptResult, ExecuteToolInput } from '../../turn/tool-call.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
@@ -104,7 +105,10 @@ async function resultOfCall(
     tenant: turn.tenant,
     toolCallId,
     log: logOf(parts, { turnId: turn.turnId, toolCallId, tool: toolName }),
-    progress: (progress) => writer.note(typeof progress === 'number' ? { progress } : progress),
+    progress(given) {
+      const progress = readProgress(given);
+      if (progress) writer.note(progress);
+    },
   };
   const outcome = await withinTime(run(), tool.timeoutMs);
   await writer.rest();

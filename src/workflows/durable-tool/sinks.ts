@@ -5,6 +5,8 @@
 import { proxySinks } from '@temporalio/workflow';
 import type { Sink, Sinks } from '@temporalio/workflow';
 import type { DurableToolInput } from '../messages.ts';
+import { toJson } from '../../turn/code-result.ts';
+import { readProgress } from '../../turn/tool-code.ts';
 import type { LogLevel, ToolProgress, ToolRunContext } from '../../turn/tool-code.ts';
 
 export interface ToolSinks extends Sinks {
@@ -21,11 +23,18 @@ export function createReports(call: DurableToolInput): Pick<ToolRunContext, 'log
   const at =
     (level: LogLevel) =>
     (message: string, details: Record<string, unknown> = {}): void =>
-      durableTool.log(call, level, String(message), details);
+      durableTool.log(call, level, String(message), asData(details));
   return {
     log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     progress: (given) => {
-      durableTool.progress(call, typeof given === 'number' ? { progress: given } : given);
+      const progress = readProgress(given);
+      if (progress) durableTool.progress(call, progress);
     },
   };
+}
+
+/** What cannot be copied, such as a function, would take the worker down on its way out of the workflow's thread. */
+function asData(details: unknown): Record<string, unknown> {
+  const json = toJson(details);
+  return json.kind === 'json' ? (json.value as Record<string, unknown>) : { problem: json.problem };
 }
