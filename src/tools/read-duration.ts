@@ -3,6 +3,9 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
 
 const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
+/** A longer timer would fire at once. */
+const longestMs = 2 ** 31 - 1;
+
 export function readDuration(duration: Duration): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(duration)) ?? [];
   const milliseconds =
@@ -13,5 +16,7 @@ export function readDuration(duration: Duration): number {
     throw new TypeError(
       `${JSON.stringify(duration)} is no duration; write for example '90s', or milliseconds`,
     );
+  if (milliseconds > longestMs)
+    throw new TypeError(`${JSON.stringify(duration)} is too long; a timer counts 24 days at most`);
   return milliseconds;
 }

@@ -44,6 +44,11 @@ describe('a mistake in a definition is told with its file and a remedy', () => {
       `run: undefined, execute: () => 'done', timeout: '30'`,
       'has a timeout that cannot be read: "30" is no duration',
     ],
+    [
+      'a timeout of execute that no timer counts',
+      `run: undefined, execute: () => 'done', timeout: '720h'`,
+      'has a timeout that cannot be read: "720h" is too long',
+    ],
     ['an empty title', `title: ''`, 'has a title that says nothing'],
     [
       'an unknown annotation',
