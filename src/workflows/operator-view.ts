@@ -160,7 +160,7 @@ function readCallWaits(message: unknown): CallWaits | null {
 
 function isQuestion(value: unknown): value is AskedQuestion {
   const { elicitationId, remainingMs, mode, askedBy } = fieldsOf(value);
-  const isText = (field: unknown) => typeof field === 'string' && field.length <= 256;
+  const isText = (field: unknown) => typeof field === 'string' && field.length <= 255;
   const isTime = typeof remainingMs === 'number' && remainingMs >= 0 && remainingMs <= longestMs;
   return isText(elicitationId) && isText(askedBy) && isTime && (mode === 'url' || mode === 'form');
 }
