@@ -48,7 +48,7 @@ export interface GivenApproval {
 export type AttemptResult =
   | FinishedCall
   | CallAsks
-  /** The server asks nothing, and wants to be called again later. */
+  /** The server asks nothing, and wants to be called again later; or its worker leaves, and another one goes on. */
   | { kind: 'later' };
 
 /** The tool's result, or an error in its place, is stored for the model. */

@@ -182,3 +182,23 @@ test(
     await expectNothingHeld(desks);
   },
 );
+
+test(
+  'a question of a call that a worker holds outlives any number of deploys',
+  { timeout: 120_000 },
+  async () => {
+    const held = begin(alice, 'held', 'plan', 'Enns');
+    await held.card();
+    for (let deploy = 0; deploy < 7; deploy++) {
+      const calls = desks.held.called().length;
+      const next = await deployment.start('worker');
+      await worker.kill('SIGTERM');
+      worker = next;
+      await expect.poll(() => desks.held.called().length, { timeout: 20_000 }).toBe(calls + 1);
+    }
+    await held.answer(3);
+    await expectBooked(desks, held, 3);
+    expect(doneFor(desks.held, 'Enns')).toHaveLength(1);
+    await expectNothingHeld(desks);
+  },
+);

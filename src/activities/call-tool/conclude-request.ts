@@ -155,8 +155,8 @@ async function concludeUnknown(
   const { input, server, isRepeatable } = attempt;
   const { continuation, task } = request;
   const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
-  if (goesOn && isWorkerShuttingDown())
-    throw ApplicationFailure.retryable(`The call to ${server.title} goes on elsewhere.`, 'WorkerLeaving');
+  // Another worker goes on. It is none of the attempts that the call has, so that any number of deploys may come.
+  if ((goesOn || isRepeatable) && isWorkerShuttingDown() && !isTurnEnding()) return { kind: 'later' };
   // A lost connection, a restart on either side: what may be repeated is, by the activity's retry.
   if (isRepeatable && activityInfo().attempt < maxAttempts && !isTurnEnding())
     throw ApplicationFailure.retryable(
