@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stopSignal } from '../stop-signal.ts';
 
-/** How long code that is told to stop has to come to its end by itself. */
+/** How long code may take to end by itself once it is asked to stop. */
 const gracePeriodMs = 2_000;
 
 /** Inside `withStopSignal`. `work` must not reject. */
