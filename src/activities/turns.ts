@@ -31,8 +31,9 @@ export function createTurnActivities({ storage, logger }: Dependencies) {
         events: failure ? [failureEvent(failure)] : [],
       });
       if (!ended) return { status: (await statusOfEnded(turns, turn)) ?? status };
-      afterEnd({ storage, logger }, turn, { status, code: failure?.code, startedAt: ended.startedAt });
-      return { status };
+      const { status: written, startedAt } = ended;
+      afterEnd({ storage, logger }, turn, { status: written, code: failure?.code, startedAt });
+      return { status: written };
     },
   };
 }

@@ -47,7 +47,7 @@ function takeOver(file: string): void {
 function makeFolder(): string {
   for (const parent of [memoryFolder, tmpdir()]) {
     try {
-      return mkdtempSync(path.join(parent, 'interlude-'));
+      return mkdtempSync(path.join(parent, `interlude-${process.pid}-`));
     } catch {
       continue;
     }

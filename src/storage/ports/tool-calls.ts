@@ -44,7 +44,10 @@ export interface ToolCalls {
   take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<(ToolCallRow & { isHeld?: true }) | null>;
   /** Keeps later attempts from taking the call for this long, by the database's clock. Zero lets go of it. */
   hold(turn: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void>;
-  /** Compare-and-set `requested` or `paused` → `started`. False: somebody already started it. */
+  /**
+   * Compare-and-set `requested` or `paused` → `started`. False: another attempt has started it. Rejects with `WriteRefused`
+   * when the turn was asked to stop, or has ended.
+   */
   start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
   /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
   release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;

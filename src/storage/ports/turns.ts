@@ -65,6 +65,8 @@ export type Prepared =
   | { kind: 'no-version' };
 
 export interface Ended {
+  /** `cancelled` where a turn that was asked to stop was to end as `completed`. */
+  status: TurnEndStatus;
   startedAt: number;
   /** That the end has closed. */
   questions: ElicitationRow[];

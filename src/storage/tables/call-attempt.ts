@@ -39,22 +39,36 @@ export function openTo(
     ]);
 }
 
-/** To be asked when that condition did not hold. Rejects unless it was for the state of the call. */
+/** For `where`, beside `openTo`: the turn was not asked to stop, so that its calls may start. */
+export function isNotStopping(row: ExpressionBuilder<Tables, 'tool_calls'>): Expression<SqlBool> {
+  const stopping = row
+    .selectFrom('turns')
+    .select('ending_at')
+    .whereRef('turns.turn_id', '=', 'tool_calls.turn_id')
+    .where('ending_at', 'is not', null);
+  return row.not(row.exists(stopping));
+}
+
+/**
+ * To be called when such a condition did not hold. Rejects unless the reason was the state of the call. `isStart`: the
+ * condition was that the call may start.
+ */
 export async function stateUnlessRefused(
   query: Kysely<Tables>,
   turn: TurnRef,
   toolCallId: string,
   by: CallAttempt | undefined,
+  { isStart = false } = {},
 ): Promise<ToolCallRow['state'] | null> {
   const row = await query
     .selectFrom('tool_calls')
     .innerJoin('turns', 'turns.turn_id', 'tool_calls.turn_id')
-    .select(['state', 'attempt', 'status'])
+    .select(['state', 'attempt', 'status', 'ending_at'])
     .where('tool_calls.turn_id', '=', turn.turnId)
     .where('tool_call_id', '=', toolCallId)
     .executeTakeFirst();
   if (!row || row.state === 'finished') return row?.state ?? null;
-  if (isOver(row.status)) throw new WriteRefused('turn-ended');
+  if (isOver(row.status) || (isStart && row.ending_at !== null)) throw new WriteRefused('turn-ended');
   if (by && row.attempt > numberOf(by)) throw new WriteRefused('newer-attempt');
   return row.state;
 }

@@ -28,7 +28,7 @@ const selectStep = compileOnce((query, { turnId, key }: { turnId: string; key: s
     .leftJoin('turn_steps', (join) =>
       join.onRef('turn_steps.turn_id', '=', 'turns.turn_id').on('turn_steps.key', '=', key),
     )
-    .select(['status', 'attempt', 'finish'])
+    .select(['status', 'ending_at', 'attempt', 'finish'])
     .where('turns.turn_id', '=', turnId)
     .compile(),
 );
@@ -124,7 +124,7 @@ async function beginFirst(query: Database['query'], turn: TurnRef, of: StepAttem
     rows: [row],
   } = await selectStep(query, { turnId: turn.turnId, key: stepKey(turn, of) });
   if (row?.finish) return { kind: 'kept', finish: row.finish };
-  if (row && isOver(row.status)) throw new WriteRefused('turn-ended');
+  if (row && isStopping(row)) throw new WriteRefused('turn-ended');
   if ((row?.attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
   return { kind: 'begun', isRepeat: false };
 }
@@ -139,10 +139,11 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
     .set((row) => ({ created_at: row.ref('created_at') }))
     .where(isConversation(turn))
     .execute();
-  const { status, said } = await write
+  const { said, ...row } = await write
     .selectFrom('turns')
     .select((row) => [
       'status',
+      'ending_at',
       row
         .selectFrom('turn_events')
         .select((count) => count.fn.countAll<number>().as('said'))
@@ -152,8 +153,16 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
     ])
     .where('turns.turn_id', '=', turnId)
     .executeTakeFirstOrThrow();
-  if (isOver(status)) throw new WriteRefused('turn-ended');
+  if (isStopping(row)) throw new WriteRefused('turn-ended');
   return { kind: 'begun', isRepeat: Number(said) > 0 };
+}
+
+/** A turn that was asked to stop begins no step, although its workflow may not know yet. */
+function isStopping({
+  status,
+  ending_at,
+}: Pick<Selectable<Tables['turns']>, 'status' | 'ending_at'>): boolean {
+  return ending_at !== null || isOver(status);
 }
 
 /** The end of a turn closes the calls that it sees: it comes before all of this, or after. */

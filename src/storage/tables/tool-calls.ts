@@ -1,7 +1,7 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
 import type { Expression, ExpressionBuilder, SqlBool, Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
-import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
+import { isNotStopping, numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
 import { compileOnce } from '../compile-once.ts';
 import { writeToConversation } from '../log/append.ts';
 import { fromColumn } from './delegation.ts';
@@ -46,6 +46,7 @@ const updateStarted = compileOnce((query, call: CallOfAttempt) =>
     .updateTable('tool_calls')
     .set({ state: 'started', attempt: call.number })
     .where(openTo(call, call.number))
+    .where(isNotStopping)
     .where('state', 'in', ['requested', 'paused'])
     .compile(),
 );
@@ -119,7 +120,7 @@ export function createToolCalls(database: Database): ToolCalls {
       const { turnId } = turn;
       const { numAffectedRows } = await updateStarted(query, { turnId, toolCallId, number: numberOf(by) });
       if (Number(numAffectedRows) > 0) return true;
-      await stateUnlessRefused(query, turn, toolCallId, by);
+      await stateUnlessRefused(query, turn, toolCallId, by, { isStart: true });
       return false;
     },
     async release(turn, toolCallId, by) {

@@ -2,6 +2,7 @@
  * How turns end: nothing that belongs to one stays open behind it. Turns, then questions, then tool calls, then the
  * conversation are locked, in this order (see settling.ts).
  */
+import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef, Usage } from '../../turn/turn.ts';
 import { compileOnce } from '../compile-once.ts';
@@ -27,10 +28,20 @@ const updateEnded = compileOnce(
   (write, turn: { turnId: string; status: TurnEndStatus; now: number; due_at: number }) =>
     write
       .updateTable('turns')
-      .set({ status: turn.status, ended_at: turn.now, staged: null, due_at: turn.due_at })
+      .set(({ val, case: when }) => ({
+        // The row said that the turn was to stop before the workflow could.
+        status: when()
+          .when(sql<boolean>`ending_at is not null and ${val(turn.status)} = 'completed'`)
+          .then<TurnEndStatus>('cancelled')
+          .else(val(turn.status))
+          .end(),
+        ended_at: turn.now,
+        staged: null,
+        due_at: turn.due_at,
+      }))
       .where('turn_id', '=', turn.turnId)
       .where('status', '=', 'running')
-      .returning('created_at')
+      .returning(['created_at', 'status'])
       .compile(),
 );
 const updateEnding = compileOnce((write, { turnId, now }: { turnId: string; now: number }) =>
@@ -84,8 +95,9 @@ export async function endTurn(
     rows: [running],
   } = await updateEnded(write, { turnId, status, now, ...dueAfter.end(now) });
   if (running) {
-    const { questions, usage, marks } = await writeEnd(write, turn, status, ending, now);
-    const ended = { startedAt: running.created_at, questions };
+    const written = running.status as TurnEndStatus;
+    const { questions, usage, marks } = await writeEnd(write, turn, written, ending, now);
+    const ended = { status: written, startedAt: running.created_at, questions };
     return { ended, usage, marks: [...marks, ...(await cancelled())] };
   }
   const { numUpdatedRows } = await write

@@ -145,7 +145,7 @@ export function stepsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       await storage.steps.begin(turn, of(1));
-      const ended = { startedAt: expect.any(Number) as number, questions: [] };
+      const ended = { status: 'completed', startedAt: expect.any(Number) as number, questions: [] };
       expect(await storage.steps.keep(turn, of(1), lastStep)).toEqual({ kind: 'kept', ended });
       expect(await told(turn)).toMatchObject({
         messages: ['last'],

@@ -43,6 +43,37 @@ export function turnEndingsContract(subject: () => Subject): void {
       expect(await storage.turns.get(turn)).toMatchObject({ status: 'running', endedAt: null });
     });
 
+    test('begins no model step and no call, and is not completed once it was cancelled', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const [kept, next] = [
+        { step: 0, attempt: 1 },
+        { step: 1, attempt: 1 },
+      ];
+      const calls = [{ toolCallId: 'c1', toolName: 'tracker__list', input: {} }];
+      await storage.steps.keep(turn, kept, {
+        finish: 'tool-calls',
+        usage: { inputTokens: 1, outputTokens: 1 },
+        messages: [],
+        events: [],
+        calls,
+      });
+      await other.turns.cancel(turn);
+      const over = { name: 'WriteRefused', reason: 'turn-ended' };
+      await expect(storage.steps.begin(turn, next)).rejects.toMatchObject(over);
+      await expect(storage.steps.begin(turn, { ...next, attempt: 2 })).rejects.toMatchObject(over);
+      await expect(storage.toolCalls.start(turn, 'c1', { execution: 0, attempt: 1 })).rejects.toMatchObject(
+        over,
+      );
+      expect(await storage.steps.begin(turn, kept)).toEqual({ kind: 'kept', finish: 'tool-calls' });
+      expect(await storage.turns.end(turn, 'completed', { isOwn: true })).toMatchObject({
+        status: 'cancelled',
+      });
+      expect(await storage.turns.get(turn)).toMatchObject({ status: 'cancelled' });
+      const last = (await storage.turnLog.read(turn, 1)).at(-1)?.event;
+      expect(last).toMatchObject({ type: 'turn-ended', status: 'cancelled' });
+    });
+
     test('is not waited for once the storage is closed', async () => {
       const { fresh } = subject();
       const storage = await openStorage(await fresh());
