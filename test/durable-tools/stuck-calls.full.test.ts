@@ -34,6 +34,13 @@ async function openCalls(conversation: string): Promise<number> {
   return count;
 }
 
+/** Of the calls that have no result yet. A call whose turn is cancelled before it has started never starts. */
+async function callStates(conversation: string): Promise<string[]> {
+  const { turns, toolCalls } = used.service.storage;
+  const live = await turns.live({ tenant: 'demo', conversation });
+  return live ? (await toolCalls.unfinished(live)).map(({ state }) => state) : [];
+}
+
 test('a tool that asks and asks is told when it is enough', async () => {
   // Nobody can be asked, so each question is over at once.
   const { stream } = await call('asks for ever', null);
@@ -80,6 +87,7 @@ test('a loop that begins after an answer is ended, and others that waited beside
 test('a loop whose turn was cancelled is ended, too', async () => {
   const { stream, conversation } = await call('loops for ever');
   const open = () => openCalls(conversation);
+  await expect.poll(() => callStates(conversation)).toEqual(['started']);
   await expect.poll(open).toBe(1);
   await used.alice.cancel(conversation);
   await stream.finished();

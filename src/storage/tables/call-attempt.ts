@@ -68,7 +68,8 @@ export async function stateUnlessRefused(
     .where('tool_call_id', '=', toolCallId)
     .executeTakeFirst();
   if (!row || row.state === 'finished') return row?.state ?? null;
-  if (isOver(row.status) || (isStart && row.ending_at !== null)) throw new WriteRefused('turn-ended');
+  const mayNotStart = isStart && row.state !== 'started' && row.ending_at !== null;
+  if (isOver(row.status) || mayNotStart) throw new WriteRefused('turn-ended');
   if (by && row.attempt > numberOf(by)) throw new WriteRefused('newer-attempt');
   return row.state;
 }
