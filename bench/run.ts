@@ -20,6 +20,7 @@ import { burst } from './burst.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
+import { longTurns } from './long-turns.ts';
 import { mcpServer } from './mcp-server.ts';
 import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
@@ -58,6 +59,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   answering,
   asking,
   tools,
+  longTurns,
   mcpServer,
   slack,
   history,

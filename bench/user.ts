@@ -27,7 +27,9 @@ export interface User {
   /** What a request of this user has to say. */
   headers: Record<string, string>;
   /** Resolves when the whole turn is over, without a stream. */
-  ask(text: string): Promise<void>;
+  ask(text: string, at?: { conversation: string; agent: string }): Promise<void>;
+  /** The times from each result of a tool to the next, as the reader of the stream sees them. */
+  gaps(text: string, agent: string): Promise<number[]>;
   /** The same through A2A, in one answer or as a stream. */
   sendTask(text: string, how: 'send' | 'stream'): Promise<void>;
   /**
@@ -130,9 +132,20 @@ export function createUser(baseUrl: string, name: string, token: string): User {
       };
       return { conversation, firstByte, firstText, question, rest, leave: () => events.cancel() };
     },
-    async ask(text) {
-      const response = await post('/run/api/chat', { ...message(randomUUID(), text), stream: false });
+    async ask(
+      text,
+      { conversation, agent }: { conversation: string; agent?: string } = { conversation: randomUUID() },
+    ) {
+      const asked = { ...message(conversation, text), agentId: agent, stream: false };
+      const response = await post('/run/api/chat', asked);
       await response.arrayBuffer();
+    },
+    async gaps(text, agent) {
+      const { body } = await post('/run/api/chat', { ...message(randomUUID(), text), agentId: agent });
+      const times: number[] = [];
+      for await (const { type } of chunksOf(body))
+        if (type === 'tool-output-available') times.push(performance.now());
+      return times.slice(1).map((at, index) => at - (times[index] ?? at));
     },
     async sendTask(text, how) {
       const task = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };

@@ -15,6 +15,8 @@ export const say = {
   callTool: 'call the tool',
   /** With the name of any tool behind it. */
   call: 'please call',
+  /** One call after another, so many of them. */
+  callTimes: (tool: string, times: number) => `keep calling ${tool}, ${times} times`,
   /** To another agent, which has the tool called. */
   handOn: (agent: string, tool: string) => `hand on to ${agent}: please call ${tool}`,
   /** So many tokens, so far apart; the first when the model is told to begin. */
@@ -57,6 +59,9 @@ export async function startModel(): Promise<Model> {
   function reply({ messages }: ChatRequest): Reply {
     const last = messages.at(-1);
     const text = JSON.stringify(last?.content);
+    const repeated = calling(messages);
+    if (repeated && !repeated.isDone)
+      return { kind: 'tool-calls', calls: [{ name: repeated.tool, arguments: '{}' }] };
     if (last?.role === 'tool' || text.includes(say.briefly)) return { kind: 'text', chunks: ['Done.'] };
     if (text.includes(say.callTool))
       return { kind: 'tool-calls', calls: [{ name: 'peer__ping', arguments: '{}' }] };
@@ -75,4 +80,15 @@ export async function startModel(): Promise<Model> {
 
   const server = await createOpenAIServer({ reply });
   return { ...server, tokensAt, begin: () => gate.resolve() };
+}
+
+const isFromUser = ({ role }: ChatRequest['messages'][number]) => role === 'user';
+
+/** A last message of the user that asks for calls, and how many results have come since. */
+function calling(messages: ChatRequest['messages']): { tool: string; isDone: boolean } | null {
+  const at = messages.findLastIndex(isFromUser);
+  const [, tool, times] = /keep calling (\w+), (\d+) times/.exec(JSON.stringify(messages[at]?.content)) ?? [];
+  if (tool === undefined) return null;
+  const results = messages.slice(at).filter(({ role }) => role === 'tool').length;
+  return { tool, isDone: results >= Number(times) };
 }
