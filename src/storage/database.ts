@@ -18,6 +18,8 @@ export interface Database {
   /** The database's clock, read now: for deadlines. In a transaction, to be called after its locks are taken. */
   timeIn: (query: Kysely<Tables>) => Promise<number>;
   outbox: OutboxObserver;
+  /** How long the database has answered this process without an outage. */
+  answeringForMs: () => number;
 }
 
 /** For `$if`: whether rows that are read have to be locked. SQLite's transactions never interleave. */

@@ -22,6 +22,8 @@ export interface Backend {
   version?(): Promise<number>;
   /** Epoch milliseconds; absent where the database has no clock but this machine's. */
   readClock?(query?: Kysely<Tables>): Promise<number>;
+  /** How long the database has answered this process without an outage; absent where there are no outages. */
+  answeringForMs?(): number;
   /** Rejects when what is written now would be lost although every statement succeeds. */
   checkFile?(): Promise<void>;
   close(): Promise<void>;

@@ -100,6 +100,7 @@ export async function openStorage(
     now: clock.now,
     timeIn: timeOf(backend, options),
     outbox,
+    answeringForMs: backend.answeringForMs ?? (() => Infinity),
   };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {

@@ -1,18 +1,24 @@
-/** Kysely's dialects, with errors that say whether the database or our statement is at fault. */
+/** Kysely's dialects, with errors that say whether the database or our statement is at fault, and a report of outages. */
 import type { DatabaseConnection, Dialect, Driver } from 'kysely';
 import { DatabaseUnavailable, toStorageError } from './transient-errors.ts';
 
-/** The same dialect: what its driver throws becomes `DatabaseUnavailable`, except for faults of a statement. */
-export function reportingDialect(dialect: Dialect): Dialect {
+/** A statement that took longer waited for a database that had stopped answering, or for a process that had stopped running. */
+const slowMs = 5_000;
+
+/**
+ * The same dialect: what its driver throws becomes `DatabaseUnavailable`, except for faults of a statement. `onOutage` is
+ * called whenever there is no connection, and after each statement that was slow.
+ */
+export function reportingDialect(dialect: Dialect, onOutage: () => void = () => undefined): Dialect {
   return {
-    createDriver: () => reportingDriver(dialect.createDriver()),
+    createDriver: () => reportingDriver(dialect.createDriver(), onOutage),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
   };
 }
 
-function reportingDriver(driver: Driver): Driver {
+function reportingDriver(driver: Driver, onOutage: () => void): Driver {
   const reporting = new WeakSet<DatabaseConnection>();
 
   /** Drivers begin and end transactions by the same method. Poolled connections come back here, and are changed once. */
@@ -21,7 +27,16 @@ function reportingDriver(driver: Driver): Driver {
     reporting.add(connection);
     const execute = connection.executeQuery.bind(connection);
     return Object.assign(connection, {
-      executeQuery: (...query: Parameters<typeof execute>) => execute(...query).catch(rethrow),
+      async executeQuery(...query: Parameters<typeof execute>) {
+        const startedAt = performance.now();
+        try {
+          return await execute(...query);
+        } catch (error) {
+          return rethrow(error);
+        } finally {
+          if (performance.now() - startedAt > slowMs) onOutage();
+        }
+      },
     });
   }
 
@@ -31,6 +46,7 @@ function reportingDriver(driver: Driver): Driver {
       try {
         return report(await driver.acquireConnection(options));
       } catch (error) {
+        onOutage();
         throw new DatabaseUnavailable(error);
       }
     },

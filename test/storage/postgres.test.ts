@@ -11,6 +11,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { postgresUrl } from '../postgres.ts';
+import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { storageContract } from './contract.ts';
 import type { DatabaseConfig } from './contract.ts';
 import { begunTurn, keptStep, newTurn, step, text } from './contract/fixtures.ts';
@@ -45,6 +46,36 @@ async function following(pollMs: number) {
     },
   };
 }
+
+test('a hold that has run out during an outage counts until its holder could have renewed it', async () => {
+  const database = await fresh();
+  const url = new URL(database.url);
+  const line = await startTcpProxy({ to: Number(url.port) });
+  url.port = String(line.port);
+  const holder = await openStorage(database);
+  const taker = await openStorage({ kind: 'postgres', url: url.href });
+  onTestFinished(async () => {
+    await Promise.all([holder.close(), taker.close()]);
+    await line.stop();
+  });
+  const turn = await begunTurn(holder);
+  const call = { toolCallId: 'c1', toolName: 'tracker__list', input: {} };
+  await keptStep(holder, turn, { calls: [call] });
+  const by = (attempt: number) => ({ execution: 0, attempt });
+  const holdMs = 500;
+  const take = () => taker.toolCalls.take(turn, 'c1', by(2), holdMs);
+  const hold = (ms: number) => holder.toolCalls.hold(turn, 'c1', ms, by(1));
+  await hold(60_000);
+  expect(await take()).toMatchObject({ isHeld: true });
+  line.refuse();
+  line.cut();
+  await expect(take()).rejects.toThrow('ECONNRESET');
+  // As after an outage that was longer than a hold.
+  await hold(-1);
+  line.accept();
+  expect(await take()).toMatchObject({ isHeld: true });
+  await expect.poll(take).toEqual({ ...call, state: 'requested' });
+});
 
 test.each([-5, 5])(
   'a process whose clock is %i minutes wrong keeps the times of the database, and warns once',

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vi
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
-import { respond } from '../service/asking.ts';
+import { startBookingServer } from '../servers/booking-server.ts';
+import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
@@ -31,8 +32,11 @@ const refused = () =>
   new DatabaseUnavailable(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
 
 /** Fails so many times, as a database does that is away, and then as it always did. */
-function away<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
-  let left = failures;
+function away<A extends unknown[], R>(
+  work: (...args: A) => Promise<R>,
+  times = failures,
+): (...args: A) => Promise<R> {
+  let left = times;
   return (...args) => (left-- > 0 ? Promise.reject(refused()) : work(...args));
 }
 
@@ -68,6 +72,31 @@ test.each<[string, (storage: Storage) => Storage]>([
   const [error] = chunks.flatMap(({ type, errorText }) => (type === 'tool-output-error' ? [errorText] : []));
   expect(error).toContain('nobody was asked');
 });
+
+test.each([
+  ['when its server asks', 'open'],
+  ['while the person thinks', 'untilSettled'],
+  ['when the person has answered', 'recorded'],
+] as const)(
+  'a call whose server holds the connection waits for a database that is away %s',
+  async (_, name) => {
+    const server = await startBookingServer('held');
+    onTestFinished(() => server.stop());
+    const around = ({ elicitations, ...storage }: Storage): Storage => ({
+      ...storage,
+      elicitations: { ...elicitations, [name]: away(elicitations[name] as () => Promise<never>, 2) },
+    });
+    service = await startAsking({ temporal: temporalOf(environment), url: server.config.url, around });
+    const alice = await service.as('alice');
+    const conversation = randomUUID();
+    const stream = await alice.chat(callOf(['book', { city: 'Lisbon' }]), { conversation });
+    const question = await nthQuestion(stream, 0);
+    await respond(alice, conversation, question, { action: 'accept', content: { nights: 3 } });
+    await stream.finished();
+    expect(stream.text()).toBe('book: Lisbon for 3');
+    expect(server.called()).toEqual(['book Lisbon']);
+  },
+);
 
 test('what an author’s activity has done is not done again after a database that was away', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'interlude-notes-'));

@@ -1,7 +1,7 @@
 /**
  * Asks the user while a server keeps the connection of its call open. Each question is a round of its own. The activity
  * opens it, waits for its row to be settled or its deadline, and reads the answer; the workflow only shows operators that
- * the call waits.
+ * the call waits. A database that is away is waited for, because the connection cannot be handed on.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
@@ -9,12 +9,14 @@ import { tooManyHeldForModel } from '../../elicitation/wording.ts';
 import type { AskUser, UserAnswer } from '../../remote/ask-user.ts';
 import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { ElicitationRow, TimedQuestion } from '../../storage/ports/elicitations.ts';
+import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { AskedQuestion } from '../../turn/ask.ts';
 import { callWaits } from '../../workflows/messages.ts';
 import { openQuestions, toAsked } from '../questions/questions.ts';
 import { questionsOfRound } from '../questions/server-question.ts';
 import { shutdownAborter } from '../stop-signal.ts';
+import { requestedToolCall } from '../tool-results.ts';
 import type { Attempt, CallParts, ServerAttempt } from './attempt.ts';
 import { credentialOrNone } from './resolve-credential.ts';
 import { toRound, tooManyRounds } from './rounds.ts';
@@ -31,6 +33,8 @@ export interface QuestionsDuringCall extends AskUser {
 const longestTimerMs = 2 ** 31 - 1;
 /** How long the end of the turn, which closes questions, may take to stop this activity. */
 const endingMs = 2_000;
+/** Between two tries while the database is away. */
+const retryMs = 500;
 
 type Refused = Extract<UserAnswer, { kind: 'refused' }>;
 
@@ -55,15 +59,17 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
     const kept = await rounds.keep(question, running, signal);
     if ('kind' in kept) return kept;
     const asked = questionsOfRound(parts, input, { server, tool }, kept.round, kept.number);
-    const opened = await openQuestions(parts, input, asked, { isHeld: true });
+    const opened = await untilDatabaseAnswers(signal, () =>
+      openQuestions(parts, input, asked, { isHeld: true }),
+    );
     if (isTooManyOpen(opened.kind))
       return { kind: 'refused', message: tooManyQuestions(opened.kind, server.title) };
     const [timed] = opened.kind === 'opened' ? opened.questions : [];
     if (!timed) return callHasEnded;
     report.waits(toAsked(timed));
-    const settled = await untilSettled(parts, timed, signal);
+    const settled = await untilSettled(parts, attempt, timed, signal);
     report.goesOn(settled.id);
-    const [answer] = await parts.rounds.answersTo(kept.round, [settled]);
+    const [answer] = await untilDatabaseAnswers(signal, () => parts.rounds.answersTo(kept.round, [settled]));
     const credential = await credentialOrNone(parts.storeOf(server), server, input.turn);
     return {
       kind: 'answer',
@@ -101,23 +107,29 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
 /** The row once it is settled. Rejects when `signal` aborts. */
 async function untilSettled(
   { storage }: Pick<CallParts, 'storage'>,
+  attempt: Attempt,
   asked: TimedQuestion,
   signal: AbortSignal,
 ): Promise<ElicitationRow> {
   const { elicitations } = storage;
   let { question, remainingMs } = asked;
+  const { id } = question;
   while (question.status === 'pending') {
     const deadline = AbortSignal.timeout(Math.min(remainingMs, longestTimerMs));
-    const settled = await elicitations.untilSettled(question, AbortSignal.any([signal, deadline]));
+    const either = AbortSignal.any([signal, deadline]);
+    const settled = await untilDatabaseAnswers(signal, () =>
+      elicitations.untilSettled(asked.question, either),
+    );
     if (settled) question = settled;
     else if (signal.aborted) {
       // When the server is gone the question stays open: the call may be retried, and its end closes the question.
-      if (signal.reason === 'server_gave_up')
-        await elicitations.settle([question.id], { type: 'withdrawn', because: 'server_gave_up' });
+      if (signal.reason === 'server_gave_up') await withdraw(storage, attempt, id);
       throw signal.reason;
     } else {
-      const [after] = await elicitations.settle([question.id], { type: 'deadline-passed' });
-      if (!after) throw new Error(`Question ${question.id} is not in the database.`);
+      const [after] = await untilDatabaseAnswers(signal, () =>
+        elicitations.settle([id], { type: 'deadline-passed' }),
+      );
+      if (!after) throw new Error(`Question ${id} is not in the database.`);
       ({ question, remainingMs } = after);
     }
   }
@@ -126,6 +138,30 @@ async function untilSettled(
     await sleep(endingMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) throw signal.reason;
   return question;
+}
+
+/**
+ * The server does not wait any more. Rejects when another attempt has taken the call over: it abandons this attempt's call
+ * at the server, which then withdraws the question, and it asks the same question on a connection of its own.
+ */
+async function withdraw(
+  storage: Pick<CallParts['storage'], 'toolCalls' | 'elicitations'>,
+  { input, by }: Attempt,
+  id: string,
+): Promise<void> {
+  await requestedToolCall(storage, input.turn, input.toolCallId, by);
+  await storage.elicitations.settle([id], { type: 'withdrawn', because: 'server_gave_up' });
+}
+
+async function untilDatabaseAnswers<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || !isDatabaseTrouble(error)) throw error;
+    }
+    await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** The rounds of a call whose connection is held. They are kept one after the other, because rounds are numbered. */
@@ -145,7 +181,9 @@ class HeldRounds {
     call: RunningCall | undefined,
     signal: AbortSignal,
   ): Promise<{ round: Round; number: number } | Refused> {
-    const kept = this.#latest.then(() => (signal.aborted ? callHasEnded : this.#keepNext(question, call)));
+    const kept = this.#latest.then(() =>
+      signal.aborted ? callHasEnded : untilDatabaseAnswers(signal, () => this.#keepNext(question, call)),
+    );
     this.#latest = kept.catch(() => undefined);
     return kept;
   }

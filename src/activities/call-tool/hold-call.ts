@@ -49,7 +49,7 @@ async function whenLetGo(
 ): Promise<void> {
   // There is no earlier attempt.
   if (by.attempt === 1) return;
-  while ((await toolCalls.take(turn, toolCallId, by))?.isHeld) {
+  while ((await toolCalls.take(turn, toolCallId, by, heldMs))?.isHeld) {
     // The attempt that holds a cancelled call ends it. Otherwise this worker shuts down, or this attempt was replaced too.
     if (cancellationSignal().aborted && cancellationDetails()?.cancelRequested !== true) await stopped();
     await sleep(lookEveryMs);

@@ -40,8 +40,17 @@ export interface CallAttempt {
 /** Keyed by (turn, toolCallId), delegations included. Calls come into being with the step that asks for them. */
 export interface ToolCalls {
   get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
-  /** As `get`, for the attempt that continues it from here. `isHeld`: not taken, because an earlier attempt holds it. */
-  take(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<(ToolCallRow & { isHeld?: true }) | null>;
+  /**
+   * As `get`, for the attempt that continues it from here. `isHeld`: not taken, because an earlier attempt holds it. A hold
+   * that has run out still counts until the database has answered this process for `holdMs` without an outage: its holder
+   * could not renew it either.
+   */
+  take(
+    turn: TurnRef,
+    toolCallId: string,
+    by: CallAttempt,
+    holdMs?: number,
+  ): Promise<(ToolCallRow & { isHeld?: true }) | null>;
   /** Keeps later attempts from taking the call for this long, by the database's clock. Zero lets go of it. */
   hold(turn: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void>;
   /**

@@ -63,7 +63,9 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
   });
   // Apart from the main pool: work done under a lock needs a connection too and must not wait for itself.
   const lockPool = openPool({ Client: DirectClient, max: 20 });
-  const query = new Kysely<Tables>({ dialect: reportingDialect(createDialect(pool)) });
+  let outageAt = performance.now();
+  const onOutage = () => void (outageAt = performance.now());
+  const query = new Kysely<Tables>({ dialect: reportingDialect(createDialect(pool), onOutage) });
   let isPooled = false;
   const connect = () => (isPooled ? null : new DirectClient(settings));
   const channelOn = (channel: string) => createPostgresCarrier({ channel, pool, connect, logger });
@@ -101,6 +103,7 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
       const { rows } = await selectTime(by, {});
       return rows[0]?.now ?? NaN;
     },
+    answeringForMs: () => performance.now() - outageAt,
     async close() {
       await lockPool.end();
       await query.destroy();

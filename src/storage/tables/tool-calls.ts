@@ -77,14 +77,16 @@ const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
 );
 
 export function createToolCalls(database: Database): ToolCalls {
-  const { query, notifications, now } = database;
+  const { query, notifications, now, answeringForMs } = database;
   const find = async ({ turnId }: TurnRef, toolCallId: string) => {
     const { rows } = await selectOne(query, { turnId, toolCallId });
     return rows[0];
   };
 
   return {
-    async take(turn, toolCallId, by) {
+    async take(turn, toolCallId, by, holdMs = 0) {
+      // Zero: none has.
+      const ranOutBy = answeringForMs() < holdMs ? 0 : now();
       // Nothing is older than a first attempt; it leaves its number with the first thing it writes.
       const row =
         by.attempt === 1
@@ -93,7 +95,7 @@ export function createToolCalls(database: Database): ToolCalls {
               .updateTable('tool_calls')
               .set({ attempt: numberOf(by) })
               .where(openTo({ ...turn, toolCallId }, numberOf(by)))
-              .where(isFreeFor(numberOf(by), now()))
+              .where(isFreeFor(numberOf(by), ranOutBy))
               .returning(columns)
               .executeTakeFirst();
       if (row && row.attempt <= numberOf(by)) return toToolCall(row);
@@ -101,7 +103,7 @@ export function createToolCalls(database: Database): ToolCalls {
       const call = await find(turn, toolCallId);
       if (!call) return null;
       const isHeld =
-        call.state !== 'finished' && call.attempt < numberOf(by) && (call.held_until ?? 0) > now();
+        call.state !== 'finished' && call.attempt < numberOf(by) && (call.held_until ?? 0) > ranOutBy;
       return { ...toToolCall(call), ...(isHeld && { isHeld }) };
     },
     async hold({ turnId }, toolCallId, ms, by) {
@@ -205,15 +207,15 @@ export function createToolCalls(database: Database): ToolCalls {
   };
 }
 
-/** For `where`: no earlier attempt holds the call. */
+/** For `where`: no earlier attempt holds the call. `ranOutBy`: holds until then have run out. */
 function isFreeFor(
   number: number,
-  now: number,
+  ranOutBy: number,
 ): (row: ExpressionBuilder<Tables, 'tool_calls'>) => Expression<SqlBool> {
   return (row) =>
     row.or([
       row('held_until', 'is', null),
-      row('held_until', '<=', now),
+      row('held_until', '<=', ranOutBy),
       row('attempt', '=', number),
       row('state', '=', 'finished'),
     ]);
