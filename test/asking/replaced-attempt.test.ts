@@ -24,9 +24,10 @@ const { service, alice } = useService({
 /** As the attempt that makes the call anew does it. */
 async function abandonCallAtServer(): Promise<void> {
   const call = server.requests.find(({ method }) => method === 'tools/call');
-  const { id: callId } = call?.body as { id: number };
-  const sessionId = String(call?.headers['mcp-session-id']);
-  const protocolVersion = String(call?.headers['mcp-protocol-version']);
+  if (!call) throw new Error('it was made');
+  const { id: callId } = call.body as { id: number };
+  const sessionId = String(call.headers['mcp-session-id']);
+  const protocolVersion = String(call.headers['mcp-protocol-version']);
   const credential = { kind: 'credential' as const, headers: {}, version: 0 };
   const access = { server: server.config, credential, signal: new AbortController().signal };
   await cancelServerCall(access, { sessionId, protocolVersion, callId });
@@ -37,8 +38,9 @@ test('does not close the question that the other one asks again', async () => {
   const stream = await alice.chat(callOf(['plan', { city: 'Lisbon' }]), { conversation });
   const question = await nthQuestion(stream, 0);
   const turn = { tenant: 'demo', conversation, turnId: stream.turnId };
-  const other = { execution: 0, attempt: 2 };
-  const taken = await service.storage.toolCalls.take(turn, question.context.toolCallId ?? '', other);
+  const { toolCalls } = service.storage;
+  const [call] = await toolCalls.unfinished(turn);
+  const taken = await toolCalls.take(turn, call?.toolCallId ?? '', { execution: 0, attempt: 2 });
   expect(taken).toMatchObject({ state: 'started' });
   await abandonCallAtServer();
   await expect.poll(() => server.called(), { timeout: 15_000 }).toHaveLength(2);

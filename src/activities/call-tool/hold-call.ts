@@ -3,7 +3,8 @@
  *
  * Temporal starts another attempt when it has received no heartbeat for 12 s, and it does so after an outage of its own. The
  * first attempt still has the connection to the server, so it continues, and the other one waits until it is done. That the
- * first is alive is recorded in the database, which works without Temporal and across processes.
+ * first is alive is recorded in the database, which works without Temporal and across processes. After an outage of the
+ * database the first attempt gets the time to renew its hold before the other one takes the call over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationDetails, cancellationSignal } from '@temporalio/activity';

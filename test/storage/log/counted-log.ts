@@ -66,6 +66,7 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
       questions,
       now: Date.now,
       timeIn: () => Promise.resolve(Date.now()),
+      answeringForMs: () => Infinity,
       outbox() {},
     },
     createMergeQueue(async () => {}, logger),
