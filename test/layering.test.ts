@@ -148,7 +148,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'telemetry'),
     allows: ({ to, typeOnly }) =>
       isIn(to, 'telemetry') ||
-      ['pino', 'pino-pretty'].includes(to) ||
+      isIn(to, 'time') ||
+      ['pino', 'pino-pretty', 'node:crypto'].includes(to) ||
+      to.startsWith('@opentelemetry/') ||
       (typeOnly && ['turn', 'storage/ports', 'config'].some((folder) => isIn(to, folder))),
   },
   {

@@ -5,13 +5,14 @@ import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
+import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
 import { finishToolCall, requestedToolCall } from './tool-results.ts';
 
 interface Dependencies {
-  storage: Pick<Storage, 'messages' | 'toolCalls'>;
+  storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnTraces'>;
   agents: Config['agents'];
   /** Notifies the server of a call that nothing waits for any more. Resolves when its rounds are read. */
   abandonCall: (turn: Turn, call: UnfinishedCall) => Promise<void>;
@@ -34,6 +35,7 @@ export function createDelegationActivities(parts: Dependencies) {
       if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
       await finishToolCall(storage, turn, call, await resultOf(parts, input));
+      traceEnd({ storage }, { ...turn, delegation }, { status: end.status, code: end.failure?.code });
     },
   };
 }

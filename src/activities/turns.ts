@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { NewEvent } from '../storage/ports/turn-log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { turnEnded } from '../telemetry/events.ts';
+import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';
 
@@ -12,7 +13,7 @@ export interface EndTurnInput extends TurnEnd {
 }
 
 interface Dependencies {
-  storage: Pick<Storage, 'turns' | 'turnLog'>;
+  storage: Pick<Storage, 'turns' | 'turnLog' | 'turnTraces'>;
   logger: Logger;
 }
 
@@ -40,11 +41,12 @@ export function createTurnActivities({ storage, logger }: Dependencies) {
 
 /** To be called once the end of a turn is written. */
 export function afterEnd(
-  { storage, logger }: { storage: Pick<Storage, 'turnLog'>; logger: Logger },
+  { storage, logger }: { storage: Pick<Storage, 'turnLog' | 'turnTraces'>; logger: Logger },
   turn: Turn,
   end: Parameters<typeof turnEnded>[2],
 ): void {
   turnEnded(logger, turn, end);
+  traceEnd({ storage }, turn, end);
   // Makes the log smaller, which nothing waits for.
   storage.turnLog.mergeLater(turn);
 }

@@ -77,6 +77,14 @@ export interface DemoServers {
   deskSecret: string;
 }
 
+/** Everything else about telemetry is in OTEL_ variables, which OpenTelemetry's SDK reads by itself. */
+export interface TelemetryConfig {
+  /** Whether traces are exported. */
+  traces: boolean;
+  /** Traces of callers go on in ours. Otherwise they are only linked to it. */
+  trustsCallers: boolean;
+}
+
 export interface Config {
   http: {
     port: number;
@@ -149,4 +157,5 @@ export interface Config {
   /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
   demo: { identityPort: number; servers: DemoServers | undefined };
   logLevel: string;
+  telemetry: TelemetryConfig;
 }

@@ -5,7 +5,7 @@ import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
-import type { AuthConfig, Config, NangoConfig, SlackConfig } from './config.ts';
+import type { AuthConfig, Config, NangoConfig, SlackConfig, TelemetryConfig } from './config.ts';
 import { isOurVariable, readEnvironment } from './environment.ts';
 import type { Environment } from './environment-schema.ts';
 import { usualEffectMs } from '../turn/tool-call.ts';
@@ -115,6 +115,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
           : undefined,
     },
     logLevel: values.LOG_LEVEL,
+    telemetry: telemetryFrom(values),
   };
 }
 
@@ -186,6 +187,16 @@ function withPassword(given: string, password: string | undefined): string {
   const url = new URL(given);
   url.password = encodeURIComponent(password);
   return url.href;
+}
+
+/** Off unless an exporter or its endpoint is named: by the standard, it would export to this machine. */
+function telemetryFrom(values: Environment): TelemetryConfig {
+  const endpoint = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const exporter = values.OTEL_TRACES_EXPORTER ?? (endpoint === undefined ? 'none' : 'otlp');
+  return {
+    traces: exporter === 'otlp' && !values.OTEL_SDK_DISABLED,
+    trustsCallers: values.TRUST_TRACEPARENT,
+  };
 }
 
 function nangoFrom(values: Environment): NangoConfig | undefined {

@@ -11,27 +11,30 @@ import { startWhenReachable } from './start-when-reachable.ts';
 import { holdLease } from './versions.ts';
 
 export async function runApiProcess(): Promise<void> {
-  await runProcess({ isReadable: false, checksIssuer: true }, async (given, logger, stack, signal) => {
-    const config = requireAuth(given);
-    const internal = await startInternalServer(config, stack);
-    const start = async (attempt: AsyncDisposableStack) => {
-      const opened = await openDependencies(config, logger);
-      attempt.defer(() => opened.storage.close());
-      const installation = await watchOwnInstallation(opened, attempt);
-      const parts = { ...opened, installation };
-      // A key that a person enters is tried at its server.
-      attempt.defer(() => parts.remote.close());
-      const { client, close } = connectClient(config.temporal, {
-        keys: parts.keys,
-        guard: installation.guard,
-      });
-      attempt.defer(close);
-      await holdLease(parts, 'api', attempt);
-      sendOutbox(parts, client, attempt);
-      const readiness = await serveApi(parts, client, attempt);
-      internal.report(readiness);
-      logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}` }, attempt);
-    };
-    await startWhenReachable(start, stack, { logger, signal, internal });
-  });
+  await runProcess(
+    { service: 'interlude-api', isReadable: false, checksIssuer: true },
+    async (given, logger, stack, signal) => {
+      const config = requireAuth(given);
+      const internal = await startInternalServer(config, stack);
+      const start = async (attempt: AsyncDisposableStack) => {
+        const opened = await openDependencies(config, logger);
+        attempt.defer(() => opened.storage.close());
+        const installation = await watchOwnInstallation(opened, attempt);
+        const parts = { ...opened, installation };
+        // A key that a person enters is tried at its server.
+        attempt.defer(() => parts.remote.close());
+        const { client, close } = connectClient(config.temporal, {
+          keys: parts.keys,
+          guard: installation.guard,
+        });
+        attempt.defer(close);
+        await holdLease(parts, 'api', attempt);
+        sendOutbox(parts, client, attempt);
+        const readiness = await serveApi(parts, client, attempt);
+        internal.report(readiness);
+        logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}` }, attempt);
+      };
+      await startWhenReachable(start, stack, { logger, signal, internal });
+    },
+  );
 }

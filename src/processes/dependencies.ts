@@ -17,6 +17,8 @@ import type { StorageOptions } from '../storage/open-storage.ts';
 import type { OutboxObserver } from '../storage/ports/outbox.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
+import { createQuestionSpans } from '../telemetry/traces/question-spans.ts';
+import { spansWritten } from '../telemetry/traces/tracing.ts';
 
 export interface Dependencies {
   config: Config;
@@ -44,12 +46,24 @@ export async function openDependencies(
   Buffer.poolSize = 8 * 1024;
   const keys = await openKeys(config);
   let deliver: OutboxObserver = () => undefined;
-  const storage = await openStorage(config.database, {
+  const observers = [createQuestionLog(logger, config.servers), createQuestionSpans(config.servers)];
+  const opened = await openStorage(config.database, {
     logger,
-    questions: createQuestionLog(logger, config.servers),
+    questions: {
+      opened: (question) => observers.forEach((observer) => observer.opened(question)),
+      settled: (question) => observers.forEach((observer) => observer.settled(question)),
+    },
     outbox: (marks) => deliver(marks),
     ...(time && { time }),
   });
+  const storage: Storage = {
+    ...opened,
+    async close() {
+      // Some are read from it first.
+      await spansWritten();
+      await opened.close();
+    },
+  };
   const remote = createServersByProtocol();
   const confirm = createConfirmConnection(storage);
   try {

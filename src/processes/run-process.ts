@@ -2,19 +2,29 @@
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.ts';
 import { readConfig, readConfigAndIssuer } from './read-config.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 /** For closing everything else after the worker's grace period. */
 const closingMs = 15_000;
 
+interface ProcessOptions {
+  /** Its name in telemetry. */
+  service: string;
+  /** The log is read at a terminal. */
+  isReadable: boolean;
+  /** People sign in here, so that their issuer has to answer. */
+  checksIssuer?: boolean;
+}
+
 /**
- * `isReadable`: the log is read at a terminal. `checksIssuer`: people sign in here, so that their issuer has to answer.
  * `stopping` aborts at the first signal, for a start that waits for something.
  */
 export async function runProcess(
-  { isReadable, checksIssuer = false }: { isReadable: boolean; checksIssuer?: boolean },
+  { service, isReadable, checksIssuer = false }: ProcessOptions,
   start: (
     config: Config,
     logger: Logger,
@@ -27,6 +37,8 @@ export async function runProcess(
   try {
     const config = checksIssuer ? await readConfigAndIssuer() : readConfig();
     const logger = createLogger({ level: config.logLevel, human: isReadable });
+    const version = packageJson.version;
+    await startTelemetry(config, { service, version, logger, secret: config.secret }, stack);
     stopOnSignal({
       delayMs: config.shutdownGraceMs + closingMs,
       logger,

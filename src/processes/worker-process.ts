@@ -17,77 +17,80 @@ import { installRuntime } from './workers/turn-worker.ts';
 const shortestRunMs = 30_000;
 
 export async function runWorkerProcess(): Promise<void> {
-  await runProcess({ isReadable: false }, async (config, logger, stack, signal) => {
-    installRuntime(logger);
-    const internal = await startInternalServer(config, stack);
-    const [code, tools] = await Promise.all([
-      readTurnCode(config.temporal.deployment),
-      openAgentBundles(config),
-    ]);
-    const { namespace, taskQueue } = config.temporal;
-    let running = new AsyncDisposableStack();
-    /** Workers that finish what they have begun, beside the one that has replaced them. */
-    const leaving = new Set<Promise<void>>();
-    let starting: Promise<void> | undefined;
+  await runProcess(
+    { service: 'interlude-worker', isReadable: false },
+    async (config, logger, stack, signal) => {
+      installRuntime(logger);
+      const internal = await startInternalServer(config, stack);
+      const [code, tools] = await Promise.all([
+        readTurnCode(config.temporal.deployment),
+        openAgentBundles(config),
+      ]);
+      const { namespace, taskQueue } = config.temporal;
+      let running = new AsyncDisposableStack();
+      /** Workers that finish what they have begun, beside the one that has replaced them. */
+      const leaving = new Set<Promise<void>>();
+      let starting: Promise<void> | undefined;
 
-    /** The SDK's worker gives up after a minute in which Temporal refuses the login, and reads certificates once. */
-    function startAgain(why: string): void {
-      if (starting || signal.aborted) return;
-      logger.warn(`the worker is started again: ${why}`);
-      const left = running
-        .disposeAsync()
-        .catch((error: unknown) => logger.warn({ err: error }, 'the worker before could not end in order'))
-        .finally(() => leaving.delete(left));
-      leaving.add(left);
-      starting = run()
-        .catch((error: unknown) => {
-          if (signal.aborted) return;
-          logger.fatal({ err: error }, 'the worker stopped');
-          process.exit(1);
-        })
-        .finally(() => (starting = undefined));
-    }
+      /** The SDK's worker gives up after a minute in which Temporal refuses the login, and reads certificates once. */
+      function startAgain(why: string): void {
+        if (starting || signal.aborted) return;
+        logger.warn(`the worker is started again: ${why}`);
+        const left = running
+          .disposeAsync()
+          .catch((error: unknown) => logger.warn({ err: error }, 'the worker before could not end in order'))
+          .finally(() => leaving.delete(left));
+        leaving.add(left);
+        starting = run()
+          .catch((error: unknown) => {
+            if (signal.aborted) return;
+            logger.fatal({ err: error }, 'the worker stopped');
+            process.exit(1);
+          })
+          .finally(() => (starting = undefined));
+      }
 
-    async function start(attempt: AsyncDisposableStack): Promise<void> {
-      const opened = await openDependencies(config, logger);
-      attempt.defer(() => opened.storage.close());
-      const installation = await watchOwnInstallation(opened, attempt);
-      const parts = { ...opened, installation };
-      const connection = await connectWorker(config.temporal);
-      attempt.defer(() => connection.close());
-      await requireNamespace(connection, namespace);
-      const readiness = workerReadiness(parts, connection);
-      internal.report(readiness);
-      // Until then it polls nothing.
-      await installation.untilTogether(signal);
-      const startedAt = performance.now();
-      const onFailure = () => {
-        // One that fails at once is broken, and not refused.
-        if (performance.now() - startedAt < shortestRunMs) return false;
-        startAgain('it has failed, as when Temporal refuses the login for a minute');
-        return true;
-      };
-      const client = clientOver(connection, config.temporal, { guard: installation.guard });
-      await startWorker(
-        { ...parts, onFailure },
-        { connection, client, code, tools, isAlone: false },
-        attempt,
-      );
-      logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
-      logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
-      const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));
-      attempt.defer(stopWatching);
-    }
+      async function start(attempt: AsyncDisposableStack): Promise<void> {
+        const opened = await openDependencies(config, logger);
+        attempt.defer(() => opened.storage.close());
+        const installation = await watchOwnInstallation(opened, attempt);
+        const parts = { ...opened, installation };
+        const connection = await connectWorker(config.temporal);
+        attempt.defer(() => connection.close());
+        await requireNamespace(connection, namespace);
+        const readiness = workerReadiness(parts, connection);
+        internal.report(readiness);
+        // Until then it polls nothing.
+        await installation.untilTogether(signal);
+        const startedAt = performance.now();
+        const onFailure = () => {
+          // One that fails at once is broken, and not refused.
+          if (performance.now() - startedAt < shortestRunMs) return false;
+          startAgain('it has failed, as when Temporal refuses the login for a minute');
+          return true;
+        };
+        const client = clientOver(connection, config.temporal, { guard: installation.guard });
+        await startWorker(
+          { ...parts, onFailure },
+          { connection, client, code, tools, isAlone: false },
+          attempt,
+        );
+        logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
+        logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
+        const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));
+        attempt.defer(stopWatching);
+      }
 
-    async function run(): Promise<void> {
-      running = new AsyncDisposableStack();
-      await startWhenReachable(start, running, { logger, signal, internal });
-    }
+      async function run(): Promise<void> {
+        running = new AsyncDisposableStack();
+        await startWhenReachable(start, running, { logger, signal, internal });
+      }
 
-    stack.defer(async () => {
-      await starting;
-      await Promise.all([running.disposeAsync(), ...leaving]);
-    });
-    await run();
-  });
+      stack.defer(async () => {
+        await starting;
+        await Promise.all([running.disposeAsync(), ...leaving]);
+      });
+      await run();
+    },
+  );
 }

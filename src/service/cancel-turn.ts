@@ -13,7 +13,7 @@ export interface Cancelled {
 }
 
 interface Parts {
-  storage: Pick<Storage, 'turns' | 'conversations' | 'turnLog'>;
+  storage: Pick<Storage, 'turns' | 'conversations' | 'turnLog' | 'turnTraces'>;
   logger: Logger;
 }
 

@@ -2,11 +2,12 @@
 import type { Logger } from 'pino';
 import type { Storage } from '../storage/storage.ts';
 import { turnEnded } from '../telemetry/events.ts';
+import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 
 interface Parts {
-  storage: Pick<Storage, 'turns' | 'turnLog'>;
+  storage: Pick<Storage, 'turns' | 'turnLog' | 'turnTraces'>;
   logger: Logger;
 }
 
@@ -42,5 +43,6 @@ export function afterEnd(
   { status, code, startedAt }: Aftermath,
 ): void {
   turnEnded(logger, turn, { status, code, startedAt });
+  traceEnd({ storage }, turn, { status, code });
   storage.turnLog.mergeLater(turn);
 }

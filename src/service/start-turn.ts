@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { NewTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
+import { beginTurn } from '../telemetry/traces/turn-spans.ts';
 import { handedOnTooOften } from '../turn/hops.ts';
 import { conversationNotFound, ownConversationIfAny, userOf } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
@@ -56,9 +57,18 @@ export async function startTurn(
     ...(images.length > 0 && { images }),
     ...(hops > 0 && { hops }),
   };
+  const span = await beginTurn({ storage }, turn, request.traceParent);
   const isNamed = request.conversation !== undefined && request.messages.at(-1)?.id !== undefined;
   const isRepeatable = isNamed || request.repetition.kind === 'named';
-  const start = await startWorkflow(turn, { onBusy: request.onBusy, isRepeatable });
+  const traced = { ...turn, ...(span.traceParent !== undefined && { traceParent: span.traceParent }) };
+  const start = await startWorkflow(traced, { onBusy: request.onBusy, isRepeatable }).catch(
+    (error: unknown) => {
+      span.fail(error instanceof ServiceError ? error.code : '_OTHER');
+      throw error;
+    },
+  );
+  // Otherwise the turn has a root already, or has not begun.
+  if (start.kind === 'started' && start.turn.turnId === turnId) span.end();
   switch (start.kind) {
     case 'started':
     case 'joined':

@@ -16,6 +16,8 @@ export interface TurnRequest {
   repetition: Repetition;
   /** How often the task was handed on before, as far as its caller says. */
   hops?: number;
+  /** W3C's `traceparent`, where the request names one beside that of its HTTP headers; as it came. */
+  traceParent?: unknown;
 }
 
 export interface GivenMessage {

@@ -47,6 +47,7 @@ import { createToolEffects } from './tables/tool-effects.ts';
 import { createToolCatalogue } from './tables/tool-catalogue.ts';
 import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
+import { createTurnTraces } from './tables/turn-traces.ts';
 import { createTurns } from './tables/turns.ts';
 import { createVersions } from './tables/versions.ts';
 import { createWorkflowCode } from './tables/workflow-code.ts';
@@ -106,6 +107,7 @@ export async function openStorage(
   return {
     turnLog: createTurnLog(parts, mergeQueue, logger),
     turns: createTurns(parts),
+    turnTraces: createTurnTraces(parts),
     messages: createMessages(parts),
     images: createImages(parts),
     steps: createSteps(parts),

@@ -7,6 +7,7 @@
  * that a newer one has replaced, is refused: `WriteRefused`.
  */
 import type { TurnLog } from './ports/turn-log.ts';
+import type { TurnTraces } from './ports/turn-traces.ts';
 import type { Turns } from './ports/turns.ts';
 import type { Messages, Conversations } from './ports/conversations.ts';
 import type { Images } from './ports/images.ts';
@@ -38,6 +39,7 @@ import type { WorkflowCode } from './ports/workflow-code.ts';
 export interface Storage {
   turnLog: TurnLog;
   turns: Turns;
+  turnTraces: TurnTraces;
   messages: Messages;
   images: Images;
   steps: Steps;

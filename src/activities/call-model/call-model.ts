@@ -16,6 +16,8 @@ import { ModelCallError } from '../../models/stream-step.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { turnStarted } from '../../telemetry/events.ts';
+import { traceModelCall } from '../../telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { modelStepMs } from '../../turn/step.ts';
 import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -34,7 +36,7 @@ import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
   config: ModelParts['config'] & Pick<Config, 'delegation'>;
-  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turnLog' | 'turns'>;
+  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turnLog' | 'turns' | 'turnTraces'>;
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
@@ -73,6 +75,7 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   const { turn, step, attemptsBefore = 0 } = input;
   const attempt = attemptsBefore + attemptNumber(input);
   const agent = agentOf(parts, turn);
+  const phase = currentPhase(parts, turn);
   const [begun, messages, { tools, away }] = await Promise.all([
     storage.steps.begin(turn, { step, attempt }),
     readTranscript(storage, turn),
@@ -95,7 +98,9 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
     const direct = directCallOf(current);
     const { done, events } = direct
       ? makeDirectCall(current, direct)
-      : await streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat });
+      : await traceModelCall(phase, turn, { agent, step, attempt }, () =>
+          streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat }),
+        );
     const written = await keepStep(storage, current, done, events);
     if (written.kind === 'known') return await readKeptStep(parts, current, written.finish);
     const { result, ended } = written;

@@ -9,7 +9,10 @@ import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
-import type { Continuation } from '../../remote/tool-call.ts';
+import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
+import { toolError } from '../../telemetry/traces/names.ts';
+import type { McpResult } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
@@ -95,9 +98,30 @@ async function makeRequest(
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat) return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
   const sent = await sendRequest(parts, attempt, request, isFirst);
+  const failure = failureIn(sent.outcome);
+  if (failure !== null) failCurrentCall(failure);
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);
   return concludeRequest(parts, attempt, { ...request, ...sent });
+}
+
+/** Null for what is no failure of the call, or leads to another request. */
+function failureIn(outcome: CallOutcome): string | null {
+  switch (outcome.kind) {
+    case 'result':
+      return (outcome.result as McpResult).isError === true ? toolError : null;
+    case 'unreachable':
+    case 'rejected':
+    case 'unknown':
+      return outcome.kind;
+    case 'asks':
+    case 'refused':
+    case 'state-expired':
+    case 'unaskable':
+      return null;
+    default:
+      return outcome satisfies never;
+  }
 }
 
 /** Sends one request, and follows what the server says until there is an outcome. Decides nothing. */

@@ -20,6 +20,9 @@ import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
+import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
+import type { TracedCall } from '../../telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { turnIsOver } from '../../turn/failure-types.ts';
 import { modelStepMs } from '../../turn/step.ts';
 import type { StepResult } from '../../turn/step.ts';
@@ -59,8 +62,11 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
         const own = { turn, toolCallId, by: attemptAt(input) };
         // The time that is left belongs to the model step.
         const limitMs = activityInfo().startToCloseTimeoutMs - (nextStep === undefined ? 0 : modelStepMs);
+        const phase = currentPhase(parts, turn);
         const make = async () => {
-          const result = await callTool(parts, input);
+          const result = await traceToolCall(phase, turn, tracedCall(parts, input), () =>
+            callTool(parts, input),
+          );
           // The turn is ending, or the worker is leaving.
           return { result, isStopped: stopSignal().aborted };
         };
@@ -88,6 +94,13 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
         void sendAbandoned(parts, turn, { server, resume: last.resume });
     },
   };
+}
+
+function tracedCall({ config }: CallParts, input: ToolCallInput): TracedCall {
+  const { toolCallId, server, tool } = input;
+  const { attempt } = attemptAt(input);
+  const known = config.servers.get(server);
+  return { toolCallId, tool: tool ?? `connect_${server}`, server: known, attempt };
 }
 
 /**

@@ -5,6 +5,7 @@ import { unaskedForModel } from '../../elicitation/model-question.ts';
 import { questionAsText } from '../../elicitation/question-as-text.ts';
 import { unfinishedForModel } from '../../elicitation/wording.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { traceFinishedTool } from '../../telemetry/traces/agent-spans.ts';
 import type { ToolRequest } from '../../turn/ask.ts';
 import type { GivenApproval } from '../../turn/tool-call.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
@@ -63,6 +64,9 @@ export function createDurableToolActivities(parts: Dependencies) {
       const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
       const marked = remark === null ? written : { ...written, remark };
       await finishToolCall(storage, turn, call, marked, { isStopped });
+      const isFailed =
+        result.kind === 'error' || (result.kind === 'output' && result.output.isError === true);
+      traceFinishedTool(parts, turn, { toolCallId, tool: call.toolName, isFailed });
       await storage.toolEffects.forgetResults(activityInfo().workflowExecution?.workflowId ?? '');
     },
   };

@@ -9,6 +9,8 @@ import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/ports/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { traceEffect } from '../../telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { wordsOf } from '../../turn/code-result.ts';
 import { whileHeartbeating } from '../heartbeat.ts';
 import { stopped, withStopSignal } from '../stop-signal.ts';
@@ -35,7 +37,7 @@ export interface EffectCall {
 export type AuthorActivity = (...args: unknown[]) => unknown;
 
 interface Dependencies {
-  storage: Pick<Storage, 'toolEffects' | 'turns'>;
+  storage: Pick<Storage, 'toolEffects' | 'turns' | 'turnTraces'>;
   keys: KeyRing;
 }
 
@@ -48,7 +50,13 @@ export function createEffect(
   activity: AuthorActivity,
 ): (input: EffectCall) => Promise<EffectResult> {
   return (input) =>
-    whileHeartbeating(() => withStopSignal(storage.turns, input.call.turn, () => runOnce(input)));
+    whileHeartbeating(() => {
+      const { turn } = input.call;
+      const phase = currentPhase({ storage }, turn);
+      return withStopSignal(storage.turns, turn, () =>
+        traceEffect(phase, input.call, name, () => runOnce(input)),
+      );
+    });
 
   async function runOnce(input: EffectCall): Promise<EffectResult> {
     const { call, effectId, args, timeoutMs, isIdempotent } = input;

@@ -7,7 +7,11 @@ import type { Logger } from 'pino';
 import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
 import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wording.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import { failCurrentCall, traceToolCall } from '../../telemetry/traces/agent-spans.ts';
+import { toolError } from '../../telemetry/traces/names.ts';
+import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
 import { readProgress } from '../../turn/tool-code.ts';
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
@@ -25,7 +29,7 @@ import { withinTime } from './author-code.ts';
 import { progressOfCall } from './progress-writers.ts';
 
 interface Dependencies extends ApprovalParts {
-  storage: ApprovalParts['storage'] & Pick<Storage, 'turns'>;
+  storage: ApprovalParts['storage'] & Pick<Storage, 'turns' | 'turnTraces'>;
   logger: Pick<Logger, LogLevel>;
 }
 
@@ -53,14 +57,26 @@ async function attempt(
   input: ExecuteToolInput,
   by: CallAttempt,
 ): Promise<AttemptResult> {
-  const { storage } = parts;
   const { turn, toolCallId, needsApproval } = input;
+  const phase = currentPhase(parts, turn);
   const [call, questions] = await Promise.all([
-    requestedToolCall(storage, turn, toolCallId, by),
+    requestedToolCall(parts.storage, turn, toolCallId, by),
     needsApproval ? questionsOfCall(parts, turn, toolCallId) : [],
   ]);
   if (call.state === 'finished') return { kind: 'finished' };
-  const current = { input, by, call };
+  const traced = { toolCallId, tool: call.toolName, attempt: by.attempt };
+  return traceToolCall(phase, turn, traced, () => makeCall(parts, tools, { input, by, call }, questions));
+}
+
+async function makeCall(
+  parts: Dependencies,
+  tools: ReadonlyMap<string, PlainTool>,
+  current: PlainCall,
+  questions: TimedQuestion[],
+): Promise<AttemptResult> {
+  const { storage } = parts;
+  const { input, by, call } = current;
+  const { turn, toolCallId, needsApproval } = input;
   const tool = tools.get(call.toolName);
   if (!tool) return finish(parts, current, unrunToolForModel(call.toolName));
   if (call.state === 'started' && tool.idempotent !== true)
@@ -77,7 +93,10 @@ async function attempt(
   }
   if (call.state !== 'started' && !(await storage.toolCalls.start(turn, toolCallId, by)))
     return finish(parts, current, unknownOutcomeForModel(tool.title));
-  return finish(parts, current, await resultOfCall(parts, tool, current, read.input));
+  const result = await resultOfCall(parts, tool, current, read.input);
+  if (typeof result === 'string') failCurrentCall('unknown');
+  else if (result.kind === 'error' || result.output.isError === true) failCurrentCall(toolError);
+  return finish(parts, current, result);
 }
 
 /** A schema is code of the author's, too. */

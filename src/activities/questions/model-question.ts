@@ -5,6 +5,8 @@ import { modelQuestionForModel } from '../../elicitation/model-question.ts';
 import { questionAsText } from '../../elicitation/question-as-text.ts';
 import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import type { NotAsked } from '../../turn/ask.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
@@ -24,34 +26,41 @@ export function createModelQuestionActivity(parts: QuestionParts) {
   return {
     /** Opens the question; executed again, it reads the answer and finishes the call, or returns that it is still open. */
     async askModelQuestion(input: ModelQuestionInput): Promise<AttemptResult> {
-      const { turn, toolCallId, isAllowed } = input;
-      const call = await requestedToolCall(parts.storage, turn, toolCallId);
-      if (call.state === 'finished') return { kind: 'finished' };
-      const finish = async (result: ToolResult | string): Promise<AttemptResult> => {
-        await finishToolCall(parts.storage, turn, call, result);
-        return { kind: 'finished' };
-      };
-      const unanswered = (why: Unanswered) => finish(modelQuestionForModel(why, asText(call)));
-
-      let questions = await questionsOfCall(parts, turn, toolCallId);
-      if (questions.length === 0) {
-        if (!isAllowed) return unanswered('limit-reached');
-        if (turn.user === null) return unanswered('no-user');
-        if (!canPresent('form', turn.capabilities)) return unanswered('unsupported');
-        const asked = modelQuestion(parts, input, call);
-        if (!asked) return unanswered('cancel');
-        const opened = await openQuestions(parts, input, [asked]);
-        if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'finished' };
-        if (opened.kind !== 'opened') return unanswered(opened.kind);
-        questions = opened.questions;
-      }
-      const asks = asksOf(questions);
-      if (asks) return asks;
-      const question = questions[0]?.question;
-      if (question?.status === 'accept') return finish(await answerAsResult(parts, question));
-      return unanswered(!question || question.status === 'pending' ? 'cancel' : question.status);
+      const { turn, toolCallId } = input;
+      const phase = currentPhase(parts, turn);
+      const traced = { toolCallId, tool: askUserTool };
+      return traceToolCall(phase, turn, traced, () => ask(input));
     },
   };
+
+  async function ask(input: ModelQuestionInput): Promise<AttemptResult> {
+    const { turn, toolCallId, isAllowed } = input;
+    const call = await requestedToolCall(parts.storage, turn, toolCallId);
+    if (call.state === 'finished') return { kind: 'finished' };
+    const finish = async (result: ToolResult | string): Promise<AttemptResult> => {
+      await finishToolCall(parts.storage, turn, call, result);
+      return { kind: 'finished' };
+    };
+    const unanswered = (why: Unanswered) => finish(modelQuestionForModel(why, asText(call)));
+
+    let questions = await questionsOfCall(parts, turn, toolCallId);
+    if (questions.length === 0) {
+      if (!isAllowed) return unanswered('limit-reached');
+      if (turn.user === null) return unanswered('no-user');
+      if (!canPresent('form', turn.capabilities)) return unanswered('unsupported');
+      const asked = modelQuestion(parts, input, call);
+      if (!asked) return unanswered('cancel');
+      const opened = await openQuestions(parts, input, [asked]);
+      if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'finished' };
+      if (opened.kind !== 'opened') return unanswered(opened.kind);
+      questions = opened.questions;
+    }
+    const asks = asksOf(questions);
+    if (asks) return asks;
+    const question = questions[0]?.question;
+    if (question?.status === 'accept') return finish(await answerAsResult(parts, question));
+    return unanswered(!question || question.status === 'pending' ? 'cancel' : question.status);
+  }
 }
 
 /** Null when it is not fit to be shown: it was when the model asked, and other rules hold since. */

@@ -10,13 +10,14 @@ import { placeOf } from '../../remote/server-name.ts';
 import type { ElicitationRow, OpenedQuestions, TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { NewPoll } from '../../storage/ports/polls.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { tracePause } from '../../telemetry/traces/turn-spans.ts';
 import type { AskedQuestion, AskingTurn } from '../../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { lookForAccount } from './find-account.ts';
 
 export interface QuestionParts {
-  storage: Pick<Storage, 'elicitations' | 'connections' | 'toolCalls'>;
+  storage: Pick<Storage, 'elicitations' | 'connections' | 'toolCalls' | 'turnTraces'>;
   keys: KeyRing;
   storeOf(server: ServerConfig): CredentialStore;
   config: Pick<Config, 'http' | 'elicitation' | 'agents' | 'servers'>;
@@ -77,7 +78,9 @@ export async function openQuestions(
     }),
   );
   const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
-  return storage.elicitations.open(rows, { perUser, perTurn });
+  const opened = await storage.elicitations.open(rows, { perUser, perTurn });
+  if (opened.kind === 'opened') tracePause({ storage }, turn);
+  return opened;
 }
 
 /** The questions of a call, oldest first, after those that are overdue have expired. */

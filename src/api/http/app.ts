@@ -35,6 +35,7 @@ import { describeApi } from './openapi.ts';
 import { protectedResources } from './protected-resources.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
+import { traceRequests } from './trace-requests.ts';
 import { withSchemas } from './validation.ts';
 import { scriptRoute } from './script-route.ts';
 
@@ -65,6 +66,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     routerOptions: { maxParamLength: 3 * 128 },
   });
 
+  traceRequests(app, config.telemetry);
   // Before `createReaders`, whose word counts when the service closes.
   readToTheEnd(app);
   const readers = createReaders(app);

@@ -41,7 +41,7 @@ export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'r
   });
 }
 
-const health = ['/healthz', '/readyz'];
+export const health = ['/healthz', '/readyz'];
 const apart =
   'The service waits for its operator: its database and its workflow engine do not belong together. The operator reads at /readyz what to do.';
 

@@ -116,6 +116,12 @@ export const entrySchema = z.strictObject({
       'Which calls a person approves before they are sent: always, never (unless given), or destructive ones, by what the server says of its tools',
     ),
   timeout: duration.default(60_000),
+  traceparent: z
+    .boolean()
+    .optional()
+    .describe(
+      'false keeps our trace from it, where traces are on; otherwise requests to it carry traceparent',
+    ),
   maxRounds: z
     .int()
     .min(1)

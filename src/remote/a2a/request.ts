@@ -1,7 +1,7 @@
 /** The HTTP requests of one operation at a remote agent: with its headers, kept to its place, and traced. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
-import { headersOf } from '../request-headers.ts';
+import { headersOf, withTrace } from '../request-headers.ts';
 import { trackedRequest } from '../tracked-request.ts';
 import type { RequestTrace } from '../tracked-request.ts';
 
@@ -32,7 +32,7 @@ export function createAgentRequests({ server, credential, signal, onSending }: O
       for (const [name, value] of headersOf(server, credential)) headers.set(name, value);
       const isHarmless =
         init?.method === 'GET' || (typeof init?.body === 'string' && harmless.test(init.body.slice(0, 200)));
-      return trackedRequest(url, { ...init, headers }, trace, {
+      return trackedRequest(url, withTrace(server, { ...init, headers }), trace, {
         signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal,
         onSending,
         isHarmless,

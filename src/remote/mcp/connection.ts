@@ -13,6 +13,7 @@ import type {
   PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { ServerConfig } from '../../config/config.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { sendBestEffort } from '../best-effort.ts';
@@ -24,6 +25,7 @@ import { StdioTransport } from './stdio/transport.ts';
 
 export interface Connection extends Omit<OpenTransport, 'begin'> {
   kind: 'connected';
+  server: ServerConfig;
   client: Client;
   /** The era was not asked for: the server may have changed since. */
   isEraCached: boolean;
@@ -92,6 +94,7 @@ export async function openConnection(target: Target, discovery?: PriorDiscovery)
     connection: {
       ...rest,
       kind: 'connected',
+      server,
       client,
       transport,
       exchanges,

@@ -6,7 +6,7 @@ import type { Credential } from '../../credentials/store.ts';
 import type { CallListener } from '../call-listener.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Session } from '../input-required.ts';
-import { headersOf } from '../request-headers.ts';
+import { headersOf, withTrace } from '../request-headers.ts';
 import type { Exchange, ExchangeLog } from './exchange.ts';
 import { StdioTransport } from './stdio/transport.ts';
 import { createTrackedFetch } from './tracked-fetch.ts';
@@ -63,7 +63,7 @@ function openHttp(
   // Read anew for every request.
   const headers = headersOf(server, credential);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: tracked.fetch,
+    fetch: (address, init) => tracked.fetch(address, withTrace(server, init)),
     requestInit: { headers },
     ...session,
   });

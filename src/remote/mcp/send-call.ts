@@ -1,6 +1,7 @@
 /** Sends a call, and waits until it is over. How it ended is read from the exchanges, not from the SDK's errors. */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Deadline } from '../deadline.ts';
+import { noteMcpRequest, outgoingTrace } from '../../telemetry/traces/outgoing.ts';
 import { hopsKey } from '../../turn/hops.ts';
 import type { ToolCall } from '../tool-call.ts';
 import { noTimeoutMs } from './connection.ts';
@@ -34,7 +35,7 @@ interface Sending {
 }
 
 async function send(
-  { client, transport, exchanges }: Connection,
+  { client, transport, exchanges, server }: Connection,
   call: ToolCall,
   { deadline, requests, stopped }: Sending,
 ): Promise<void> {
@@ -45,6 +46,7 @@ async function send(
       ? undefined
       : watchStream(transport, exchanges, { onEventId: requests?.onEventId, onLost: () => lost.abort() });
   const { name, arguments: input, inputSchema, callId, hops, continuation } = call;
+  noteMcpRequest('tools/call', client.getNegotiatedProtocolVersion());
   const params = {
     name,
     arguments: input,
@@ -54,6 +56,7 @@ async function send(
       'interlude/callId': callId,
       progressToken: callId,
       ...(hops !== undefined && { [hopsKey]: hops }),
+      ...outgoingTrace(server),
     },
   };
   const options = {

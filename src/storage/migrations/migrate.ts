@@ -48,6 +48,7 @@ import { indexTurnDeadlines } from './042-turn-deadlines.ts';
 import { addHolds } from './043-held-calls.ts';
 import { addArbiter } from './044-one-arbiter.ts';
 import { addCodeOfCalls } from './045-plain-tools.ts';
+import { addTraces } from './046-traces.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -122,4 +123,5 @@ const migrations: Record<string, Migration> = {
   '043-held-calls': { up: addHolds },
   '044-one-arbiter': { up: addArbiter },
   '045-plain-tools': { up: addCodeOfCalls },
+  '046-traces': { up: addTraces },
 };

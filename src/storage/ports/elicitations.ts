@@ -35,6 +35,8 @@ export interface ElicitationRow extends TurnRef {
   because: ClosedBecause | null;
   /** Its turn ended before the accepted answer was acted on. */
   isUnused: boolean;
+  /** W3C's `traceparent` of its turn; absent: it is not traced. */
+  traceParent?: string;
 }
 
 /** What waits for a question: a call, and the workflow that continues it. */

@@ -32,6 +32,8 @@ export interface NewTurn extends Turn {
   messages: Omit<StoredMessage, 'turnId'>[];
   /** That these messages name; none unless given. */
   images?: NewImage[];
+  /** W3C's `traceparent` of the span with which the turn begins; absent: it is not traced. */
+  traceParent?: string;
 }
 
 /** What is written at the end of a turn, in this order. */

@@ -33,6 +33,8 @@ export interface QuestionTables {
     is_unused: number;
     /** What is polled while it is open. */
     look: string | null;
+    /** That of its turn. */
+    trace_parent: string | null;
   };
   /** Calls that wait for a pending question, or have waited for one until it was settled. */
   question_waiters: {

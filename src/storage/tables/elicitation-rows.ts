@@ -49,6 +49,7 @@ export function toRow(
     because: elicitation.because,
     is_unused: elicitation.isUnused ? 1 : 0,
     look: poll?.id ?? null,
+    trace_parent: elicitation.traceParent ?? null,
   };
 }
 
@@ -73,5 +74,6 @@ export function toElicitation(row: Selectable<Tables['elicitations']>): Elicitat
     settledAt: row.settled_at,
     because: row.because,
     isUnused: row.is_unused === 1,
+    ...(row.trace_parent !== null && { traceParent: row.trace_parent }),
   };
 }

@@ -4,9 +4,8 @@
  * they are counted, and found at their places.
  */
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { TooManyOpen } from '../../turn/ask.ts';
-import type { TurnStatus } from '../../turn/turn.ts';
 import { compileOnce } from '../compile-once.ts';
 import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
@@ -48,7 +47,7 @@ export async function openQuestions(
   const [first] = questions;
   if (!first) return { kind: 'opened', rows: [], opened: [], time: 0 };
   await expectUnconnected(write, questions, now());
-  await expectLive(write, first);
+  const { traceParent } = await expectLive(write, first);
   const places = questions.map(({ place }) => place);
   const existing = await write
     .selectFrom('elicitations')
@@ -65,7 +64,10 @@ export async function openQuestions(
   const lastSettled = fresh.length > 0 ? await expectRoom(write, first, fresh.length, limits, time) : 0;
   // After what its call may have acted on, also where the process that settled that is ahead.
   const at = Math.max(now(), lastSettled + 1);
-  const opened = fresh.map((question) => newRow(question, at, time));
+  const opened = fresh.map((question) => ({
+    ...newRow(question, at, time),
+    ...(traceParent !== null && { traceParent }),
+  }));
   const rows = fresh.flatMap((question, index) => {
     const row = opened[index];
     if (!row) return [];
@@ -114,22 +116,28 @@ async function expectUnconnected(write: Write, questions: NewQuestion[], at: num
   }
 }
 
+type LockedTurn = Pick<Selectable<Tables['turns']>, 'status' | 'ending_at' | 'trace_parent'>;
+
 const lockTurn = compileOnce((write, { turnId, name }: { turnId: string; name: string }) =>
   needsLocks(write)
-    ? sql<{ status: TurnStatus; ending_at: number | null }>`
-        select status, ending_at, pg_advisory_xact_lock(hashtextextended(${name}, 0))
+    ? sql<LockedTurn>`
+        select status, ending_at, trace_parent, pg_advisory_xact_lock(hashtextextended(${name}, 0))
         from turns where turn_id = ${turnId} for share`.compile(write)
-    : sql<{ status: TurnStatus; ending_at: number | null }>`
-        select status, ending_at from turns where turn_id = ${turnId}`.compile(write),
+    : sql<LockedTurn>`
+        select status, ending_at, trace_parent from turns where turn_id = ${turnId}`.compile(write),
 );
 
 /** The end of a turn closes the questions that it sees: it comes before all of this, or after. */
-async function expectLive(write: Write, { tenant, user, turnId }: NewQuestion): Promise<void> {
+async function expectLive(
+  write: Write,
+  { tenant, user, turnId }: NewQuestion,
+): Promise<{ traceParent: string | null }> {
   const name = JSON.stringify(['open-elicitations', tenant, user]);
   const {
     rows: [turn],
   } = await lockTurn(write, { turnId, name });
   if (!turn || isOver(turn.status) || turn.ending_at !== null) throw new NotOpened({ kind: 'over' });
+  return { traceParent: turn.trace_parent };
 }
 
 const updateAsking = compileOnce((write, { turnId, toolCallId }: { turnId: string; toolCallId: string }) =>

@@ -107,6 +107,8 @@ export async function prepareTurn(
       ended_at: null,
       ending_at: null,
       build_id: deployment === undefined ? routedByTemporal : currentBuildId(deployment),
+      trace_parent: turn.traceParent ?? null,
+      traced_phase: null,
       ...dueAfter.prepare(now),
     })
     .returning('build_id')

@@ -158,6 +158,7 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
     name,
     arguments: { ...given },
     hops: readHops(params._meta),
+    traceParent: params._meta?.['traceparent'],
     // The same request, sent again, is the same call.
     idempotencyKey: `mcp ${session.id} ${requestId}`,
   });

@@ -40,6 +40,7 @@ export function createModernServer(
         arguments: given,
         idempotencyKey: arrived.idempotencyKey,
         hops: readHops(ctx.mcpReq._meta),
+        traceParent: ctx.mcpReq._meta?.['traceparent'],
       },
       requestState: ctx.mcpReq.requestState(),
       inputResponses: ctx.mcpReq.inputResponses ?? {},

@@ -41,6 +41,7 @@ export function agentTools(service: Pick<Service, 'agents' | 'startTurn'>): Tool
         capabilities: presentable(caller),
         onBusy: 'refuse',
         hops: call.hops,
+        traceParent: call.traceParent,
         repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
       });
       return { kind: 'turn', turn };

@@ -28,7 +28,7 @@ export async function exposedTools(
 function toTool(service: ExposedToolsService, tool: ExposedTool): Tool {
   return {
     description: describe(tool),
-    async start({ principal }, { arguments: input, idempotencyKey: key, hops }) {
+    async start({ principal }, { arguments: input, idempotencyKey: key, hops, traceParent }) {
       const turn = await service.startTurn(principal, {
         conversation: undefined,
         messages: [{ role: 'user', content: [toDirectCallPart({ tool: tool.name, input })] }],
@@ -36,6 +36,7 @@ function toTool(service: ExposedToolsService, tool: ExposedTool): Tool {
         capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
         onBusy: 'refuse',
         hops,
+        traceParent,
         repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
       });
       return { kind: 'turn', turn };

@@ -42,6 +42,8 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
   /** How often what it asks for was handed on before. */
   hops: number;
+  /** `traceparent` in its `_meta`, as it came. */
+  traceParent?: unknown;
   /** The name that the client gave this call, to send it again safely. */
   idempotencyKey?: string | undefined;
 }

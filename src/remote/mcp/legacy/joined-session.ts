@@ -7,6 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ServerConfig } from '../../../config/config.ts';
 import type { Credential } from '../../../credentials/store.ts';
+import { outgoingTrace } from '../../../telemetry/traces/outgoing.ts';
 import { headersOf } from '../../request-headers.ts';
 import type { Session } from '../../input-required.ts';
 import type { Exchange, ExchangeLog } from '../exchange.ts';
@@ -50,7 +51,8 @@ export function joinSession(
   function headers(more: Record<string, string>): Headers {
     const all = headersOf(server, credential);
     const own = { 'mcp-session-id': sessionId, 'mcp-protocol-version': protocolVersion };
-    for (const [name, value] of Object.entries({ ...own, ...more })) all.set(name, value);
+    for (const [name, value] of Object.entries({ ...own, ...outgoingTrace(server), ...more }))
+      all.set(name, value);
     return all;
   }
 

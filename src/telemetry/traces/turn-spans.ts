@@ -1,0 +1,214 @@
+/**
+ * The spans of a turn. The API writes a short one when it accepts the turn; it is the root of the trace, so that there is one
+ * while the turn waits. Below it stands one span for each phase of an agent's work (phases.ts), and below that what the
+ * agent does. The processes that do it agree on the ids of phases (span-ids.ts) without a word; the one that ends a phase
+ * writes its span.
+ */
+import type { Link, Span, SpanContext } from '@opentelemetry/api';
+import { INVALID_SPAN_CONTEXT, trace as api } from '@opentelemetry/api';
+import type { TurnTrace, TurnTraces } from '../../storage/ports/turn-traces.ts';
+import type { Turn, TurnEndStatus, TurnRef } from '../../turn/turn.ts';
+import { genAi, own, pauses, question } from './names.ts';
+import { latestPhase } from './phases.ts';
+import type { Phase } from './phases.ts';
+import { currentRequest } from './request-spans.ts';
+import { spanIdOf, traceIdOf } from './span-ids.ts';
+import {
+  beginSpan,
+  failSpan,
+  fromTraceparent,
+  inBackground,
+  inSpan,
+  isTracing,
+  linkTo,
+  toTraceparent,
+} from './tracing.ts';
+import type { Given, NewSpan } from './tracing.ts';
+
+interface Traced {
+  storage: { turnTraces: TurnTraces };
+}
+
+/** The root of a turn's trace, which begins before the turn is stored and is ended as soon as it is accepted. */
+export interface TurnSpan {
+  /** To be stored with the turn; absent: it is not traced. */
+  traceParent?: string;
+  end(): void;
+  /** `type`: a code. */
+  fail(type: string): void;
+}
+
+const noSpan: TurnSpan = { end: () => undefined, fail: () => undefined };
+
+/** `caller`: the `traceparent` that the request for this turn names by itself, beside that of its HTTP headers. */
+export async function beginTurn({ storage }: Traced, turn: Turn, caller?: unknown): Promise<TurnSpan> {
+  if (!isTracing()) return noSpan;
+  const request = currentRequest();
+  const named = fromTraceparent(caller);
+  const parent = request?.isTrusted === true ? (named ?? request.span.spanContext()) : null;
+  const before = fromTraceparent(await storage.turnTraces.latest(turn).catch(() => null));
+  const span = beginSpan({
+    name: `turn ${turn.agent}`,
+    parent,
+    ids: { spanId: spanIdOf('turn', turn.turnId), traceId: traceIdOf(turn.turnId) },
+    attributes: { ...attributesOf(turn), [genAi.agent]: turn.agent },
+    links: [
+      ...linkTo(before, 'previous turn'),
+      ...linkTo(request?.span.spanContext(), 'request'),
+      ...(parent ? [] : [...linkTo(request?.caller, 'caller'), ...linkTo(named, 'caller')]),
+    ],
+  });
+  return {
+    traceParent: toTraceparent(span.spanContext()),
+    end: () => span.end(),
+    fail(type) {
+      failSpan(span, type);
+      span.end();
+    },
+  };
+}
+
+/** Where the spans of an activity belong. Never rejects; null where the turn is not traced. */
+export type AgentPhase = Promise<SpanContext | null>;
+
+/** The phase in which the turn's agent, or its delegate, is now. */
+export async function currentPhase({ storage }: Traced, turn: TurnRef): AgentPhase {
+  const trace = await readTrace({ storage }, turn);
+  return trace && phaseContext(trace, turn.delegation?.toolCallId ?? null);
+}
+
+/** The phase in which it was at that time. */
+export async function earlierPhase({ storage }: Traced, turn: TurnRef, at: number): AgentPhase {
+  const trace = await readTrace({ storage }, turn);
+  const questions = trace?.questions.flatMap((one) => {
+    if (one.askedAt > at) return [];
+    return (one.settledAt ?? Infinity) > at ? { ...one, settledAt: null } : one;
+  });
+  return trace && phaseContext({ ...trace, questions: questions ?? [] }, turn.delegation?.toolCallId ?? null);
+}
+
+/** Runs `work` in a span below the phase. */
+export async function inPhase<T>(
+  phase: AgentPhase,
+  turn: Turn,
+  span: Omit<NewSpan, 'parent'>,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  const parent = await phase;
+  if (!parent) return work(api.wrapSpanContext(INVALID_SPAN_CONTEXT));
+  const attributes = { ...attributesOf(turn), [genAi.agent]: turn.agent, ...span.attributes };
+  return inSpan({ ...span, parent, attributes }, work);
+}
+
+/** To be called after questions of a call were opened, which may end a phase of its agent, and of those that wait for it. */
+export function tracePause({ storage }: Traced, turn: TurnRef): void {
+  inBackground(async () => {
+    const trace = await readTrace({ storage }, turn);
+    if (!trace) return;
+    for (
+      let agent = turn.delegation?.toolCallId ?? null;
+      ;
+      agent = (agent === null ? null : trace.delegates.get(agent)?.delegatedBy) ?? null
+    ) {
+      const phase = latestPhase(trace, agent);
+      const { pause } = phase;
+      if (pause && (await storage.turnTraces.take(trace, agent, phase.key)))
+        writePhase(trace, agent, phase, pause.startedAt);
+      if (agent === null) return;
+    }
+  });
+}
+
+/** To be called after the turn has ended, or the work of the delegate in it. */
+export function traceEnd(
+  { storage }: Traced,
+  turn: TurnRef,
+  { status, code }: { status: TurnEndStatus; code?: string | undefined },
+): void {
+  inBackground(async () => {
+    const trace = await readTrace({ storage }, turn);
+    if (!trace) return;
+    const { delegation } = turn;
+    // With the turn, delegates end that have not ended by themselves.
+    const ending = delegation ? [delegation.toolCallId] : [...trace.delegates.keys(), null];
+    const endedAt = (delegation ? null : trace.endedAt) ?? trace.readAt;
+    for (const agent of ending) {
+      const phase = latestPhase(trace, agent);
+      // What ended the turn ended its last pause, too.
+      if (phase.startedAt >= endedAt || !(await storage.turnTraces.take(trace, agent, phase.key))) continue;
+      const isOwn = agent === (delegation?.toolCallId ?? null);
+      writePhase(trace, agent, phase, endedAt, isOwn ? { status, code } : { status: 'cancelled' });
+    }
+  });
+}
+
+async function readTrace({ storage }: Traced, turn: TurnRef): Promise<TurnTrace | null> {
+  return isTracing() ? storage.turnTraces.read(turn).catch(() => null) : null;
+}
+
+function phaseContext(trace: TurnTrace, agent: string | null): SpanContext | null {
+  const root = fromTraceparent(trace.traceParent);
+  return root && { ...root, spanId: phaseId(trace, agent, latestPhase(trace, agent)) };
+}
+
+function phaseId({ turnId }: TurnTrace, agent: string | null, { key }: Phase): string {
+  return spanIdOf('phase', turnId, agent ?? '', key);
+}
+
+function writePhase(
+  trace: TurnTrace,
+  agent: string | null,
+  phase: Phase,
+  endedAt: number,
+  end?: { status: TurnEndStatus; code?: string | undefined },
+): void {
+  const root = fromTraceparent(trace.traceParent);
+  const delegate = agent === null ? undefined : trace.delegates.get(agent);
+  const parent = delegate ? phaseContext(trace, delegate.delegatedBy) : root;
+  if (!root || !parent) return;
+  const name = delegate?.agent ?? trace.agent;
+  const span = beginSpan({
+    name: `invoke_agent ${name}`,
+    parent,
+    ids: { spanId: phaseId(trace, agent, phase) },
+    startTime: phase.startedAt,
+    attributes: {
+      ...attributesOf(trace),
+      [genAi.operation]: 'invoke_agent',
+      [genAi.agent]: name,
+      [genAi.toolCall]: agent,
+      [own.status]: end?.status ?? 'waiting',
+    },
+    links: phase.resumedFrom.flatMap((id) => linkToWait(root, id)),
+  });
+  const { turnId } = trace;
+  for (const id of phase.resumedFrom)
+    span.addEvent(
+      pauses.resumed,
+      { [pauses.execution]: turnId, [pauses.resumedFromType]: 'pause', [pauses.resumedFrom]: id },
+      phase.startedAt,
+    );
+  for (const id of phase.pause?.questions ?? [])
+    span.addEvent(
+      pauses.paused,
+      { [pauses.execution]: turnId, [pauses.pause]: id, [pauses.reason]: 'human_input' },
+      endedAt,
+    );
+  if (end?.status === 'failed') failSpan(span, end.code ?? '_OTHER');
+  span.end(endedAt);
+}
+
+function linkToWait(root: SpanContext, elicitationId: string): Link[] {
+  return linkTo({ ...root, spanId: spanIdOf('wait', elicitationId) }, 'wait');
+}
+
+export function attributesOf({ turnId, tenant, conversation, user }: TurnOwnerAndIds): Given {
+  return {
+    [own.turn]: turnId,
+    [own.tenant]: tenant,
+    [genAi.conversation]: conversation,
+    [question.user]: user,
+  };
+}
+
+type TurnOwnerAndIds = Pick<Turn, 'turnId' | 'tenant' | 'conversation' | 'user'>;

@@ -1,0 +1,118 @@
+/** What passes between our trace and those of others: callers above us, servers below us. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { useAskingService } from '../asking/asking-service.ts';
+import { connectClient } from '../mcp/mcp-client.ts';
+import { done } from '../servers/playing-server.ts';
+import { hasEnded, startExporting } from './exporting.ts';
+import type { Exporting } from './exporting.ts';
+import type { ExportedSpan } from './otlp-receiver.ts';
+
+let exporting: Exporting;
+beforeAll(async () => {
+  exporting = await startExporting();
+});
+afterAll(() => exporting.stop());
+
+/** The headers of all requests that the server below has had. */
+const received: Record<string, unknown>[] = [];
+beforeEach(() => received.splice(0));
+const letsIn = (_response: unknown, { headers }: { headers: object }) => {
+  received.push({ ...headers });
+  return true;
+};
+const INTERLUDE_CONFIG = fileURLToPath(new URL('../fixtures/trace-agents.yaml', import.meta.url));
+
+const callersTrace = randomUUID().replaceAll('-', '');
+const callersSpan = callersTrace.slice(0, 16);
+const traceparent = `00-${callersTrace}-${callersSpan}-01`;
+const fromCaller = { traceparent, tracestate: 'theirs=1', baggage: 'secret=yes' };
+const linked = (spans: ExportedSpan[], what: string) =>
+  spans
+    .find(({ name }) => name === 'turn assistant')
+    ?.links.filter(({ attributes }) => attributes['interlude.link'] === what);
+
+describe('by default', () => {
+  const setup = useAskingService({ letsIn, env: { INTERLUDE_CONFIG } });
+
+  test('a server is told the span that calls it, in its header and in _meta, and nothing else', async () => {
+    const { stream } = await setup.begin([done()], { headers: fromCaller });
+    await stream.finished();
+    const spans = await exporting.trace(stream.turnId, hasEnded);
+    const call = spans.find(({ name }) => name === 'execute_tool ask');
+    const expected = `00-${call?.traceId}-${call?.spanId}-01`;
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({ traceparent: expected });
+    const [{ params } = { params: {} }] = setup.server.calls;
+    expect(params).toMatchObject({ _meta: { traceparent: expected } });
+    expect(JSON.stringify([received, params])).not.toMatch(/theirs=1|secret=yes|tracestate|baggage/);
+  });
+
+  test('a server that is to know nothing of our trace is told nothing', async () => {
+    const { stream } = await setup.begin([done()], { text: 'call apart__ask {}' });
+    await stream.finished();
+    expect(setup.server.calls).toHaveLength(1);
+    expect(JSON.stringify([received, setup.server.calls])).not.toContain('traceparent');
+  });
+
+  test("a caller's trace is linked, and does not become ours", async () => {
+    const { stream } = await setup.begin([done()], { headers: fromCaller });
+    await stream.finished();
+    const spans = await exporting.trace(stream.turnId, hasEnded);
+    expect(linked(spans, 'caller')).toEqual([
+      expect.objectContaining({ traceId: callersTrace, spanId: callersSpan }),
+    ]);
+    expect(exporting.spans.filter(({ traceId }) => traceId === callersTrace)).toEqual([]);
+  });
+
+  test('a caller that does not sample its trace does not switch ours off', async () => {
+    const { stream } = await setup.begin([done()], {
+      headers: { traceparent: traceparent.replace(/01$/, '00') },
+    });
+    await stream.finished();
+    expect((await exporting.trace(stream.turnId, hasEnded)).length).toBeGreaterThan(3);
+  });
+
+  test.each(['nonsense', '00-00000000000000000000000000000000-0000000000000000-01'])(
+    'a caller that sends %s starts a turn like any other',
+    async (given) => {
+      const { stream } = await setup.begin([done()], { headers: { traceparent: given } });
+      await stream.finished();
+      expect(linked(await exporting.trace(stream.turnId, hasEnded), 'caller')).toEqual([]);
+    },
+  );
+
+  test("an MCP client's trace, in _meta, is linked with the turn", async () => {
+    setup.server.play(done());
+    await using client = await connectClient(setup.service);
+    const { structuredContent } = await client.callTool({
+      name: 'ask_assistant',
+      arguments: { message: 'hello' },
+      _meta: { traceparent },
+    });
+    const { turnId = '' } = structuredContent as { turnId?: string };
+    const spans = await exporting.trace(turnId, hasEnded);
+    expect(linked(spans, 'caller')).toEqual([
+      expect.objectContaining({ traceId: callersTrace, spanId: callersSpan }),
+    ]);
+  });
+});
+
+describe('with callers that are trusted', () => {
+  const setup = useAskingService({ letsIn, env: { INTERLUDE_CONFIG, TRUST_TRACEPARENT: 'true' } });
+
+  test("a turn goes on in its caller's trace, as do the calls below it", async () => {
+    const { stream } = await setup.begin([done()], { headers: fromCaller });
+    await stream.finished();
+    const own = () => exporting.spans.filter(({ traceId }) => traceId === callersTrace);
+    await exporting.until(() => own().filter(({ name }) => name === 'chat scripted').length === 2);
+    const request = own().find(({ parentId }) => parentId === callersSpan);
+    expect(request?.name).toBe('POST /run/api/chat');
+    expect(own().find(({ name }) => name === 'turn assistant')?.parentId).toBe(request?.spanId);
+    expect(received[0]).toMatchObject({
+      traceparent: expect.stringMatching(new RegExp(`^00-${callersTrace}-`)) as string,
+    });
+    expect(received[0]).not.toHaveProperty('baggage');
+  });
+});
