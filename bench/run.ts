@@ -39,6 +39,7 @@ import { setUp } from './setup.ts';
 import type { BenchSetup } from './setup.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
+import { telemetry } from './telemetry.ts';
 import { tools } from './tools.ts';
 import { tryStart } from './try-start.ts';
 import { widget } from './widget.ts';
@@ -62,6 +63,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   longTurns,
   mcpServer,
   slack,
+  telemetry,
   history,
   throughput,
   burst,

@@ -57,7 +57,10 @@ export async function startTurn(
     ...(images.length > 0 && { images }),
     ...(hops > 0 && { hops }),
   };
-  const span = await beginTurn({ storage }, turn, request.traceParent);
+  const span = await beginTurn({ storage }, turn, {
+    caller: request.traceParent,
+    isFirst: known === null,
+  });
   const isNamed = request.conversation !== undefined && request.messages.at(-1)?.id !== undefined;
   const isRepeatable = isNamed || request.repetition.kind === 'named';
   const traced = { ...turn, ...(span.traceParent !== undefined && { traceParent: span.traceParent }) };

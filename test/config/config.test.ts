@@ -218,6 +218,28 @@ test('an address in front is only believed when it is named', () => {
   expect(load({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }).http.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1']);
 });
 
+test.each<[string, Record<string, string>, boolean]>([
+  ['nothing', {}, false],
+  ['an endpoint', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, true],
+  ['an endpoint of traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }, true],
+  ['an exporter', { OTEL_TRACES_EXPORTER: 'otlp' }, true],
+  ['none', { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, false],
+  [
+    'that the SDK is off',
+    { OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
+    false,
+  ],
+])('whether traces are exported, by what is set: %s', (_, env, traces) => {
+  expect(load(env).telemetry).toMatchObject({ traces, trustsCallers: false });
+});
+
+test('an exporter that is not there is refused, and not left out in silence', () => {
+  expect(problemsOf({ OTEL_TRACES_EXPORTER: 'zipkin' }).join()).toContain('OTEL_TRACES_EXPORTER: ');
+  expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).join()).toMatch(
+    /^OTEL_EXPORTER_OTLP_PROTOCOL: .*http\/protobuf/,
+  );
+});
+
 test('pages may only call the API when their origin is named, as browsers write it', () => {
   expect(load({}).http.corsOrigins).toEqual([]);
   expect(load({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).http.corsOrigins).toEqual([

@@ -30,6 +30,7 @@ import { slackDeliveriesContract } from './contract/slack-deliveries.ts';
 import { toolCatalogueContract } from './contract/tool-catalogue.ts';
 import { turnEndingsContract } from './contract/turn-endings.ts';
 import { turnLogContract } from './contract/turn-log.ts';
+import { turnTracesContract } from './contract/turn-traces.ts';
 import { turnsContract } from './contract/turns.ts';
 import { versionsContract } from './contract/versions.ts';
 import { voidTextContract } from './contract/void-text.ts';
@@ -63,6 +64,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   mergeContract(get);
   voidTextContract(get);
   turnsContract(get);
+  turnTracesContract(get);
   versionsContract(get);
   dueTurnsContract(get);
   turnEndingsContract(get);

@@ -69,7 +69,7 @@ test('what a server says of its failure is not in the trace, only that it has fa
   const spans = await traced(turn);
   expect(spans.find(({ name }) => name === 'execute_tool ask')).toMatchObject({
     isError: true,
-    attributes: { 'error.type': 'rejected' },
+    attributes: { 'error.type': 'unknown' },
   });
   expect(exporting.bytes().includes('planted')).toBe(false);
 });
@@ -98,6 +98,16 @@ test.each<[string, Reply]>([
     },
   ]);
   expect(exporting.bytes().includes('planted')).toBe(false);
+});
+
+test('a turn does not wait for an exporter that does not answer', async () => {
+  const hanging = exporting.hang();
+  const turn = await setup.begin([asks({ key: form('Which city?') })]);
+  await turn.answer(0, { action: 'accept', content: { city: 'Lisbon' } });
+  await turn.end();
+  expect(exporting.spans).toEqual([]);
+  hanging.go();
+  expect(hasEnded(await traced(turn))).toBe(true);
 });
 
 test('a server whose answer comes late is one span for one call', async () => {

@@ -1,10 +1,15 @@
 /** What passes between our trace and those of others: callers above us, servers below us. */
 import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectAgent } from '../a2a/a2a-client.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { connectClient } from '../mcp/mcp-client.ts';
+import { startPlayingAgent } from '../servers/playing-agent.ts';
+import type { PlayingAgent } from '../servers/playing-agent.ts';
 import { done } from '../servers/playing-server.ts';
+import { useService } from '../service/use-service.ts';
 import { hasEnded, startExporting } from './exporting.ts';
 import type { Exporting } from './exporting.ts';
 import type { ExportedSpan } from './otlp-receiver.ts';
@@ -114,5 +119,46 @@ describe('with callers that are trusted', () => {
       traceparent: expect.stringMatching(new RegExp(`^00-${callersTrace}-`)) as string,
     });
     expect(received[0]).not.toHaveProperty('baggage');
+  });
+});
+
+describe('over A2A', () => {
+  let agent: PlayingAgent;
+  const { alice, service } = useService({
+    async needs(stack) {
+      agent = await startPlayingAgent();
+      stack.defer(() => agent.stop());
+      const config = fileURLToPath(new URL('../fixtures/remote-agents.yaml', import.meta.url));
+      return { env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } };
+    },
+  });
+
+  test('a remote agent is told the span that invokes it', async () => {
+    const sent: string[] = [];
+    const onHeaders = (message: unknown) => void sent.push((message as { headers: string }).headers);
+    subscribe('undici:client:sendHeaders', onHeaders);
+    try {
+      const stream = await alice.chat('ask the flights to answer three', { headers: fromCaller });
+      await stream.finished();
+      const spans = await exporting.trace(stream.turnId, hasEnded);
+      const call = spans.find(({ name }) => name === 'invoke_agent flights');
+      expect(call).toMatchObject({ kind: 3, attributes: { server: 'flights' } });
+      const told = sent.filter((headers) =>
+        headers.includes(`traceparent: 00-${call?.traceId}-${call?.spanId}-01`),
+      );
+      expect(told.some((headers) => headers.startsWith('POST '))).toBe(true);
+      expect(told.join()).not.toMatch(/theirs=1|secret=yes/);
+    } finally {
+      unsubscribe('undici:client:sendHeaders', onHeaders);
+    }
+  });
+
+  test("an A2A client's trace is linked with the turn", async () => {
+    const client = await connectAgent(service, { headers: { traceparent } });
+    const task = await client.send('hello');
+    const spans = await exporting.trace(task.id, hasEnded);
+    expect(linked(spans, 'caller')).toEqual([
+      expect.objectContaining({ traceId: callersTrace, spanId: callersSpan }),
+    ]);
   });
 });

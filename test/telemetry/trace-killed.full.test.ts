@@ -4,7 +4,8 @@ import { createDeployment, showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
 import { say } from '../e2e/watch.ts';
 import { connectAccount } from '../service/connect-account.ts';
-import { fastExport, hasEnded, treeOf } from './exporting.ts';
+import { beginSpan } from '../../src/telemetry/traces/tracing.ts';
+import { fastExport, hasEnded, startExporting, treeOf } from './exporting.ts';
 import { startOtlpReceiver } from './otlp-receiver.ts';
 import type { ExportedSpan, OtlpReceiver } from './otlp-receiver.ts';
 
@@ -47,4 +48,12 @@ test('one trace across the death of the process, of spans that all have their pa
     'elicitation.completed',
     'invoke_agent',
   ]);
+});
+
+test('an exporter that does not answer keeps a process that stops for five seconds, and no longer', async () => {
+  const exporting = await startExporting();
+  exporting.hang();
+  beginSpan({ name: 'last', parent: null }).end();
+  await exporting.stop();
+  expect(exporting.spans).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -10,6 +10,11 @@ test('the workflows bundle, and nothing heavy comes along', async () => {
   const { size } = await stat(codePath);
   expect(size).toBeGreaterThan(500_000);
   expect(size).toBeLessThan(2_200_000);
+});
+
+test('nothing of telemetry comes along, so that no setting of it can change what a workflow does', async () => {
+  const { codePath } = await workflowBundle();
+  expect(await readFile(codePath, 'utf8')).not.toMatch(/node_modules\/@opentelemetry|src\/telemetry/);
 });
 
 test('a Node module two imports away from a workflow is refused', async () => {

@@ -17,7 +17,7 @@ export function traceRequests(app: FastifyInstance, { trustsCallers }: Config['t
     const { method, headers } = request;
     const begun = beginRequest({ method, route, traceparent: headers['traceparent'] }, trustsCallers);
     // Streams end with their connection, which Fastify does not call a response.
-    reply.raw.once('close', () => begun.end(reply.statusCode));
+    reply.raw.once('close', () => begun.end(reply.raw.statusCode));
     contexts.set(request, begun.context);
     context.with(begun.context, done);
   });

@@ -14,6 +14,17 @@ const selectTurn = compileOnce((query, { turnId }: OfTurn) =>
   query
     .selectFrom('turns')
     .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at', 'ended_at', 'trace_parent'])
+    .select(({ exists, selectFrom }) => [
+      exists(
+        selectFrom('elicitations').select('id').whereRef('elicitations.turn_id', '=', 'turns.turn_id'),
+      ).as('has_asked'),
+      exists(
+        selectFrom('tool_calls')
+          .select('tool_call_id')
+          .whereRef('tool_calls.turn_id', '=', 'turns.turn_id')
+          .where('delegation', 'is not', null),
+      ).as('has_delegated'),
+    ])
     .where('turn_id', '=', turnId)
     .compile(),
 );
@@ -62,21 +73,20 @@ const takePhaseOfDelegate = compileOnce(
       .compile(),
 );
 
+const none = { rows: [] };
+
 export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>): TurnTraces {
   return {
     async read({ turnId, delegation }) {
-      const [
-        {
-          rows: [row],
-        },
-        { rows: questions },
-        { rows: calls },
-      ] = await Promise.all([
-        selectTurn(query, { turnId }),
-        selectQuestions(query, { turnId }),
-        selectCalls(query, { turnId }),
-      ]);
+      const {
+        rows: [row],
+      } = await selectTurn(query, { turnId });
       if (!row || row.trace_parent === null) return null;
+      // Most turns have neither.
+      const [questions, calls] = await Promise.all([
+        row.has_asked ? selectQuestions(query, { turnId }) : none,
+        row.has_delegated || delegation ? selectCalls(query, { turnId }) : none,
+      ]);
       return {
         tenant: row.tenant,
         conversation: row.conversation,
@@ -87,8 +97,8 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         startedAt: row.created_at,
         endedAt: row.ended_at,
         readAt: now(),
-        questions: toQuestions(questions),
-        delegates: toDelegates(calls, delegation),
+        questions: toQuestions(questions.rows),
+        delegates: toDelegates(calls.rows, delegation),
       };
     },
     async latest(conversation) {

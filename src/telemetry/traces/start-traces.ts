@@ -1,16 +1,14 @@
 /** The SDK of traces: everything here is loaded only where traces are exported. Its own settings are OTEL_ variables. */
-import { randomUUID } from 'node:crypto';
-import { context, diag, DiagLogLevel, metrics, trace } from '@opentelemetry/api';
+import { context, metrics, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { withTimeout } from '../../time/with-timeout.ts';
-import type { TelemetryOptions } from '../start-telemetry.ts';
+import { resourceOf } from '../resource.ts';
+import type { TelemetryOptions } from '../resource.ts';
 import { onlyListed } from './allow-list.ts';
-import { diagnosticsTo } from './diagnostics.ts';
 import { idGenerator } from './span-ids.ts';
 import { spansWritten, switchTracing } from './tracing.ts';
 
@@ -18,21 +16,17 @@ import { spansWritten, switchTracing } from './tracing.ts';
 const lastExportMs = 5_000;
 
 /** Returns what stops it. No propagator is registered: which servers get our trace is for `outgoing.ts` to say. */
-export function startTraces({ service, version, logger, secret }: TelemetryOptions): () => Promise<void> {
-  diag.setLogger(diagnosticsTo(logger), DiagLogLevel.WARN);
+export function startTraces(options: TelemetryOptions): () => Promise<void> {
   // What is dropped is counted there; the type of the processor leaves it out.
   const counting = { selfObsMeterProvider: metrics.getMeterProvider() };
+  const { secret } = options;
   // They may be in a file, and change.
   const headers = async () =>
     parseKeyPairsIntoRecord(
       secret('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? secret('OTEL_EXPORTER_OTLP_HEADERS'),
     );
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({
-      'service.name': service,
-      'service.version': version,
-      'service.instance.id': randomUUID(),
-    }).merge(detectResources({ detectors: [envDetector] })),
+    resource: resourceOf(options),
     idGenerator,
     spanProcessors: [
       onlyListed(new BatchSpanProcessor(new OTLPTraceExporter({ headers, ...counting }), counting as object)),
@@ -56,6 +50,5 @@ export function startTraces({ service, version, logger, secret }: TelemetryOptio
     );
     trace.disable();
     context.disable();
-    diag.disable();
   };
 }

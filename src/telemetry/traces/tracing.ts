@@ -85,7 +85,7 @@ export function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): str
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-const form = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 /** Null where it is none, or not valid. */
 export function fromTraceparent(text: unknown): SpanContext | null {
@@ -115,7 +115,11 @@ const endsInOrder = new Set(['TurnEnding', 'CancelledFailure', 'WorkerLeaving', 
 
 /** Failures made on purpose have a code of ours as their type. Of others, only the name of their class. */
 function typeOf(error: unknown): string {
-  const { type, name } = { ...(error as { type?: unknown }), name: (error as Error | undefined)?.name };
-  const found = typeof type === 'string' ? type : name;
+  const { failure, type, name } = Object(error) as {
+    failure?: { type?: unknown };
+    type?: unknown;
+    name?: unknown;
+  };
+  const found = failure?.type ?? type ?? name;
   return typeof found === 'string' && /^[A-Za-z]{1,60}$/.test(found) ? found : '_OTHER';
 }

@@ -40,20 +40,30 @@ export interface TurnSpan {
 
 const noSpan: TurnSpan = { end: () => undefined, fail: () => undefined };
 
-/** `caller`: the `traceparent` that the request for this turn names by itself, beside that of its HTTP headers. */
-export async function beginTurn({ storage }: Traced, turn: Turn, caller?: unknown): Promise<TurnSpan> {
+interface TurnRequest {
+  /** The `traceparent` that the request for this turn names by itself, beside that of its HTTP headers. */
+  caller?: unknown;
+  /** Its conversation begins with it. */
+  isFirst: boolean;
+}
+
+export async function beginTurn(
+  { storage }: Traced,
+  turn: Turn,
+  { caller, isFirst }: TurnRequest,
+): Promise<TurnSpan> {
   if (!isTracing()) return noSpan;
   const request = currentRequest();
   const named = fromTraceparent(caller);
   const parent = request?.isTrusted === true ? (named ?? request.span.spanContext()) : null;
-  const before = fromTraceparent(await storage.turnTraces.latest(turn).catch(() => null));
+  const before = isFirst ? null : await storage.turnTraces.latest(turn).catch(() => null);
   const span = beginSpan({
     name: `turn ${turn.agent}`,
     parent,
     ids: { spanId: spanIdOf('turn', turn.turnId), traceId: traceIdOf(turn.turnId) },
     attributes: { ...attributesOf(turn), [genAi.agent]: turn.agent },
     links: [
-      ...linkTo(before, 'previous turn'),
+      ...linkTo(fromTraceparent(before), 'previous turn'),
       ...linkTo(request?.span.spanContext(), 'request'),
       ...(parent ? [] : [...linkTo(request?.caller, 'caller'), ...linkTo(named, 'caller')]),
     ],

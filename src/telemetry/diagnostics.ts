@@ -1,7 +1,7 @@
 /** What the SDK reports of itself, such as an exporter that cannot be reached: once in a while, with what was left out. */
 import type { DiagLogger } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import { withoutKeys } from '../redact-secrets.ts';
+import { withoutKeys } from './redact-secrets.ts';
 
 const pauseMs = 60_000;
 const longestText = 500;
