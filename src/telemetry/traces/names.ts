@@ -1,6 +1,6 @@
 /**
- * Every name that spans carry. Those of the GenAI and MCP conventions are still in development, so they stand here and
- * nowhere else; those of questions are the product's own. What is not in `exportedNames` never leaves the process.
+ * All names of attributes and events that are exported. Those of the GenAI and MCP conventions are still in development and
+ * change, so they are only in this file. Those of questions are the product's own.
  */
 export const genAi = {
   operation: 'gen_ai.operation.name',

@@ -1,6 +1,6 @@
 /**
- * Ids of spans that are derived from what they are about: processes that know nothing of each other name the same span, and
- * one that is written twice is one span all the same.
+ * Ids of spans, derived from the turn, the phase or the question: several processes name the same span, and a span that is
+ * written twice keeps its id.
  */
 import { createHash, randomBytes } from 'node:crypto';
 

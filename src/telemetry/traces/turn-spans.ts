@@ -1,8 +1,7 @@
 /**
- * The spans of a turn. The API writes a short one when it accepts the turn; it is the root of the trace, so that there is one
- * while the turn waits. Below it stands one span for each phase of an agent's work (phases.ts), and below that what the
- * agent does. The processes that do it agree on the ids of phases (span-ids.ts) without a word; the one that ends a phase
- * writes its span.
+ * The spans of a turn. The API writes a short one when it accepts the turn: the root of the trace, which is there while the
+ * turn waits. Below it is one span for each phase of an agent's work (phases.ts), and below that what the agent does. All
+ * processes derive the same ids for phases (span-ids.ts). The process that ends a phase writes its span.
  */
 import type { Link, Span, SpanContext } from '@opentelemetry/api';
 import { INVALID_SPAN_CONTEXT, trace as api } from '@opentelemetry/api';
