@@ -44,7 +44,7 @@ export function startOptions(
       { key: searchAttributes.agent, value: turn.agent },
       { key: searchAttributes.conversation, value: conversation },
       ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
-      { key: searchAttributes.status, value: 'running' },
+      { key: searchAttributes.rootTurn, value: turnId },
     ],
     staticSummary: `${agent?.title ?? turn.agent} for ${user ?? 'a service'}`,
     staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,

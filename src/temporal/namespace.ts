@@ -8,9 +8,12 @@ import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
 type Temporal = Pick<ConnectionLike, 'operatorService' | 'workflowService'>;
 
-const names = Object.values(searchAttributes).map(({ name }) => name);
-/** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's API; all of ours are keywords. */
-const keyword = 2;
+const attributes = Object.values(searchAttributes);
+const names = attributes.map(({ name }) => name);
+/** `IndexedValueType` in Temporal's API. */
+const typeNumbers = { KEYWORD: 2, KEYWORD_LIST: 7 } as const;
+/** As the command line of Temporal names them. */
+const typeNames = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 const { deadlineExceeded, unavailable, permissionDenied, unimplemented, unauthenticated } = grpcStatus;
 /** The call took too long, was not answered, or not without another login. */
 const noAnswer: number[] = [deadlineExceeded, unavailable, unauthenticated];
@@ -50,7 +53,10 @@ async function attributesProblem(connection: Temporal, namespace: string): Promi
   if (outcome === 'added' || (missing === null && outcome === 'not-allowed')) return null;
   return (
     `Temporal does not accept the search attributes of namespace "${namespace}"; create them yourself: ` +
-    `temporal operator search-attribute create --namespace ${namespace} --type Keyword --name ${(missing ?? names).join(' --name ')}`
+    `temporal operator search-attribute create --namespace ${namespace} ${attributes
+      .filter(({ name }) => (missing ?? names).includes(name))
+      .map(({ name, type }) => `--name ${name} --type ${typeNames[type]}`)
+      .join(' ')}`
   );
 }
 
@@ -76,9 +82,11 @@ async function addAttributes(
   namespace: string,
   missing: string[],
 ): Promise<'added' | 'not-allowed' | 'refused'> {
-  const attributes = Object.fromEntries(missing.map((name) => [name, keyword]));
+  const added = attributes
+    .filter(({ name }) => missing.includes(name))
+    .map(({ name, type }) => [name, typeNumbers[type]]);
   try {
-    await operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
+    await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(added) });
     return 'added';
   } catch (error) {
     const code = grpcStatusOf(error);

@@ -13,6 +13,8 @@ export interface AskedQuestion {
   mode: Mode;
   /** The name of the server, agent or tool that asks, or of the server whose account is missing. For operators. */
   askedBy: string;
+  /** The same for people, where that is another text. */
+  askerTitle?: string;
   /** It is settled when the account is connected. */
   isConnection?: true;
 }

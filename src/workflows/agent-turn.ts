@@ -16,7 +16,7 @@ import { Questions } from './questions.ts';
 export async function agentTurn(turn: TurnInput): Promise<TurnResult | DelegationResult> {
   const view = new OperatorView();
   view.listenToHeldCalls();
-  const questions = new Questions((ids) => view.settled(ids));
+  const questions = new Questions(turn.user, (ids) => view.settled(ids));
   const agent: Agent = { turn, questions, view, modelQuestions: 0 };
   const isRoot = turn.delegation === undefined;
   let isBegun = !isRoot;

@@ -31,7 +31,7 @@ export function childOptions({ turnId, conversation, agent, user }: TurnInput): 
       { key: searchAttributes.agent, value: agent },
       { key: searchAttributes.conversation, value: conversation },
       ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
-      { key: searchAttributes.status, value: 'running' },
+      { key: searchAttributes.rootTurn, value: turnId },
     ],
     staticDetails: `Part of turn \`${turnId}\` of conversation \`${conversation}\``,
   };

@@ -130,6 +130,10 @@ export const searchAttributes = {
   agent: defineSearchAttributeKey('InterludeAgent', SearchAttributeType.KEYWORD),
   user: defineSearchAttributeKey('InterludeUser', SearchAttributeType.KEYWORD),
   conversation: defineSearchAttributeKey('InterludeConversation', SearchAttributeType.KEYWORD),
+  /** The id of the turn, on the workflows of its delegates and tools too. */
+  rootTurn: defineSearchAttributeKey('InterludeRootTurn', SearchAttributeType.KEYWORD),
+  /** `waiting_input` while every running call waits for a person, and how a turn ended other than `completed`; else not set. */
   status: defineSearchAttributeKey('InterludeTurnStatus', SearchAttributeType.KEYWORD),
-  waitingFor: defineSearchAttributeKey('InterludeWaitingFor', SearchAttributeType.KEYWORD),
+  /** The names of the servers, agents and tools that ask, while `status` is `waiting_input`. */
+  waitsFor: defineSearchAttributeKey('InterludeWaitsFor', SearchAttributeType.KEYWORD_LIST),
 };

@@ -20,7 +20,8 @@ export class OperatorView {
   /** The running calls, and the questions that each waits for, by their ids. */
   readonly #calls = new Map<string, Map<string, Shown>>();
   #work = 'working';
-  #isShownWaiting = false;
+  /** Who asks, as the search attributes say it; null: they do not say that it waits. */
+  #shownAskers: Set<string> | null = null;
 
   /** True when every running call waits for a person. */
   get isWaiting(): boolean {
@@ -110,27 +111,57 @@ export class OperatorView {
     const { isWaiting } = this;
     const questions = [...this.#calls.values()].flatMap((asked) => [...asked.values()]);
     setCurrentDetails(isWaiting ? questions.map(({ text }) => text).join('\n') : this.#work);
-    if (isWaiting === this.#isShownWaiting) return;
-    this.#isShownWaiting = isWaiting;
-    if (isWaiting) showStatus('waiting_input', questions[0]?.askedBy ?? null);
-    else showStatus('running', null);
+    this.#showAskers(isWaiting ? questions.map(({ askedBy }) => askedBy) : null);
+  }
+
+  /** Each change is an event in history. So an asker who does not wait any more stays until the workflow works on. */
+  #showAskers(askers: string[] | null): void {
+    const shown = this.#shownAskers;
+    if (askers ? shown && askers.every((asker) => shown.has(asker)) : !shown) return;
+    this.#shownAskers = askers && new Set(askers);
+    if (this.#shownAskers) showStatus('waiting_input', [...this.#shownAskers]);
+    else showStatus(null, null);
   }
 }
 
 /** What a question asks its user to do. `by`: how the one who asks is written. */
-export function requestedAction({ mode, askedBy, isConnection }: AskedQuestion, by = askedBy): string {
+function requestedAction({ mode, isConnection }: AskedQuestion, by: string): string {
   if (isConnection) return `connect ${by}`;
   return mode === 'url' ? `open a page of ${by}` : `answer ${by}`;
+}
+
+/** For a timer: `waits for alice: Travel Desk asks`. */
+export function waitsFor(user: string | null, questions: AskedQuestion[]): string {
+  const reasons = questions.map(({ askedBy, askerTitle: asker = askedBy, isConnection }) =>
+    isConnection ? `to connect ${asker}` : `${asker} asks`,
+  );
+  return clipped(`waits for ${user ?? 'a person'}: ${[...new Set(reasons)].join(', ')}`);
+}
+
+/** In UTF-8. Temporal refuses summaries of more than 400 bytes, and sealing makes them longer. */
+const summaryBytes = 120;
+const utf8 = new TextEncoder();
+
+function clipped(text: string): string {
+  if (utf8.encode(text).length <= summaryBytes) return text;
+  let kept = '';
+  let bytes = utf8.encode('…').length;
+  for (const character of text) {
+    bytes += utf8.encode(character).length;
+    if (bytes > summaryBytes) break;
+    kept += character;
+  }
+  return `${kept}…`;
 }
 
 export function withNextStep(name: string, next: number): string {
   return `${name} → step ${next + 1}`;
 }
 
-function showStatus(status: string, waitingFor: string | null): void {
+function showStatus(status: string | null, waitsFor: string[] | null): void {
   upsertSearchAttributes([
     { key: searchAttributes.status, value: status },
-    { key: searchAttributes.waitingFor, value: waitingFor },
+    { key: searchAttributes.waitsFor, value: waitsFor },
   ]);
 }
 
@@ -159,10 +190,10 @@ function readCallWaits(message: unknown): CallWaits | null {
 }
 
 function isQuestion(value: unknown): value is AskedQuestion {
-  const { elicitationId, remainingMs, mode, askedBy } = fieldsOf(value);
+  const { elicitationId, remainingMs, mode, askedBy, askerTitle = '' } = fieldsOf(value);
   const isText = (field: unknown) => typeof field === 'string' && field.length <= 255;
   const isTime = typeof remainingMs === 'number' && remainingMs >= 0 && remainingMs <= longestMs;
-  return isText(elicitationId) && isText(askedBy) && isTime && (mode === 'url' || mode === 'form');
+  return [elicitationId, askedBy, askerTitle].every(isText) && isTime && (mode === 'url' || mode === 'form');
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

@@ -5,7 +5,7 @@
 import { CancellationScope, condition, setHandler, sleep } from '@temporalio/workflow';
 import type { AskedQuestion } from '../turn/ask.ts';
 import { questionsSettled } from './messages.ts';
-import { requestedAction } from './operator-view.ts';
+import { waitsFor } from './operator-view.ts';
 
 /** A point in the sequence of signals. */
 export type Moment = number;
@@ -24,8 +24,11 @@ export class Questions {
   #timerAt = Infinity;
   #timersFired = 0;
 
-  /** `onSettled` is called with the ids in each signal. */
-  constructor(onSettled: (elicitationIds: string[]) => void) {
+  readonly #user: string | null;
+
+  /** `user`: whose questions they are. `onSettled` is called with the ids in each signal. */
+  constructor(user: string | null, onSettled: (elicitationIds: string[]) => void) {
+    this.#user = user;
     setHandler(questionsSettled, (message: unknown) => {
       const ids = readIds(message);
       for (const id of ids) this.#hint(id);
@@ -45,7 +48,7 @@ export class Questions {
       const isHinted = (this.#hints.get(elicitationId) ?? -1) >= since;
       if (!isHinted) left.set(elicitationId, Date.now() + Math.max(remainingMs, shortestWaitMs));
     }
-    const summary = `elicitation: ${questions.map((question) => requestedAction(question)).join(', ')}`;
+    const summary = waitsFor(this.#user, questions);
     this.#waits.add(left);
     try {
       while (left.size > 0) {

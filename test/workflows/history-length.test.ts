@@ -63,11 +63,11 @@ test('operators find the turns that wait, and no longer those that do not', asyn
   const question = await nthQuestion(stream, 0);
   const attributes = async () => {
     const { typedSearchAttributes: of } = await handleOf({ conversation, stream }).describe();
-    return [of.get(searchAttributes.status), of.get(searchAttributes.waitingFor)];
+    return [of.get(searchAttributes.status), of.get(searchAttributes.waitsFor)];
   };
-  await expect.poll(attributes).toEqual(['waiting_input', 'asking']);
+  await expect.poll(attributes).toEqual(['waiting_input', ['asking']]);
   await respond(alice, conversation, question, { action: 'decline' });
   await stream.finished();
   await handleOf({ conversation, stream }).result();
-  expect(await attributes()).toEqual(['running', undefined]);
+  expect(await attributes()).toEqual([undefined, undefined]);
 });

@@ -5,6 +5,7 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { openAnswer } from '../../credentials/sealing/sealed-answer.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../../credentials/store.ts';
+import { askerTitle } from '../../elicitation/asker.ts';
 import type { Context, ElicitationRequest } from '../../elicitation/elicitation.ts';
 import { placeOf } from '../../remote/server-name.ts';
 import type { ElicitationRow, OpenedQuestions, TimedQuestion } from '../../storage/ports/elicitations.ts';
@@ -122,11 +123,14 @@ export function toAsked({ question, remainingMs }: TimedQuestion): AskedQuestion
   const { id, agent, server, request } = question;
   const { server: asking, toolName, trigger } = request.context;
   const own = trigger === 'model_question' ? agent : (toolName ?? agent);
+  const askedBy = asking ?? own;
+  const title = askerTitle(request.context);
   return {
     elicitationId: id,
     remainingMs,
     mode: request.mode,
-    askedBy: asking ?? own,
+    askedBy,
+    ...(title !== undefined && title !== askedBy && { askerTitle: title }),
     ...(server !== null && { isConnection: true }),
   };
 }

@@ -41,7 +41,7 @@ async function runTool(
   const { turn, toolCallId, approval } = call;
   const scope = CancellationScope.current();
   const view = new OperatorView();
-  const questions = new Questions((ids) => view.settled(ids));
+  const questions = new Questions(turn.user, (ids) => view.settled(ids));
   const reports = createReports(call);
   const unasked: ToolRequest[] = [];
   const elicit = createElicitForAuthor({ tool, call, questions, view, readSchema, unasked, ...reports });
