@@ -65,6 +65,8 @@ export type LifecycleEvent =
   | { type: 'answered'; responseId: string; action: Action; user: string }
   | { type: 'connected'; server: string; version: number }
   | { type: 'deadline-passed' }
+  /** An operator ends the wait. It counts as if the time were up. */
+  | { type: 'expired-by-operator' }
   /** Whoever asked no longer listens. */
   | { type: 'withdrawn'; because: ClosedBecause }
   /** The server says that the page it sent the user to has done its work. */
@@ -89,6 +91,7 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
       return isNewer ? settled(elicitation, 'accept', state.consent) : elicitation;
     }
     case 'deadline-passed':
+    case 'expired-by-operator':
       return settled(elicitation, 'expired');
     case 'withdrawn':
       return withdrawn(elicitation, event.because);

@@ -16,6 +16,7 @@ import type { StartConfig } from '../service/start-options.ts';
 import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
+import { turnOfWorkflow } from '../turn/turn.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
 import type { Reason } from './belonging.ts';
 import { NotTogether } from './belonging.ts';
@@ -76,10 +77,9 @@ export async function survey(
   const strangers: Survey['strangers'] = [];
   const query = `TaskQueue = '${config.temporal.taskQueue}' AND WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    const [, tenant = '', conversation = '', turnId = ''] = workflowId.split('/');
-    const ref = { tenant: decodeURIComponent(tenant), conversation, turnId };
+    const ref = turnOfWorkflow(workflowId);
     // A delegated agent's ends with its turn's.
-    if (workflowId !== turnWorkflowId(ref)) continue;
+    if (!ref || workflowId !== turnWorkflowId(ref)) continue;
     const turn = await storage.turns.get(ref);
     if (!turn || turn.endedAt !== null) strangers.push({ workflowId, runId });
   }

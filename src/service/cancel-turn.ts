@@ -1,5 +1,7 @@
 /** Asking the live turn of a conversation to stop, or a turn if it is the live one. Only its owner may, and asking again is harmless. */
 import type { Logger } from 'pino';
+import type { AuditEntry } from '../storage/ports/audit.ts';
+import type { TurnRow } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ownConversation } from './conversation-access.ts';
 import { liveTurn } from './current-turn.ts';
@@ -26,10 +28,18 @@ export async function cancelTurn(
   const live = await liveTurn(storage, await ownConversation(storage, principal, conversation));
   if (!live || (turnId !== undefined && live.turnId !== turnId)) return { status: 'idle' };
   const row = await storage.turns.get(live);
-  // No worker runs a turn without a version, so it cannot end itself.
-  const isStopped =
-    row?.buildId === null
-      ? await endTurn({ storage, logger }, row, { status: 'cancelled' })
-      : await storage.turns.cancel(live);
+  const isStopped = row !== null && (await stopTurn({ storage, logger }, row));
   return isStopped ? { status: 'cancelling', turnId: live.turnId } : { status: 'idle' };
+}
+
+/** False where it was over, or stopping already. */
+export async function stopTurn(
+  { storage, logger }: { storage: Pick<Storage, 'turns' | 'turnLog'>; logger: Logger },
+  turn: TurnRow,
+  audit?: AuditEntry,
+): Promise<boolean> {
+  // No worker runs a turn without a version, so it cannot end itself.
+  return turn.buildId === null
+    ? endTurn({ storage, logger }, turn, { status: 'cancelled' }, { audit })
+    : storage.turns.cancel(turn, audit);
 }

@@ -1,5 +1,6 @@
 /** Ends a turn for its workflow, which could not end it or makes room for another. */
 import type { Logger } from 'pino';
+import type { Ending } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
 import { turnEnded } from '../telemetry/events.ts';
 import { traceEnd } from '../telemetry/traces/turn-spans.ts';
@@ -22,7 +23,7 @@ export async function endTurn(
   parts: Parts,
   turn: Turn,
   { status, failure }: TurnEnd,
-  { keepsCalls }: { keepsCalls?: true } = {},
+  { keepsCalls, audit }: Pick<Ending, 'audit'> & { keepsCalls?: true } = {},
 ): Promise<boolean> {
   const ended = await parts.storage.turns.end(turn, status, {
     resultOf: unfinishedCallResult(turn, status),
@@ -30,6 +31,7 @@ export async function endTurn(
       ? [{ key: 'error', event: { type: 'error', code: failure.code, errorText: failure.message } }]
       : [],
     ...(keepsCalls && { keepsCalls }),
+    audit,
   });
   if (!ended) return false;
   afterEnd(parts, turn, { status, code: failure?.code, startedAt: ended.startedAt });

@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { TurnRef } from '../turn/turn.ts';
+import { turnOfWorkflow } from '../turn/turn.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../workflows/messages.ts';
 import { isOfTemporal } from './temporal-errors.ts';
 
@@ -105,9 +106,8 @@ function unknownIfTemporals(error: unknown): 'unknown' {
 }
 
 function toClosedRun(run: WorkflowExecutionInfo): ClosedRun | null {
-  const [, tenant, conversation, turnId] = run.workflowId.split('/');
-  if (tenant === undefined || conversation === undefined || turnId === undefined) return null;
-  const turn = { tenant: decodeURIComponent(tenant), conversation, turnId };
+  const turn = turnOfWorkflow(run.workflowId);
+  if (!turn) return null;
   const { runId, workflowId } = run;
   return { runId, workflowId, turn, isOwn: workflowId === turnWorkflowId(turn), runStatus: toRunStatus(run) };
 }

@@ -27,6 +27,7 @@ import { createPolls } from './tables/polls.ts';
 import { createMergeQueue } from './log/merge-queue.ts';
 import { createImages } from './tables/images.ts';
 import { createMessages } from './tables/messages.ts';
+import { createOversight } from './tables/oversight.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { DirectUrlUnusable } from './postgres/pooler.ts';
@@ -132,6 +133,7 @@ export async function openStorage(
     toolEffects: createToolEffects(parts),
     apiKeys: createApiKeys(parts),
     audit: createAudit(parts),
+    oversight: createOversight(parts),
     sealed: createSealedValues(parts),
     keyProofs: createKeyProofs(parts),
     now: clock.now,

@@ -16,6 +16,7 @@ import type { Steps } from './ports/steps.ts';
 import type { ToolCalls } from './ports/tool-calls.ts';
 import type { Elicitations } from './ports/elicitations.ts';
 import type { Polls } from './ports/polls.ts';
+import type { Oversight } from './ports/oversight.ts';
 import type { Outbox } from './ports/outbox.ts';
 import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
@@ -64,6 +65,7 @@ export interface Storage {
   toolEffects: ToolEffects;
   apiKeys: ApiKeys;
   audit: Audit;
+  oversight: Oversight;
   sealed: SealedValues;
   keyProofs: KeyProofs;
   /** By the database's clock, in epoch milliseconds: what stored times are compared with, as clocks of processes differ. */

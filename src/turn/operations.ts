@@ -57,7 +57,7 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
       if (delegate === undefined)
         return {
           type: 'tool_call',
-          label: `Calling ${nameInWords(toolName)}`,
+          label: `Calling ${toolInWords(toolName)}`,
           details: { ...common, toolCallId, toolName },
         };
       return {
@@ -69,7 +69,7 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
     case 'tool-progress': {
       const { toolCallId, toolName, progress, total } = event;
       const details = { ...common, toolCallId, toolName, progress, ...(total !== undefined && { total }) };
-      const label = `${nameInWords(toolName)}: ${progressInWords(event)}`;
+      const label = `${toolInWords(toolName)}: ${progressInWords(event)}`;
       return { type: 'tool_progress', label, details };
     }
     case 'tool-output-available':
@@ -77,7 +77,7 @@ export function operationOf({ at, event }: LogEntry, rootAgent: string): Operati
       const { toolCallId, toolName } = event;
       const status = event.type === 'tool-output-available' ? 'done' : 'failed';
       const details = { ...common, toolCallId, toolName, status } as const;
-      return { type: 'tool_result', label: `${nameInWords(toolName)} ${status}`, details };
+      return { type: 'tool_result', label: `${toolInWords(toolName)} ${status}`, details };
     }
     case 'elicitation-request': {
       const { elicitationId, mode, status, context } = event;
@@ -116,7 +116,7 @@ export function waitingForWorker(
 }
 
 /** `tracker__list_issues` → `tracker · list issues`; a delegated agent's tool (`agent__name`) → its name. */
-function nameInWords(toolName: string): string {
+export function toolInWords(toolName: string): string {
   const at = toolName.indexOf('__', 1);
   const [server, tool] = [toolName.slice(0, at), toolName.slice(at + 2)];
   if (at !== -1 && tool !== '') return server === 'agent' ? tool : `${server} · ${inWords(tool) || tool}`;

@@ -62,3 +62,11 @@ export interface Usage {
 export function turnWorkflowId({ tenant, conversation, turnId }: TurnRef): string {
   return `turn/${encodeURIComponent(tenant)}/${conversation}/${turnId}`;
 }
+
+/** Whose workflow it is, or whose delegate's or tool's; null for any other. */
+export function turnOfWorkflow(workflowId: string): TurnRef | null {
+  const [kind, tenant, conversation, turnId] = workflowId.split('/');
+  if (kind !== 'turn' || tenant === undefined || conversation === undefined || turnId === undefined)
+    return null;
+  return { tenant: decodeURIComponent(tenant), conversation, turnId };
+}

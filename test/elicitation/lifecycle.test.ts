@@ -50,6 +50,7 @@ describe('a question is settled by the first event that counts', () => {
 
   test('an answer after the deadline is told that the question expired', () => {
     const late = after(form, { type: 'deadline-passed' }, answer('accept'));
+    expect(after(form, { type: 'expired-by-operator' }, answer('accept'))).toEqual(late);
     expect(late.state).toEqual({ kind: 'settled', outcome: 'expired' });
     expect(receiptFor(late, 'r1', 'accept')).toEqual({ kind: 'expired' });
   });

@@ -18,6 +18,7 @@ import { openQuestionsContract } from './contract/open-questions.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { settlingContract } from './contract/settling.ts';
 import { supersedingContract } from './contract/superseding.ts';
+import { oversightContract } from './contract/oversight.ts';
 import { pollsContract } from './contract/polls.ts';
 import { mergeContract } from './contract/merge.ts';
 import { processesContract } from './contract/processes.ts';
@@ -82,6 +83,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   installationContract(get);
   mcpSessionsContract(get);
   openQuestionsContract(get);
+  oversightContract(get);
   pollsContract(get);
   connectionsContract(get);
   recordsContract(get);

@@ -49,6 +49,7 @@ import { addHolds } from './043-held-calls.ts';
 import { addArbiter } from './044-one-arbiter.ts';
 import { addCodeOfCalls } from './045-plain-tools.ts';
 import { addTraces } from './046-traces.ts';
+import { indexForOperators } from './047-operators.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -124,4 +125,5 @@ const migrations: Record<string, Migration> = {
   '044-one-arbiter': { up: addArbiter },
   '045-plain-tools': { up: addCodeOfCalls },
   '046-traces': { up: addTraces },
+  '047-operators': { up: indexForOperators },
 };

@@ -125,11 +125,12 @@ export interface QuestionObserver {
 export type SettlingEvent =
   /** Settles only those whose deadline has passed by the database's clock. */
   | { type: 'deadline-passed' }
+  | { type: 'expired-by-operator' }
   /** The server that asked does not listen any more. */
   | { type: 'withdrawn'; because: ClosedBecause }
   /** The page that the question sent its user to reports that it has done its work. */
   | { type: 'page-done' }
-  /** The call that asks is given up, or an operator closes the question. */
+  /** The call that asks is given up. */
   | { type: 'abandoned' };
 
 export interface Elicitations {

@@ -7,6 +7,7 @@ import type {
   TurnStatus,
   Usage,
 } from '../../turn/turn.ts';
+import type { AuditEntry } from './audit.ts';
 import type { NewImage } from './images.ts';
 import type { NewEvent } from './turn-log.ts';
 import type { ConversationRow, StoredMessage } from './conversations.ts';
@@ -44,6 +45,8 @@ export interface Ending {
   events?: NewEvent[];
   /** The turn's own workflow ends it, so its cancellation is not queued. */
   isOwn?: boolean;
+  /** Written with the end. */
+  audit?: AuditEntry | undefined;
   /** Abandoning its calls is not queued: a copy of this installation may still be making them. */
   keepsCalls?: boolean;
 }
@@ -118,9 +121,10 @@ export interface Turns {
   withdraw(turn: TurnRef): Promise<boolean>;
   /**
    * The turn is to stop: its open questions are settled as `cancel`, and the cancellation of its workflow is queued, in one
-   * transaction; processes that work for it are notified. Its workflow writes the end. False: it was not live.
+   * transaction with the entry of the audit; processes that work for it are notified. Its workflow writes the end. False:
+   * it was not live.
    */
-  cancel(turn: TurnRef): Promise<boolean>;
+  cancel(turn: TurnRef, audit?: AuditEntry): Promise<boolean>;
   /** The same, called by the turn's own workflow: its cancellation is not queued. */
   announceEnd(turn: TurnRef): Promise<void>;
   /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */

@@ -6,18 +6,19 @@ import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
 const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
-  const { id, at, tenant, elicitation_id, actor, action, detail, address } = row;
-  const values = { id, at, tenant, elicitation_id, actor, action, detail, address };
+  const { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address } = row;
+  const values = { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address };
   return query.insertInto('audit').values(values).compile();
 });
 
 export async function insertAudit(
   query: Kysely<Tables>,
-  { elicitationId, at, tenant, actor, action, detail, address }: AuditEntry,
+  { elicitationId, turnId = '', at, tenant, actor, action, detail, address }: AuditEntry,
 ): Promise<void> {
   const entry = {
     id: randomUUID(),
     elicitation_id: elicitationId,
+    turn_id: turnId,
     at,
     tenant,
     actor,
@@ -39,6 +40,26 @@ export function createAudit({ query }: Database): Audit {
         .orderBy('at')
         .execute();
       return rows.map((row) => ({ elicitationId, ...row }));
+    },
+    async ofTurn(turnId) {
+      const questions = query.selectFrom('elicitations').select('id').where('turn_id', '=', turnId);
+      // Two statements, because PostgreSQL uses no index for one condition or the other.
+      const [ofItself, ofQuestions] = await Promise.all([
+        query.selectFrom('audit').selectAll().where('turn_id', '=', turnId).execute(),
+        query
+          .selectFrom('audit')
+          .selectAll()
+          .where('turn_id', '=', '')
+          .where('elicitation_id', 'in', questions)
+          .execute(),
+      ]);
+      return [...ofItself, ...ofQuestions]
+        .map(({ id: _, elicitation_id: elicitationId, turn_id: about, ...entry }) => ({
+          ...entry,
+          elicitationId,
+          ...(about !== '' && { turnId: about }),
+        }))
+        .toSorted((one, other) => one.at - other.at);
     },
   };
 }

@@ -16,6 +16,11 @@ export function numberOf({ execution, attempt }: CallAttempt): number {
   return execution * attemptsEach + attempt;
 }
 
+/** Counts from 1 in each execution; 0: there was none. */
+export function attemptWithinExecution(number: number): number {
+  return number % attemptsEach;
+}
+
 /**
  * For `where`: the row of this call, while its turn goes on and no newer attempt has taken it over. `number`: of the attempt;
  * without it, whoever it is.

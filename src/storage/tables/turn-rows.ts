@@ -6,11 +6,8 @@ import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-/** Of one conversation, or of all in the tenant. */
-export function selectTurns(
-  query: Database['query'],
-  { tenant, conversation }: Pick<ConversationRef, 'tenant'> & Partial<ConversationRef>,
-) {
+/** Of one conversation, of a tenant, or of all. */
+export function selectTurns(query: Database['query'], { tenant, conversation }: Partial<ConversationRef>) {
   const tokens = (column: 'input_tokens' | 'output_tokens') =>
     sql<
       number | null
@@ -19,7 +16,7 @@ export function selectTurns(
     .selectFrom('turns')
     .selectAll('turns')
     .select([tokens('input_tokens').as('input_tokens'), tokens('output_tokens').as('output_tokens')])
-    .where('turns.tenant', '=', tenant)
+    .$if(tenant !== undefined, (turns) => turns.where('turns.tenant', '=', tenant ?? ''))
     .$if(conversation !== undefined, (turns) => turns.where('turns.conversation', '=', conversation ?? ''));
 }
 

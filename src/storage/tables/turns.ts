@@ -1,7 +1,9 @@
 import type { TurnRef } from '../../turn/turn.ts';
 import { conversationColumns, toConversationRow } from './conversation-rows.ts';
 import { isConversation } from '../log/append.ts';
+import { insertAudit } from './audit.ts';
 import { claimDueTurns } from './due-turns.ts';
+import type { AuditEntry } from '../ports/audit.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
 import type { Turns } from '../ports/turns.ts';
 import { fromJson } from '../schema.ts';
@@ -15,10 +17,12 @@ import { selectTurns, toTurn } from './turn-rows.ts';
 export function createTurns(database: Database): Turns {
   const { query, notifications, endings, now } = database;
 
-  async function stop(turn: TurnRef, isOwn: boolean): Promise<boolean> {
-    const settled = await query
-      .transaction()
-      .execute((write) => beginEnd(write, turn, { isOwn, now: now() }));
+  async function stop(turn: TurnRef, isOwn: boolean, audit?: AuditEntry): Promise<boolean> {
+    const settled = await query.transaction().execute(async (write) => {
+      const done = await beginEnd(write, turn, { isOwn, now: now() });
+      if (done && audit) await insertAudit(write, audit);
+      return done;
+    });
     endings.announce(turn);
     if (settled) announceSettled(database, settled);
     return settled !== null;
@@ -55,13 +59,17 @@ export function createTurns(database: Database): Turns {
       return isBegun;
     },
     withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
-    cancel: (turn) => stop(turn, false),
+    cancel: (turn, audit) => stop(turn, false, audit),
     async announceEnd(turn) {
       await stop(turn, true);
     },
     whenEnding: (turn, signal) => endings.when(turn, signal),
     async end(turn, status, ending = {}) {
-      const done = await query.transaction().execute((write) => endTurn(write, turn, status, ending, now()));
+      const done = await query.transaction().execute(async (write) => {
+        const ended = await endTurn(write, turn, status, ending, now());
+        if (ended && ending.audit) await insertAudit(write, ending.audit);
+        return ended;
+      });
       if (!done) return null;
       const { ended, marks } = done;
       notifications.announce(turn);
