@@ -95,10 +95,22 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && (isIn(to, 'contract') || to === 'ai')),
   },
   {
-    name: 'playground/ is a page around the widget, and imports nothing of the service but elicitation/',
+    name: 'html/ imports nothing outside itself',
+    about: (file) => isIn(file, 'html'),
+    allows: ({ to }) => isIn(to, 'html'),
+  },
+  {
+    name: 'timeline/ imports only itself, html/, turn/ and elicitation/',
+    about: (file) => isIn(file, 'timeline'),
+    allows: ({ to }) => ['timeline', 'html', 'turn', 'elicitation'].some((folder) => isIn(to, folder)),
+  },
+  {
+    name: 'playground/ is a page around the widget, and imports nothing of the service but timeline/, turn/ and elicitation/',
     about: (file) => isIn(file, 'playground'),
     allows: ({ to, typeOnly }) =>
-      ['playground', 'widget', 'client', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['playground', 'widget', 'client', 'timeline', 'turn', 'elicitation'].some((folder) =>
+        isIn(to, folder),
+      ) ||
       ['react', 'react-dom/client'].includes(to) ||
       (typeOnly && isIn(to, 'contract')),
   },
@@ -264,6 +276,8 @@ describe('a planted violation is found:', () => {
   const violations: [name: string, code: string][] = [
     ['src/elicitation/planted.ts', "import { z } from 'zod';"],
     ['src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
+    ['src/html/planted.ts', "import type { Line } from '../timeline/words.ts';"],
+    ['src/timeline/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['src/markdown/planted.ts', "import { html } from '../widget/html.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
     ['src/a2a/planted.ts', "import type { Service } from '../service/service.ts';"],

@@ -6,6 +6,7 @@ import { comeBackFromSignIn, keepForSignIn } from './address.ts';
 import { Playground } from './playground.tsx';
 import { readSettings } from './settings.ts';
 import { createSignIn } from './sign-in.ts';
+import { timelineStyle } from '../timeline/markup.ts';
 import { style } from './style.ts';
 
 defineInterludeChat();
@@ -16,7 +17,7 @@ if (place && settings) {
   const signIn = createSignIn(settings.user);
   const client = createClient({ baseUrl: location.origin, token: signIn.token });
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(style);
+  sheet.replaceSync(timelineStyle + style);
   document.adoptedStyleSheets.push(sheet);
   createRoot(place).render(<Playground {...{ client, signIn }} {...settings} />);
 } else keepForSignIn();

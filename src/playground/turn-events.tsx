@@ -1,9 +1,12 @@
 /** What a conversation's turns do, as the feed tells it, and where operators see the same. */
-import { useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import type { Client } from '../client/client.ts';
+import type { FeedItem } from '../client/follow-feed.ts';
+import { timelineRows } from '../timeline/markup.ts';
+import { timelineOf } from '../timeline/timeline.ts';
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
+import { turnWorkflowId } from '../turn/turn.ts';
 import { useStickToEnd } from '../widget/use-stick-to-end.ts';
-import { elapsed, inOneLine } from './in-one-line.ts';
-import type { Line } from './in-one-line.ts';
 import { TryAgain } from './try-again.tsx';
 import { useTurnEvents } from './use-turn-events.ts';
 
@@ -18,35 +21,22 @@ interface Props {
 
 export function TurnEvents({ client, conversation, changes, temporalUi }: Props) {
   const { items, problem, retry } = useTurnEvents({ client, conversation, changes });
-  let start = '';
-  const shown = items.flatMap(({ event, seq }) => {
-    const line = inOneLine(event);
-    const at = String(event['at']);
-    if (event.type === 'turn-started') start = at;
-    return line ? [{ ...line, seq, at, since: elapsed(start, at) }] : [];
-  });
-  const workflow = `turn/demo/${conversation}`;
+  const rows = useMemo(() => timelineRows(timelineOf(items.map(toEntry), { contents: true })), [items]);
+  const turnId = items.at(-1)?.event['turnId'];
   return (
     <aside aria-label="What the turn does">
       <header>
         <h2>Behind the scenes</h2>
-        {temporalUi !== null && conversation !== undefined && (
-          <a
-            href={`${temporalUi}/namespaces/default/workflows/${encodeURIComponent(workflow)}`}
-            target="_blank"
-            rel="noopener"
-          >
+        {temporalUi !== null && conversation !== undefined && typeof turnId === 'string' && (
+          <a href={workflowUrl(temporalUi, conversation, turnId)} target="_blank" rel="noopener">
             Open in Temporal
           </a>
         )}
       </header>
-      {shown.length === 0 && problem === null && (
-        <p className="empty">
-          Say something: every event of the turn appears here as it is written down, with the time since the
-          turn began.
-        </p>
+      {rows.length === 0 && problem === null && (
+        <p className="empty">Say something: what the turn does appears here, with the time since it began.</p>
       )}
-      {shown.length > 0 && <Lines lines={shown} />}
+      {rows.length > 0 && <Rows rows={rows} />}
       {problem !== null && (
         <p className="empty" role="alert">
           {problem} <TryAgain onPress={retry} />
@@ -56,24 +46,25 @@ export function TurnEvents({ client, conversation, changes, temporalUi }: Props)
   );
 }
 
-interface Shown extends Line {
-  seq: number;
-  at: string;
-  since: string;
+/** The feed has the events of the log, with the time in ISO 8601. */
+function toEntry({ seq, event }: FeedItem): LogEntry {
+  const { turnId, at } = event;
+  return { seq, turnId: String(turnId), at: Date.parse(String(at)), event: event as unknown as TurnEvent };
 }
 
-function Lines({ lines }: { lines: Shown[] }) {
+function workflowUrl(temporalUi: string, conversation: string, turnId: string): string {
+  const workflow = turnWorkflowId({ tenant: 'demo', conversation, turnId });
+  return `${temporalUi}/namespaces/default/workflows/${encodeURIComponent(workflow)}`;
+}
+
+function Rows({ rows }: { rows: ReturnType<typeof timelineRows> }) {
   const list = useRef<HTMLOListElement>(null);
-  useStickToEnd(list, lines.length);
+  useStickToEnd(list, rows.length);
   return (
-    <ol tabIndex={0} aria-label="Events" ref={list}>
-      {lines.map(({ seq, type, text, tone, at, since }, index) => (
-        <li key={`${seq} ${index}`} className={`${tone} ${type === 'turn-started' ? 'first' : ''}`}>
-          <time dateTime={at}>{since}</time>
-          <div>
-            <code>{type}</code> <span>{text}</span>
-          </div>
-        </li>
+    <ol tabIndex={0} aria-label="Events" className="timeline" ref={list}>
+      {rows.map(({ id, className, body }) => (
+        // Escaped by construction: see html/html.ts.
+        <li key={id} className={className} dangerouslySetInnerHTML={{ __html: body.markup }} />
       ))}
     </ol>
   );

@@ -4,7 +4,6 @@ import type { FeedItem } from '../client/follow-feed.ts';
 import { wordsOf } from '../widget/failure.ts';
 import { followTurns } from './follow-turns.ts';
 import type { FollowedTurns } from './follow-turns.ts';
-import { changesLines, addItems } from './add-items.ts';
 
 interface Options {
   client: Client;
@@ -15,7 +14,7 @@ interface Options {
 }
 
 export interface TurnEvents {
-  /** Those that can be said in a line. */
+  /** All but what was said, which the conversation shows. */
   items: FeedItem[];
   problem: string | null;
   retry(): void;
@@ -42,13 +41,13 @@ export function useTurnEvents({ client, conversation, changes }: Options): TurnE
       const more = arrived;
       arrived = [];
       frame = 0;
-      setItems((before) => addItems(before, more));
+      setItems((before) => [...before, ...more]);
     }
     turns.current = followTurns({
       client,
       conversation,
       see(item) {
-        if (!changesLines(item)) return;
+        if (/^(?:text|reasoning)-/.test(item.event.type)) return;
         arrived.push(item);
         frame ||= requestAnimationFrame(draw);
       },

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { questionCard, settledLine, supersededLine } from '../../src/cli/chat/question-card.ts';
 import { StreamEventSchema } from '../../src/contract/stream-event.ts';
 import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
-import { inOneLine } from '../../src/playground/in-one-line.ts';
+import { timelineOf } from '../../src/timeline/timeline.ts';
+import { lineOf } from '../../src/timeline/words.ts';
 import { operationOf } from '../../src/turn/operations.ts';
 
 const question = {
@@ -36,8 +37,9 @@ test('in the terminal it is the agent’s', () => {
   expect(text).not.toContain('undefined');
 });
 
-test('on the playground it is the agent’s', () => {
-  expect(inOneLine(event)?.text).toBe('The agent, form: pending');
+test('in a timeline it is the agent’s', () => {
+  const [item] = timelineOf([{ seq: 1, turnId: 't', at: 0, event: question }], { contents: false });
+  expect(item && lineOf(item).title).toBe('The user was asked to answer the agent');
 });
 
 test('as an operation it names no server', () => {

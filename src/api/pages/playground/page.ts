@@ -10,7 +10,7 @@ export interface PlaygroundView {
 }
 
 const style = `
-:root { color-scheme: light dark; font: 400 1rem/1.5 system-ui, sans-serif; --line: light-dark(#e4e4df, #303338); --quiet: light-dark(#63666b, #a0a3a9); --accent: light-dark(#1c1d1f, #f1f1ef); --on-accent: light-dark(#fff, #17181a); --focus: light-dark(#3056d3, #93aaff); --ground: light-dark(#fff, #1b1d20); --raised: light-dark(#f4f4f1, #121315); --text: light-dark(#1c1d1f, #eeeeec); --good: light-dark(#1d7a4c, #6fd19c); --bad: light-dark(#b3261e, #ff9c94); --warn: light-dark(#8a5300, #f2c274) }
+:root { color-scheme: light dark; font: 400 1rem/1.5 system-ui, sans-serif; --line: light-dark(#e4e4df, #303338); --quiet: light-dark(#63666b, #a0a3a9); --accent: light-dark(#1c1d1f, #f1f1ef); --on-accent: light-dark(#fff, #17181a); --focus: light-dark(#3056d3, #93aaff); --ground: light-dark(#fff, #1b1d20); --raised: light-dark(#f4f4f1, #121315); --chip: light-dark(#e8e8e3, #272a2e); --text: light-dark(#1c1d1f, #eeeeec); --good: light-dark(#1d7a4c, #6fd19c); --bad: light-dark(#b3261e, #ff9c94); --warn: light-dark(#8a5300, #f2c274) }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--ground); color: var(--text) }
 main { display: flex; flex-direction: column; height: 100dvh }
@@ -26,11 +26,6 @@ interlude-chat { min-height: 0 }
 aside { display: flex; flex-direction: column; min-height: 0; border-inline-start: 1px solid var(--line); background: var(--raised) }
 aside header { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; padding: .875rem 1rem .5rem; font-size: .9375rem }
 aside h2 { margin: 0; font-size: .9375rem; font-weight: 620 }
-aside ol { flex: 1; min-height: 0; margin: 0; padding: 0 1rem 1rem; overflow-y: auto; list-style: none; font-size: .875rem }
-aside li { padding: .3125rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere }
-aside li code { font: 600 .8125rem ui-monospace, monospace }
-aside li.good code { color: var(--good) } aside li.bad code { color: var(--bad) } aside li.waiting code { color: var(--warn) }
-aside li span { color: var(--quiet) }
 .empty { padding: 0 1rem; color: var(--quiet); font-size: .9375rem }
 .door { margin: auto; max-width: 28rem; padding: 2rem; text-align: center }
 .door a { display: inline-block; margin-top: 1rem; padding: .75rem 1.5rem; border-radius: .75rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none }

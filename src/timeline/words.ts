@@ -1,0 +1,162 @@
+/** A timeline in words: what each item is called, and what there is to know about it. For pages, terminals and browsers; pure. */
+import { askerTitle } from '../elicitation/asker.ts';
+import type { ElicitationRequest } from '../elicitation/elicitation.ts';
+import { inWords } from '../elicitation/wording.ts';
+import { toolInWords } from '../turn/operations.ts';
+import type { TimelineItem, TimelineQuestion } from './timeline.ts';
+
+export interface Line {
+  title: string;
+  /** Each is a short remark. */
+  notes: string[];
+  tone: 'plain' | 'good' | 'bad' | 'waiting';
+}
+
+/** `now`: for how long what goes on has been going on; absent: that is not said. */
+export function lineOf(item: TimelineItem, now?: number): Line {
+  const duration = durationOf(item, now);
+  const line = (title: string, notes: (string | null)[], tone: Line['tone'] = 'plain'): Line => ({
+    title: [...item.path, title].join(' › '),
+    notes: notes.filter((note) => note !== null),
+    tone,
+  });
+  switch (item.kind) {
+    case 'started':
+      return line('Turn started', [item.agent]);
+    case 'step':
+      return line(`Step ${item.step + 1}`, [
+        duration,
+        item.attempts > 1 ? `the model was called ${item.attempts} times` : null,
+        item.finish === 'length' ? 'stopped at its output limit' : null,
+        item.finish === 'refused' ? 'stopped by a content filter' : null,
+      ]);
+    case 'call': {
+      const again = item.attempts > 1 ? `attempt ${item.attempts}` : null;
+      const progress = item.progress === undefined || item.state !== 'running' ? null : `${item.progress} %`;
+      return line(
+        toolInWords(item.toolName),
+        [stateWord(item.state), progress, duration, again],
+        toneOf(item.state),
+      );
+    }
+    case 'delegation':
+      return line(`Delegated to ${item.agent}`, [stateWord(item.state), duration], toneOf(item.state));
+    case 'question':
+      return line(questionTitle(item), questionNotes(item, duration, now), questionTone(item));
+    case 'not-asked':
+      return line(`${item.serverTitle} needs an account`, ['the client cannot show the question'], 'bad');
+    case 'error':
+      return line('Error', [item.code, item.message], 'bad');
+    case 'act':
+      return line(
+        `${item.actor} ${item.action === 'cancelled' ? 'cancelled the turn' : 'looked at the contents'}`,
+        [],
+      );
+    case 'ended': {
+      const tokens = item.usage ? `${item.usage.inputTokens} + ${item.usage.outputTokens} tokens` : null;
+      return line(`Turn ${item.status}`, [tokens], item.status === 'completed' ? 'good' : 'bad');
+    }
+    default:
+      return item satisfies never;
+  }
+}
+
+/** Who is waited for, for what, how long, and until when. */
+export function waitInWords(
+  {
+    user,
+    request,
+    createdAt,
+    deadline,
+  }: { user: string; request: ElicitationRequest; createdAt: number; deadline: number },
+  now: number,
+): string {
+  const left = deadline - now;
+  const until = left > 0 ? `${inTime(left)} left` : 'overdue';
+  return `Waits for ${user} ${askedForIn(request)}, for ${inTime(now - createdAt)}; ${until}`;
+}
+
+export function askedForIn({ mode, context }: ElicitationRequest): string {
+  const { trigger, toolName = null } = context;
+  return askedFor({ mode, trigger, asker: askerTitle(context) ?? null, toolName });
+}
+
+/** What a question asks of its user: `to connect Tracker`. */
+function askedFor({
+  trigger,
+  mode,
+  asker,
+  toolName,
+}: Pick<TimelineQuestion, 'trigger' | 'mode' | 'asker' | 'toolName'>): string {
+  const by = asker ?? 'the agent';
+  if (trigger === 'approval') return `to approve “${inWords(toolName ?? '')}” of ${by}`;
+  if (mode === 'form') return `to answer ${by}`;
+  const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
+  return isAccount ? `to connect ${by}` : `to open a page of ${by}`;
+}
+
+function questionTitle(item: TimelineQuestion): string {
+  const user = item.user ?? 'The user';
+  return `${user} was asked ${askedFor(item)}`;
+}
+
+function questionNotes(
+  item: TimelineQuestion,
+  duration: string | null,
+  now: number | undefined,
+): (string | null)[] {
+  const after = duration === null ? '' : ` after ${duration}`;
+  const by = item.settledBy === null || item.settledBy === item.user ? '' : ` by ${item.settledBy}`;
+  const consent = item.hasConsented ? 'agreed to open the page' : null;
+  switch (item.status) {
+    case 'pending': {
+      const left = now === undefined ? null : item.deadline - now;
+      return [
+        duration === null ? 'waiting' : `waiting for ${duration}`,
+        left === null ? null : left > 0 ? `${inTime(left)} left` : 'overdue',
+        consent,
+      ];
+    }
+    case 'accept':
+      return [`accepted${by}${after}`];
+    case 'decline':
+      return [`declined${by}${after}`];
+    case 'cancel':
+      return [`closed without an answer${by}${after}`];
+    case 'expired':
+      return [item.settledBy === null ? `expired${after}` : `expired by ${item.settledBy}${after}`];
+    default:
+      return item.status satisfies never;
+  }
+}
+
+function questionTone({ status }: TimelineQuestion): Line['tone'] {
+  if (status === 'pending') return 'waiting';
+  if (status === 'accept') return 'good';
+  return status === 'expired' ? 'bad' : 'plain';
+}
+
+function stateWord(state: 'running' | 'done' | 'failed'): string | null {
+  return state === 'done' ? null : state;
+}
+
+function toneOf(state: 'running' | 'done' | 'failed'): Line['tone'] {
+  if (state === 'failed') return 'bad';
+  return state === 'done' ? 'good' : 'plain';
+}
+
+function durationOf({ at, endedAt }: TimelineItem, now: number | undefined): string | null {
+  const end = endedAt ?? now;
+  return end === undefined ? null : inTime(end - at);
+}
+
+/** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. */
+export function inTime(ms: number): string {
+  const seconds = Math.max(0, ms) / 1_000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 119.5) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  if (minutes < 119.5) return `${Math.round(minutes)} min`;
+  const hours = minutes / 60;
+  return hours < 47.5 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
+}
