@@ -4,6 +4,7 @@ import type { CommandEntry } from './command.ts';
 const versions = () => import('./commands/versions.ts');
 const apiKeys = () => import('./commands/api-keys.ts');
 const accounts = () => import('./commands/accounts.ts');
+const turns = () => import('./commands/turns.ts');
 
 export const serviceCommands: CommandEntry[] = [
   {
@@ -20,6 +21,26 @@ export const serviceCommands: CommandEntry[] = [
     name: 'worker',
     summary: 'a worker process',
     load: async () => (await import('./commands/worker.ts')).worker,
+  },
+  {
+    name: 'turns',
+    summary: 'show the turns of everyone, and what they wait for',
+    load: async () => (await turns()).turns,
+  },
+  {
+    name: 'turn',
+    summary: 'show what happened in a turn',
+    load: async () => (await turns()).turn,
+  },
+  {
+    name: 'questions',
+    summary: 'show the questions that people have not answered',
+    load: async () => (await turns()).questions,
+  },
+  {
+    name: 'cancel',
+    summary: 'cancel a turn, or expire a question',
+    load: async () => (await turns()).cancel,
   },
   {
     name: 'versions list',

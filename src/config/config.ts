@@ -30,6 +30,8 @@ export interface TemporalConfig {
   /** Where the embedded server listens, and its UI. */
   port: number;
   uiPort: number;
+  /** Where browsers reach Temporal's UI. Absent: not known. */
+  uiUrl?: string | undefined;
   /** Which versions of the code there are: without a build id, one for each state of the workflow code. */
   deployment: { name: string; buildId: string | undefined };
 }
@@ -39,8 +41,11 @@ export interface AuthConfig {
   audience: string;
   /** The claim that every token must have; null: `tenant` where there is one, and the tenant `default` where not. */
   tenantClaim: string | null;
-  /** Who looks after shared accounts: users whose token has this role in this claim. Absent: nobody by their token. */
-  operator?: { claim: string; role: string } | undefined;
+  /**
+   * Operators are users whose token has this role in this claim. Those who have `contentsRole` as well may read what users and
+   * agents say. Absent: no token makes an operator.
+   */
+  operator?: { claim: string; role: string; contentsRole?: string | undefined } | undefined;
   client: { id: string; secret: string | undefined };
   /** What `interlude login` is at the issuer. Absent: it registers itself where the issuer lets it. */
   program?: { clientId: string; scope: string | undefined } | undefined;
@@ -156,6 +161,8 @@ export interface Config {
   secret: (name: string) => string | undefined;
   /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
   demo: { identityPort: number; servers: DemoServers | undefined };
+  /** Where traces are shown, with `{traceId}` in place of the id. Absent: nowhere. */
+  traceUrl?: string | undefined;
   logLevel: string;
   telemetry: TelemetryConfig;
 }

@@ -39,6 +39,12 @@ export const combinations: Combination[] = [
     remedy: 'begin with https://; plain http is for an issuer on this machine only',
   },
   {
+    names: ['AUTH_OPERATOR_ROLE', 'AUTH_CONTENTS_ROLE'],
+    isWrong: ({ AUTH_OPERATOR_ROLE, AUTH_CONTENTS_ROLE }) =>
+      AUTH_OPERATOR_ROLE === undefined && AUTH_CONTENTS_ROLE !== undefined,
+    remedy: 'needed with AUTH_CONTENTS_ROLE, which only operators can have',
+  },
+  {
     names: ['IMAGES_MAX_BYTES_PER_MESSAGE', 'IMAGE_MAX_BYTES'],
     isWrong: ({ IMAGES_MAX_BYTES_PER_MESSAGE: all, IMAGE_MAX_BYTES: one }) => all < one,
     remedy: 'a message with one image has to fit; write IMAGE_MAX_BYTES or more',

@@ -62,6 +62,11 @@ export const environmentSchema = z.object({
   TEMPORAL_TASK_QUEUE: plainName.default('interlude'),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_UI_URL: baseUrl.optional(),
+  TRACE_URL: z
+    .string()
+    .regex(/^https?:\/\/\S*\{traceId\}/, 'write an address with {traceId} in it')
+    .optional(),
   TEMPORAL_DEPLOYMENT_NAME: plainName.optional(),
   TEMPORAL_WORKER_BUILD_ID: plainName.optional(),
   AUTH_ISSUER: httpUrl.optional(),
@@ -69,6 +74,7 @@ export const environmentSchema = z.object({
   AUTH_TENANT_CLAIM: z.string().optional(),
   AUTH_OPERATOR_ROLE: z.string().optional(),
   AUTH_OPERATOR_CLAIM: z.string().default('roles'),
+  AUTH_CONTENTS_ROLE: z.string().optional(),
   AUTH_CLIENT_ID: z.string().optional(),
   AUTH_CLIENT_SECRET: z.string().optional(),
   AUTH_PROGRAM_CLIENT_ID: z.string().optional(),

@@ -114,6 +114,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
             }
           : undefined,
     },
+    traceUrl: values.TRACE_URL,
     logLevel: values.LOG_LEVEL,
     telemetry: telemetryFrom(values),
   };
@@ -128,7 +129,11 @@ function authFrom(values: Environment): AuthConfig | undefined {
     operator:
       values.AUTH_OPERATOR_ROLE === undefined
         ? undefined
-        : { claim: values.AUTH_OPERATOR_CLAIM, role: values.AUTH_OPERATOR_ROLE },
+        : {
+            claim: values.AUTH_OPERATOR_CLAIM,
+            role: values.AUTH_OPERATOR_ROLE,
+            contentsRole: values.AUTH_CONTENTS_ROLE,
+          },
     client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
     program:
       values.AUTH_PROGRAM_CLIENT_ID === undefined

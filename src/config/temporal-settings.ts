@@ -35,6 +35,7 @@ export function temporalFrom(
     taskQueue: values.TEMPORAL_TASK_QUEUE,
     port: values.TEMPORAL_PORT,
     uiPort: values.TEMPORAL_UI_PORT,
+    uiUrl: values.TEMPORAL_UI_URL,
     deployment: {
       name: values.TEMPORAL_DEPLOYMENT_NAME ?? values.TEMPORAL_TASK_QUEUE,
       buildId: values.TEMPORAL_WORKER_BUILD_ID,

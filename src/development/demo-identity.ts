@@ -20,7 +20,16 @@ export async function startDemoIdentity(config: Config, stack: AsyncDisposableSt
   stack.defer(() => provider.stop());
   const client = { id: demoLoginClient, secret: undefined };
   const program = { clientId: demoProgramClient, scope: undefined };
-  return { issuer: provider.issuer, audience: demoAudience, tenantClaim: 'tenant', client, program };
+  // Bob looks after the demo.
+  const operator = { claim: 'sub', role: 'bob', contentsRole: 'bob' };
+  return {
+    issuer: provider.issuer,
+    audience: demoAudience,
+    tenantClaim: 'tenant',
+    operator,
+    client,
+    program,
+  };
 }
 
 function meantForOthers({ http, database, temporal }: Config): string[] {

@@ -37,7 +37,15 @@ export async function runEmbedded(): Promise<void> {
         openAgentBundles(given),
         startDemoServers(given, stack),
       ]);
-      const config: Config = { ...given, auth, temporal: { ...given.temporal, address: temporal.address } };
+      const config: Config = {
+        ...given,
+        auth,
+        temporal: {
+          ...given.temporal,
+          address: temporal.address,
+          uiUrl: given.temporal.uiUrl ?? temporal.uiUrl,
+        },
+      };
 
       const opened = await openDependencies(config, logger);
       stack.defer(() => opened.storage.close());

@@ -17,6 +17,7 @@ export function welcome(
     ['API', publicUrl],
     ['MCP', `${publicUrl}/run/v1/mcp`],
     ['Connections', `${publicUrl}/connections`],
+    ['Operators', `${publicUrl}/operators${isDemoIdentity ? ' (sign in as bob)' : ''}`],
   ];
   if (temporalUi !== undefined) rows.push(['Temporal UI', temporalUi]);
   const { servers } = config.demo;

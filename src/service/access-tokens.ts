@@ -80,8 +80,18 @@ export function userFromClaims(
     );
   }
   const shown = typeof name === 'string' && isDisplayName(name) ? { name } : {};
-  const isOperator = operator && rolesIn(claims[operator.claim]).includes(operator.role);
-  return { kind: 'user', tenant, user: sub, ...shown, ...(isOperator && { isOperator }) };
+  const roles = operator ? rolesIn(claims[operator.claim]) : [];
+  const isOperator = operator !== undefined && roles.includes(operator.role);
+  const seesContents =
+    isOperator && operator.contentsRole !== undefined && roles.includes(operator.contentsRole);
+  return {
+    kind: 'user',
+    tenant,
+    user: sub,
+    ...shown,
+    ...(isOperator && { isOperator }),
+    ...(seesContents && { seesContents }),
+  };
 }
 
 /** A list, or one by itself. */

@@ -1,10 +1,19 @@
 /**
  * Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. An operator looks
- * after the accounts that everybody in their tenant shares. With `actor`, a program calls for the user: what takes the
+ * after the turns of their tenant, and after the accounts that everybody in it shares; those who see contents may read what
+ * was said. With `actor`, a program calls for the user: what takes the
  * person, signed in, it may not do, and what it does is written down as its doing.
  */
 export type Principal =
-  | { kind: 'user'; tenant: string; user: string; name?: string; isOperator?: true; actor?: ActingKey }
+  | {
+      kind: 'user';
+      tenant: string;
+      user: string;
+      name?: string;
+      isOperator?: true;
+      seesContents?: true;
+      actor?: ActingKey;
+    }
   | { kind: 'service'; tenant: string; keyId: string };
 
 export interface ActingKey {

@@ -32,6 +32,7 @@ export function refusedAnswer(error: unknown): RefusedAnswer | null {
     case 'unknown_agent':
     case 'unknown_server':
     case 'conversation_not_found':
+    case 'turn_not_found':
     case 'turn_in_progress':
     case 'message_id_reused':
     case 'idempotency_key_reused':

@@ -14,6 +14,7 @@ export type ServiceErrorCode =
   | 'unknown_agent'
   | 'unknown_server'
   | 'conversation_not_found'
+  | 'turn_not_found'
   | 'turn_in_progress'
   | 'message_id_reused'
   | 'idempotency_key_reused'

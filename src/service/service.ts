@@ -53,6 +53,10 @@ import { createReadiness, databaseChecks, installationCheck, temporalCheck } fro
 import type { InstallationGate, Readiness } from './readiness.ts';
 import { createOAuthClient } from './oauth-client.ts';
 import type { OAuthClient } from './oauth-client.ts';
+import { createOpenPayloads } from './open-payloads.ts';
+import type { OpenPayloads } from './open-payloads.ts';
+import { createOperators } from './operators.ts';
+import type { Operators } from './operators.ts';
 import { createRecordRefusal } from './record-refusal.ts';
 import type { RecordRefusal } from './record-refusal.ts';
 import { createSealedText } from './sealed-text.ts';
@@ -125,6 +129,9 @@ export interface Service {
   mayChange: MayChange;
   accounts: Accounts;
   oauthClient: OAuthClient;
+  operators: Operators;
+  /** What was sealed for histories of Temporal; see temporal/sealed-payloads.ts. */
+  openPayloads: OpenPayloads;
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
   mcpSessions: OwnMcpSessions;
@@ -184,6 +191,7 @@ export function createService(given: ServiceParts): Service {
   const confirmConnection = createConfirmConnection(storage);
   const recordRefusal = createRecordRefusal(storage.audit);
   const parts = { config, storage };
+  const operators = createOperators({ storage, config, keys, logger });
   const connections = createOwnConnections({ config, storage, stores, mayChange, logger });
   const slack =
     config.slack &&
@@ -225,6 +233,8 @@ export function createService(given: ServiceParts): Service {
     mayChange,
     accounts: createAccounts({ config, storage, stores, mayChange, confirmConnection, logger }),
     oauthClient: createOAuthClient(config),
+    operators,
+    openPayloads: createOpenPayloads({ keys, operators }),
     recordRefusal,
     sealedText: createSealedText(keys),
     mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),

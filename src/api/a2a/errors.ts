@@ -25,6 +25,7 @@ const errors = {
   unknown_agent: malformed,
   unknown_server: malformed,
   conversation_not_found: malformed,
+  turn_not_found: malformed,
   turn_in_progress: unsupported,
   message_id_reused: malformed,
   idempotency_key_reused: malformed,

@@ -28,6 +28,7 @@ import { createRefusalLimit, limitRequests, limitOpenRequests, messageBodyLimit 
 import { mcpPath, mcpSurface } from '../mcp/route.ts';
 import type { Service } from '../../service/service.ts';
 import { nangoWebhook } from '../nango-webhook/route.ts';
+import { operatorsSurface } from '../operators/route.ts';
 import { openaiSurface } from '../openai/route.ts';
 import { slackSurface } from '../slack/route.ts';
 import { toolPages } from '../tool-pages/route.ts';
@@ -104,6 +105,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     elicitationsSurface(api, { service, readers, countEach });
     connectionsSurface(api, service);
     approvalsSurface(api, service);
+    operatorsSurface(api, service);
     mcpSurface(api, { service, readers, http: config.http });
     a2aSurface(api, { service, readers, bodyLimit, ...cards });
   });

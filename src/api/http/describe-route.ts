@@ -9,7 +9,7 @@ import { problems as table } from './problems.ts';
 import type { ProblemCode } from './problems.ts';
 
 interface Description {
-  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'service';
+  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'operators' | 'service';
   /** What generated clients call it. Never renamed. */
   id: string;
   summary: string;

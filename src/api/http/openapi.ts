@@ -49,7 +49,8 @@ export function describeApi(
         { name: 'conversations', description: 'What was said, and the neutral feed' },
         { name: 'elicitations', description: 'Questions to a person, and their answers' },
         { name: 'connections', description: 'Accounts at servers, and their end' },
-        { name: 'service', description: 'For operators' },
+        { name: 'operators', description: 'For operators: turns and questions of everyone in a tenant' },
+        { name: 'service', description: 'For whoever runs the service' },
       ],
     },
     // Untagged are the pages, which are made for browsers and may change.

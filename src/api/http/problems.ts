@@ -18,6 +18,7 @@ export const problems = {
   not_found: { status: 404, title: 'Not found' },
   unknown_agent: { status: 404, title: 'There is no such agent' },
   unknown_server: { status: 404, title: 'There is no such connection' },
+  turn_not_found: { status: 404, title: 'There is no such turn' },
   conversation_not_found: { status: 404, title: 'There is no such conversation' },
   elicitation_not_found: { status: 404, title: 'There is no such question' },
   approval_not_found: { status: 404, title: 'There is no such approval' },

@@ -35,6 +35,7 @@ const kinds = {
   unknown_agent: { ...invalid, code: 'model_not_found' },
   unknown_server: invalid,
   conversation_not_found: invalid,
+  turn_not_found: invalid,
   elicitation_not_found: invalid,
   approval_not_found: invalid,
   method_not_allowed: invalid,

@@ -14,15 +14,21 @@ export interface PagesParts extends Pick<
   | 'accounts'
   | 'approvals'
   | 'askedQuestion'
+  | 'authenticate'
   | 'connections'
   | 'mayChange'
   | 'now'
   | 'oauthClient'
+  | 'openPayloads'
+  | 'operators'
   | 'questionsOf'
   | 'recordRefusal'
   | 'sealedText'
 > {
-  config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & { auth: AuthConfig };
+  config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & {
+    auth: AuthConfig;
+    temporal: Pick<Config['temporal'], 'uiUrl'>;
+  };
   /** Stores and signals an answer; a question that is over is a `ServiceError`. */
   answer: AnswerQuestion;
   /** Absent: there is no Slack app. */

@@ -1,6 +1,6 @@
 /** Lines of what there is to know about something: a term, and what it is. For use inside `<dl>`. */
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 
 export function detail(term: string, description: Html): Html {
   return html`<div>

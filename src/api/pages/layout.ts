@@ -1,7 +1,7 @@
 /** The frame around every page, and the headers every page goes out with. */
 import type { FastifyReply } from 'fastify';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 import { icon } from './marks.ts';
 import { style, styleHash } from './style.ts';
 
@@ -12,6 +12,8 @@ export interface Page {
   footer?: Html;
   /** Has more to show than fits a card. */
   isWide?: boolean;
+  /** Has lists that take the width of a screen. */
+  isFull?: boolean;
   /** Nothing is left to decide: here stands the way back, for whoever came with one. How its button looks. */
   wayBack?: 'button' | 'button quiet';
   /** Where the browser goes by itself; a link in the body is there for browsers that do not. */
@@ -65,7 +67,8 @@ function headersWith({ connectTo }: PageScript): Record<string, string> {
 }
 
 function render(page: Page, returnUrl: string | null): string {
-  const { title, body, footer, isWide, wayBack, onwardUrl, script } = page;
+  const { title, body, footer, isWide, isFull, wayBack, onwardUrl, script } = page;
+  const width = (isFull === true && 'full') || (isWide === true && 'wide');
   // The sheet is ours and its hash is in the policy: it must not be escaped.
   const sheet: Html = { markup: `<style>${style}</style>` };
   const onward = onwardUrl !== undefined && html`<meta http-equiv="refresh" content="0; url=${onwardUrl}" />`;
@@ -87,7 +90,7 @@ function render(page: Page, returnUrl: string | null): string {
         ${onward} ${sheet} ${script && html`<script type="module" src="${script.src}"></script>`}
       </head>
       <body>
-        <main${isWide === true && html` class="wide"`}>${body} ${back}</main>
+        <main${width !== false && html` class="${width}"`}>${body} ${back}</main>
         ${footer && html`<footer>${footer}</footer>`}
       </body>
     </html> `.markup;

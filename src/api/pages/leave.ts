@@ -2,8 +2,8 @@
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { Accounts, BeginInput } from '../../service/accounts.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 import type { Page } from './layout.ts';
 import { monogram } from './marks.ts';
 

@@ -1,6 +1,6 @@
 /** The signs above a page's heading and in its tab. Decoration: the heading says the same in words. */
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 
 export function monogram(title: string): Html {
   return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;

@@ -5,8 +5,8 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 import { sendPage } from './layout.ts';
 import { notice } from './outcome-pages.ts';
 import type { Refusals } from './refusals.ts';

@@ -1,6 +1,6 @@
 /** The line that says who is signed in on a page, with the form to sign out. */
-import { html } from './html.ts';
-import type { Html } from './html.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
 import { displayName } from './login/session.ts';
 import type { Session } from './login/session.ts';
 import { returnField } from './return-url.ts';

@@ -1,18 +1,19 @@
 /** The pages' one style sheet. Inlined and allowed by its hash, so that a page is a single request. */
 import { hash } from 'node:crypto';
+import { timelineStyle } from '../../timeline/markup.ts';
 
 export const style = `
 :root {
   color-scheme: light dark;
   --page: #f4f4f1; --card: #ffffff; --text: #1c1d1f; --quiet: #63666b; --line: #e4e4df; --edge: #c9c9c3;
   --chip: #f1f1ed; --accent: #1c1d1f; --on-accent: #ffffff; --accent-hover: #3a3c40;
-  --hover: #f5f5f2; --focus: #3056d3; --good: #1d7a4c; --good-tint: #e5f4ea; --warn: #8a5300; --warn-tint: #fdf1dc;
+  --hover: #f5f5f2; --focus: #3056d3; --good: #1d7a4c; --good-tint: #e5f4ea; --warn: #8a5300; --warn-tint: #fdf1dc; --bad: #b3261e; --bad-tint: #fbe9e7;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #121315; --card: #1b1d20; --text: #eeeeec; --quiet: #a0a3a9; --line: #303338; --edge: #55595f;
     --chip: #272a2e; --accent: #f1f1ef; --on-accent: #17181a; --accent-hover: #d6d6d2;
-    --hover: #24272b; --focus: #93aaff; --good: #6fd19c; --good-tint: #183526; --warn: #f2c274; --warn-tint: #382a12;
+    --hover: #24272b; --focus: #93aaff; --good: #6fd19c; --good-tint: #183526; --warn: #f2c274; --warn-tint: #382a12; --bad: #ff9c94; --bad-tint: #3d1a17;
   }
 }
 * { box-sizing: border-box }
@@ -92,6 +93,7 @@ pre, .address {
 main.wide { max-width: 38rem }
 main.wide .lead { margin-bottom: 1.5rem }
 main.wide > .actions { padding-top: 1.5rem; border-top: 1px solid var(--line) }
+main.full { max-width: 56rem }
 h2 { margin: 0; font-size: 1.0625rem; line-height: 1.35; font-weight: 620; overflow-wrap: anywhere }
 .news { margin-bottom: 1.5rem; padding: .75rem .875rem; border-radius: .75rem; background: var(--good-tint); color: var(--good) }
 ul.connections { list-style: none; margin: 0; padding: 0 }
@@ -103,6 +105,7 @@ ul.connections { list-style: none; margin: 0; padding: 0 }
 .badge { padding: .125rem .625rem; border-radius: 1rem; background: var(--chip); color: var(--quiet); font-size: .8125rem; font-weight: 600; white-space: nowrap }
 .badge.good { background: var(--good-tint); color: var(--good) }
 .badge.warn { background: var(--warn-tint); color: var(--warn) }
+.badge.bad { background: var(--bad-tint); color: var(--bad) }
 .remark { margin: .875rem 0 0; color: var(--quiet); font-size: .9375rem }
 .remark.warn { color: var(--warn) }
 .connections dl { margin: 1rem 0 0; border: 0 }
@@ -128,6 +131,35 @@ footer { max-width: 27rem; color: var(--quiet); font-size: .875rem; text-align: 
 footer form { display: inline }
 footer button, .aside button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
 footer button:hover, .aside button:hover { background: none; color: var(--text) }
+nav { display: flex; gap: 1.25rem; margin: -.5rem 0 1.25rem; font-size: .9375rem }
+nav a { padding: .25rem 0; color: var(--quiet); text-decoration: none; border-bottom: 2px solid transparent }
+nav a:hover { color: var(--text) }
+nav a[aria-current] { color: var(--text); border-color: currentColor; font-weight: 600 }
+.full a { color: inherit; text-underline-offset: .15em }
+.full .head { grid-template-columns: 1fr auto; align-items: start }
+.full h1 { margin-bottom: .25rem }
+.full code { font: .875em ui-monospace, "SF Mono", Menlo, Consolas, monospace }
+.full section { margin-top: 2rem }
+.full section h2 { margin-bottom: .75rem }
+.full dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 2rem }
+.filter { display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); gap: .75rem; align-items: end; margin: 1rem 0 1.5rem }
+.filter label { color: var(--quiet); font-size: .875rem; font-weight: 400 }
+.filter input:not([type=radio], [type=checkbox]), .filter select { margin-top: .25rem; padding: .5rem .625rem; border-radius: .625rem; min-height: 2.75rem }
+.filter button { padding: .5rem .75rem; min-height: 2.75rem; border-radius: .625rem }
+ul.seen { list-style: none; margin: 0; padding: 0 }
+.seen > li { display: flex; flex-wrap: wrap; align-items: flex-start; justify-content: space-between; gap: .25rem 1rem; padding: .875rem 0; border-top: 1px solid var(--line) }
+.seen > li > div { flex: 1 1 16rem; min-width: 0 }
+.seen h2 { font-size: 1rem }
+.seen h2 a { display: inline-block; padding-block: .125rem }
+.seen p { margin: .125rem 0 0 }
+.waits { color: var(--warn); font-size: .9375rem }
+.open-question { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-top: .75rem; padding: .75rem .875rem; border-radius: .75rem; background: var(--warn-tint); color: var(--warn) }
+.open-question p { flex: 1 1 16rem; margin: 0 }
+.open-question .button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem; color: inherit; border-color: currentColor }
+.links { display: flex; gap: 1rem }
+.older { margin-top: 1rem }
+.older .button { width: auto; display: inline-block }
+${timelineStyle}
 @media (max-width: 30rem) {
   body { padding: .75rem }
   main { padding: 1.75rem 1.25rem 1.25rem }

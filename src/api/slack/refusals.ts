@@ -50,6 +50,7 @@ const lines = {
   unknown_agent: said,
   unknown_server: said,
   conversation_not_found: said,
+  turn_not_found: said,
   turn_in_progress: { kind: 'busy' },
   message_id_reused: said,
   idempotency_key_reused: said,

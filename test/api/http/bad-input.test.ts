@@ -100,6 +100,16 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     places: ['/approval'],
     because: 'twenty digits are an id like any other',
   },
+  {
+    operations: ['readTimeline', 'readContents', 'cancelTurnOfUser', 'expireQuestion'],
+    places: ['/turn', '/elicitation'],
+    because: 'twenty digits are an id like any other',
+  },
+  {
+    operations: ['searchTurns', 'searchQuestions'],
+    places: ['/user', '/agent', '/server'],
+    because: 'it is only compared with names',
+  },
 ];
 
 const requestedSchema = {

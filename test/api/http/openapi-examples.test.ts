@@ -19,7 +19,9 @@ type Prepare = (call: Call, example: number) => Promise<void>;
 
 let document: Document;
 let check: Check;
-const { service, alice } = useService();
+const { service, alice } = useService({
+  env: { AUTH_OPERATOR_CLAIM: 'sub', AUTH_OPERATOR_ROLE: 'alice', AUTH_CONTENTS_ROLE: 'alice' },
+});
 beforeAll(async () => {
   const response = await fetch(`${service.baseUrl}/openapi.json`);
   document = (await response.json()) as Document;
@@ -33,6 +35,11 @@ async function waitingTurn(): Promise<{ conversation: string; elicitationId: str
   const { elicitationId } = await stream.question('pending');
   stream.close();
   return { conversation, elicitationId };
+}
+
+async function turnOfWaiting(): Promise<string> {
+  const { elicitationId } = await waitingTurn();
+  return (await service.storage.elicitations.get(elicitationId))?.turnId ?? '';
 }
 
 /** Puts in place what has to exist before a route can be called, and says so in the call. */
@@ -70,6 +77,18 @@ const preparations: Record<string, Prepare> = {
     const tool = { server: 'tracker', place: 'tracker.example', tool: 'delete_issue' };
     await service.storage.approvals.remember({ ...whose, ...tool });
     call.path = { approval: id };
+  },
+  async readTimeline(call) {
+    call.path = { turn: await turnOfWaiting() };
+  },
+  async readContents(call) {
+    call.path = { turn: await turnOfWaiting() };
+  },
+  async cancelTurnOfUser(call) {
+    call.path = { turn: await turnOfWaiting() };
+  },
+  async expireQuestion(call) {
+    call.path = { elicitation: (await waitingTurn()).elicitationId };
   },
   async answerElicitation(call) {
     const { conversation, elicitationId } = await waitingTurn();

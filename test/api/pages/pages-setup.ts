@@ -11,10 +11,13 @@ import { demoLoginClient } from '../../../demo/identity.ts';
 import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { PagesParts } from '../../../src/api/pages/route.ts';
-import type { AgentConfig, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
+import type { AgentConfig, Config, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { createAccounts } from '../../../src/service/accounts.ts';
 import type { AccountsParts } from '../../../src/service/accounts.ts';
 import { createOAuthClient } from '../../../src/service/oauth-client.ts';
+import { createAuthenticate } from '../../../src/service/authenticate.ts';
+import { createOpenPayloads } from '../../../src/service/open-payloads.ts';
+import { createOperators } from '../../../src/service/operators.ts';
 import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
@@ -125,9 +128,18 @@ export async function setUpPages(
     confirmFound: (found) => confirm(toConfirmed(found, null)),
     logger,
   });
+  const temporal = { namespace: 'default', uiUrl: 'https://temporal.example' };
+  const operators = createOperators({
+    storage,
+    config: { temporal: temporal as Config['temporal'] },
+    keys,
+    logger,
+  });
+  const recordRefusal = createRecordRefusal(storage.audit);
   const parts = {
     config: {
       http,
+      temporal,
       auth: {
         issuer: identity.issuer,
         audience: 'interlude',
@@ -148,7 +160,10 @@ export async function setUpPages(
       logger,
     }),
     oauthClient: createOAuthClient({ http, servers }),
-    recordRefusal: createRecordRefusal(storage.audit),
+    recordRefusal,
+    operators,
+    openPayloads: createOpenPayloads({ keys, operators }),
+    authenticate: createAuthenticate({ auth: undefined, apiKeys: storage.apiKeys, recordRefusal }),
     sealedText: createSealedText(keys),
     now: () => storage.now(),
     askedQuestion: (principal, id) => askedQuestion(storage, principal, id),

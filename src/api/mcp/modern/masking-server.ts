@@ -49,6 +49,7 @@ const protocolCodes = {
   unknown_agent: InvalidParams,
   unknown_server: InvalidParams,
   conversation_not_found: InvalidParams,
+  turn_not_found: InvalidParams,
   turn_in_progress: InvalidParams,
   message_id_reused: InvalidParams,
   idempotency_key_reused: InvalidParams,

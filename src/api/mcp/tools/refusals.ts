@@ -15,6 +15,7 @@ const remedies = {
   unknown_agent: '',
   unknown_server: '',
   conversation_not_found: 'Leave conversationId out to begin a new conversation.',
+  turn_not_found: '',
   turn_in_progress:
     'This conversation is still at work on an earlier message. Call wait_for_turn with this conversationId and turnId, or leave conversationId out to begin a new conversation.',
   message_id_reused: '',

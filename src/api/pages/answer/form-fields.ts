@@ -1,8 +1,8 @@
 /** The fields of a question as inputs that need no script. What was typed comes back with its problem beside it. Pure. */
 import type { Choice, Field } from '../../../elicitation/form/field.ts';
 import { plainLine } from '../../../elicitation/plain-text.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 
 /** Names of inputs: a field may be called like one of ours. */
 const fieldPrefix = 'f.';

@@ -2,8 +2,8 @@
 import type { Status } from '../../../elicitation/elicitation.ts';
 import { warningText } from '../../../elicitation/url-safety.ts';
 import { detail } from '../details.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { cross, dash, monogram, tick } from '../marks.ts';
 import { finishedPage } from '../outcome-pages.ts';

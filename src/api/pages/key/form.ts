@@ -1,6 +1,6 @@
 /** The one field an API key is entered in. What was entered never comes back to the page, also not when it is wrong. */
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 
 export interface KeyField {
   serverTitle: string;

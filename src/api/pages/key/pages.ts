@@ -2,7 +2,7 @@
 import { isKey } from '../../../service/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import { detail, scopeList } from '../details.ts';
-import { html } from '../html.ts';
+import { html } from '../../../html/html.ts';
 import { keyField } from './form.ts';
 import type { KeyField } from './form.ts';
 import type { Page } from '../layout.ts';

@@ -11,7 +11,7 @@ export interface IdentityClient {
   begin(
     elicitationId: string | null,
     options: { asSomeoneElse: boolean },
-  ): Promise<{ url: URL } & Omit<SignIn, 'expiresAt' | 'returnUrl' | 'to'>>;
+  ): Promise<{ url: URL } & Omit<SignIn, 'expiresAt' | 'returnUrl' | 'to' | 'turnId'>>;
   /** `query` is what the issuer sent the browser back with. */
   complete(query: string, signIn: SignIn): Promise<UserPrincipal>;
 }

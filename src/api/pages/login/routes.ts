@@ -1,6 +1,7 @@
 /** Signing in and out on the pages. A sign-in leads back to where it was begun: a question, or the settings page. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { TurnParamsSchema } from '../../../contract/operators.ts';
 import { ElicitationIdSchema } from '../../../contract/ids.ts';
 import type { PageContext } from '../context.ts';
 import { isFromOurPage } from '../csrf.ts';
@@ -14,8 +15,10 @@ import type { SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
 const loginQuery = z.union([
-  z.object({ e: ElicitationIdSchema, as }).transform((query) => ({ ...query, to: undefined })),
-  z.object({ to: z.enum(otherGoals), as }).transform((query) => ({ ...query, e: null })),
+  z.object({ e: ElicitationIdSchema, as }).transform((query) => ({ ...query, to: undefined, turn: null })),
+  z
+    .object({ to: z.enum(otherGoals), turn: TurnParamsSchema.shape.turn.nullable().default(null), as })
+    .transform((query) => ({ ...query, e: null })),
 ]);
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
 const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), csrf: z.string() });
@@ -34,15 +37,16 @@ export function loginRoutes(
       const { url, ...signIn } = await identity.begin(query.data.e, {
         asSomeoneElse: query.data.as === 'other',
       });
-      const { to = 'connections' } = query.data;
-      sessions.rememberSignIn(request, reply, { ...signIn, to, returnUrl: request.returnUrl });
+      const { to = 'connections', turn: turnId } = query.data;
+      sessions.rememberSignIn(request, reply, { ...signIn, to, turnId, returnUrl: request.returnUrl });
       return await reply.redirect(url.href, 303);
     } catch (error) {
       logger.error(
         { issuer: config.auth.issuer, reason: reasonOf(error) },
         'sign-in cannot begin: the issuer does not answer',
       );
-      const again = loginUrl(publicUrl, query.data.e, request);
+      const { e, to, turn } = query.data;
+      const again = to === 'operators' ? operatorsLoginUrl(publicUrl, turn) : loginUrl(publicUrl, e, request);
       return sendPage(
         reply,
         notice(
@@ -70,7 +74,9 @@ export function loginRoutes(
         ),
       );
     }
-    const again = loginUrl(publicUrl, signIn.elicitationId, signIn);
+    const { elicitationId, to, turnId } = signIn;
+    const again =
+      to === 'operators' ? operatorsLoginUrl(publicUrl, turnId) : loginUrl(publicUrl, elicitationId, signIn);
     if (query.data.error !== undefined) {
       return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
     }
@@ -123,9 +129,19 @@ export function loginUrl(
   return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
 }
 
-function goalUrl(publicUrl: string, { elicitationId, to }: Pick<SignIn, 'elicitationId' | 'to'>): string {
+/** `turnId`: the one to show then; null: all of them. */
+export function operatorsLoginUrl(publicUrl: string, turnId: string | null): string {
+  const turn = turnId === null ? '' : `&turn=${encodeURIComponent(turnId)}`;
+  return `${publicUrl}/auth/login?to=operators${turn}`;
+}
+
+function goalUrl(
+  publicUrl: string,
+  { elicitationId, to, turnId }: Pick<SignIn, 'elicitationId' | 'to' | 'turnId'>,
+): string {
   if (elicitationId !== null) return `${publicUrl}/auth/connect?e=${encodeURIComponent(elicitationId)}`;
-  return `${publicUrl}${pathOf[to]}`;
+  const turn = to === 'operators' && turnId !== null ? `/turns/${encodeURIComponent(turnId)}` : '';
+  return `${publicUrl}${pathOf[to]}${turn}`;
 }
 
 const pathOf = {
@@ -133,6 +149,7 @@ const pathOf = {
   playground: '/',
   'slack-link': '/slack/link',
   'slack-install': '/slack/install',
+  operators: '/operators',
 };
 
 /** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */

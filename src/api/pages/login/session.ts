@@ -22,12 +22,13 @@ const sessionSchema = z.object({
   user: z.string(),
   name: z.string().optional(),
   isOperator: z.boolean().default(false),
+  seesContents: z.boolean().default(false),
   csrf: z.string(),
   expiresAt: z.number(),
 });
 
 /** The pages that a sign-in may lead to when it is not for a question. */
-export const otherGoals = ['connections', 'playground', 'slack-link', 'slack-install'] as const;
+export const otherGoals = ['connections', 'playground', 'slack-link', 'slack-install', 'operators'] as const;
 
 const signInSchema = z.object({
   state: z.string(),
@@ -36,6 +37,8 @@ const signInSchema = z.object({
   /** The question it leads to; null when it leads to the page that `to` names. */
   elicitationId: z.string().nullable(),
   to: z.enum(otherGoals).default('connections'),
+  /** With `operators`: the turn to show. */
+  turnId: z.string().nullable().default(null),
   returnUrl: z.string().nullable().default(null),
   expiresAt: z.number(),
 });
@@ -89,13 +92,14 @@ export function createSessions(sealedText: SealedText, publicUrl: string): Sessi
       const session = read(request, sessionCookie, sessionSchema);
       return session && { ...session, returnUrl: request.returnUrl };
     },
-    start(reply, { tenant, user, name, isOperator = false }) {
+    start(reply, { tenant, user, name, isOperator = false, seesContents = false }) {
       const session = {
         id: randomText(),
         tenant,
         user,
         ...(name !== undefined && { name }),
         isOperator,
+        seesContents,
         csrf: randomText(),
         expiresAt: Date.now() + sessionLifeMs,
       };
@@ -127,8 +131,14 @@ export function sessionHash(session: Session): string {
 }
 
 /** Who the session acts for. */
-export function principalOf({ tenant, user, isOperator }: Session): UserPrincipal {
-  return { kind: 'user', tenant, user, ...(isOperator && { isOperator }) };
+export function principalOf({ tenant, user, isOperator, seesContents }: Session): UserPrincipal {
+  return {
+    kind: 'user',
+    tenant,
+    user,
+    ...(isOperator && { isOperator }),
+    ...(seesContents && { seesContents }),
+  };
 }
 
 export function displayName(session: Session): string {

@@ -5,8 +5,8 @@
 import type { OwnConnection } from '../../../service/connections.ts';
 import { notConnectedPage } from '../settings/connection-pages.ts';
 import { detail, scopeList } from '../details.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { Page, PageScript } from '../layout.ts';
 import { busyMonogram, monogram } from '../marks.ts';
 import type { Goal } from './goal.ts';

@@ -1,8 +1,8 @@
 /** The question and the pages it is asked again on. Pure: data in, `Page` out; no page needs JavaScript. */
 import type { UrlWarning } from '../../../elicitation/elicitation.ts';
 import { detail, scopeList } from '../details.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { cross, monogram } from '../marks.ts';
 import { returnField } from '../return-url.ts';

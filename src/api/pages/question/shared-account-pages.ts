@@ -1,8 +1,8 @@
 /** What the pages say of an account that everybody shares. Pure: data in, `Page` out. */
 import { askWhom } from '../../../elicitation/shared-account.ts';
 import { detail } from '../details.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { monogram } from '../marks.ts';
 import { dismissal, questionFields } from './pages.ts';

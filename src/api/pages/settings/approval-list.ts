@@ -1,8 +1,8 @@
 /** On the settings page: which tools somebody wants to be called without being asked. Pure. */
 import { inWords } from '../../../elicitation/wording.ts';
 import type { OwnApproval } from '../../../service/approvals.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import { returnField } from '../return-url.ts';
 import type { SignedIn } from '../signed-in.ts';
 import { day } from './day.ts';

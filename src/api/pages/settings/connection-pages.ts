@@ -1,7 +1,7 @@
 /** What the settings page leads to. Pure: data in, `Page` out. */
 import { isKey } from '../../../service/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
-import { html } from '../html.ts';
+import { html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { exclamation, monogram, tick } from '../marks.ts';
 import { keepingReturn } from '../return-url.ts';

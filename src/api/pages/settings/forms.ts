@@ -1,7 +1,7 @@
 /** What can be done to a connection, as forms. */
 import type { OwnConnection } from '../../../service/connections.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import { keepingReturn, returnField } from '../return-url.ts';
 import type { SignedIn } from '../signed-in.ts';
 

@@ -1,7 +1,7 @@
 /** On the settings page: who acts as the person in Slack. Pure. */
 import type { ShownLink } from '../../../service/slack/links.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { SignedIn } from '../signed-in.ts';
 import { day } from './day.ts';
 

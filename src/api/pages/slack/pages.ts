@@ -1,6 +1,6 @@
 /** The pages between Slack and our sign-in. Pure: data in, `Page` out. */
 import { detail } from '../details.ts';
-import { html } from '../html.ts';
+import { html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { exclamation, monogram, tick } from '../marks.ts';
 import { notice } from '../outcome-pages.ts';

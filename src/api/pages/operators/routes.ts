@@ -1,0 +1,179 @@
+/** Pages for operators, behind their role: everyone's turns and questions in their tenant, and the end of either. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { QuestionParamsSchema, TurnParamsSchema } from '../../../contract/operators.ts';
+import { operatorOf } from '../../../service/operators.ts';
+import type { Operator, Page as Found } from '../../../service/operators.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { PageContext } from '../context.ts';
+import { isFromOurPage } from '../csrf.ts';
+import { sendPage } from '../layout.ts';
+import type { Page, Redirect } from '../layout.ts';
+import { operatorsLoginUrl } from '../login/routes.ts';
+import { principalOf } from '../login/session.ts';
+import { foreignFormPage, notice, signInAgainPage } from '../outcome-pages.ts';
+import { signedInAs } from '../signed-in.ts';
+import { cancelPage, expirePage, notOperatorPage, questionsPage, storyPage, turnsPage } from './pages.ts';
+import type { ListView, OperatorView } from './pages.ts';
+import { nextQuery, readFilter, toSearch } from './search.ts';
+import type { Filter } from './search.ts';
+
+const perPage = 50;
+const form = z.object({ csrf: z.string() });
+
+type Show = (given: {
+  by: Operator;
+  view: OperatorView;
+  request: FastifyRequest;
+}) => Promise<Page | Redirect>;
+
+export function operatorRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, operators, sessions, refusals, now } = context;
+  const { publicUrl } = config.http;
+
+  /** Null: it was answered, because nobody is signed in, or no operator. */
+  async function enter(request: FastifyRequest, reply: FastifyReply, isForm: boolean) {
+    const session = sessions.read(request);
+    const signInUrl = operatorsLoginUrl(publicUrl, turnIn(request));
+    if (!session) {
+      if (isForm) {
+        await refusals.record(request, 'a form without a session');
+        sendPage(reply, signInAgainPage(signInUrl));
+      } else reply.redirect(signInUrl, 303);
+      return null;
+    }
+    if (isForm) {
+      const { data } = form.safeParse(request.body);
+      if (!data || !isFromOurPage(request, publicUrl, session, data.csrf)) {
+        await refusals.record(request, 'form from another page');
+        sendPage(reply, foreignFormPage());
+        return null;
+      }
+    }
+    const signedIn = signedInAs(session, publicUrl);
+    if (!session.isOperator) {
+      await refusals.record(request, 'an operators’ page', { isRepeatable: true });
+      sendPage(reply, notOperatorPage(signedIn));
+      return null;
+    }
+    const by = operatorOf(principalOf(session), request.ip);
+    return { by, view: { ...signedIn, seesContents: by.seesContents, now: now() }, request };
+  }
+
+  const answering = (show: Show, isForm: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const given = await enter(request, reply, isForm);
+    if (!given) return reply;
+    try {
+      return await sendPage(reply, await show(given));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const page = refusedPages[error.code];
+      if (!page) throw error;
+      await refusals.record(request, error.code);
+      return sendPage(reply, page(`${publicUrl}/operators`));
+    }
+  };
+  const get = (path: string, show: Show) => fastify.get(path, answering(show, false));
+  const post = (path: string, show: Show) => fastify.post(path, answering(show, true));
+
+  get('/operators', async ({ by, view, request }) => {
+    const { filter, after } = readFilter(request.query);
+    const { state } = filter;
+    const found = await operators.turns(
+      by,
+      { ...toSearch(filter, view.now), state },
+      { after, limit: perPage },
+    );
+    return turnsPage(listView(view, filter, found, 'operators'));
+  });
+
+  get('/operators/questions', async ({ by, view, request }) => {
+    const { filter: given, after } = readFilter(request.query);
+    // The address without a query shows what is open.
+    const filter: Filter = isEmpty(request.query) ? { ...given, status: 'pending' } : given;
+    const { status } = filter;
+    const found = await operators.questions(
+      by,
+      { ...toSearch(filter, view.now), status },
+      { after, limit: perPage },
+    );
+    return questionsPage(listView(view, filter, found, 'operators/questions'));
+  });
+
+  get('/operators/turns/:turn', async ({ by, view, request }) =>
+    storyPage(view, await operators.story(by, turnOf(request)), false),
+  );
+
+  post('/operators/turns/:turn/contents', async ({ by, view, request }) =>
+    storyPage(view, await operators.contents(by, turnOf(request)), true),
+  );
+
+  get('/operators/turns/:turn/cancel', async ({ by, view, request }) =>
+    cancelPage(view, (await operators.story(by, turnOf(request))).turn),
+  );
+
+  post('/operators/turns/:turn/cancel', async ({ by, request }) => {
+    await operators.cancel(by, turnOf(request));
+    return { redirectTo: `${publicUrl}/operators/turns/${turnOf(request)}` };
+  });
+
+  get('/operators/questions/:elicitation/expire', async ({ by, view, request }) =>
+    expirePage(view, await operators.question(by, questionOf(request))),
+  );
+
+  post('/operators/questions/:elicitation/expire', async ({ by, request }) => {
+    const { question } = await operators.expire(by, questionOf(request));
+    return { redirectTo: `${publicUrl}/operators/turns/${question.turnId}` };
+  });
+
+  function listView<Item>(
+    view: OperatorView,
+    filter: Filter,
+    { items, next }: Found<Item>,
+    path: string,
+  ): ListView<Item> {
+    return {
+      ...view,
+      filter,
+      items,
+      nextUrl: next && `${publicUrl}/${path}?${nextQuery(filter, next)}`,
+      agents: [...config.agents.values()],
+      servers: [...config.servers.values()],
+    };
+  }
+}
+
+const refusedPages: Partial<Record<ServiceError['code'], (again: string) => Page>> = {
+  turn_not_found: (again) =>
+    notice(404, 'No such turn', 'There is no turn with this id in your tenant.', again),
+  elicitation_not_found: (again) =>
+    notice(404, 'No such question', 'There is no question with this id in your tenant.', again),
+  forbidden: (again) =>
+    notice(
+      403,
+      'You may not see contents',
+      'That takes a role of its own, which your account does not have.',
+      again,
+    ),
+};
+
+/** What cannot be an id is not looked for. */
+function turnOf({ params }: FastifyRequest): string {
+  const { data } = TurnParamsSchema.safeParse(params);
+  if (!data) throw new ServiceError('turn_not_found', 'This is not the id of a turn.');
+  return data.turn;
+}
+
+function questionOf({ params }: FastifyRequest): string {
+  const { data } = QuestionParamsSchema.safeParse(params);
+  if (!data) throw new ServiceError('elicitation_not_found', 'This is not the id of a question.');
+  return data.elicitation;
+}
+
+function turnIn({ params }: FastifyRequest): string | null {
+  return TurnParamsSchema.safeParse(params).data?.turn ?? null;
+}
+
+function isEmpty(query: unknown): boolean {
+  return Object.keys({ ...(query as object) }).length === 0;
+}

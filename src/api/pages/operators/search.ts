@@ -1,0 +1,74 @@
+/** What an operator looks for, as it is in the address of a list. */
+import { z } from 'zod';
+import { turnStates } from '../../../service/operators.ts';
+import type { QuestionSearch, SearchPosition, TurnSearch } from '../../../service/operators.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** `within`: no older than that. Else: older. */
+export const ages = {
+  hour: { words: 'last hour', ms: hourMs, isWithin: true },
+  day: { words: 'last day', ms: dayMs, isWithin: true },
+  week: { words: 'last week', ms: 7 * dayMs, isWithin: true },
+  'over-10-minutes': { words: 'older than 10 minutes', ms: 10 * minuteMs, isWithin: false },
+  'over-hour': { words: 'older than an hour', ms: hourMs, isWithin: false },
+  'over-day': { words: 'older than a day', ms: dayMs, isWithin: false },
+} as const;
+
+const name = z
+  .string()
+  .trim()
+  .regex(/^[^\p{C}]{1,255}$/u)
+  .optional()
+  .catch(undefined);
+
+const filterSchema = z.object({
+  user: name,
+  agent: name,
+  server: name,
+  state: z.enum(turnStates).optional().catch(undefined),
+  status: z.enum(['pending', 'accept', 'decline', 'cancel', 'expired']).optional().catch(undefined),
+  age: z
+    .enum(Object.keys(ages) as (keyof typeof ages)[])
+    .optional()
+    .catch(undefined),
+});
+
+export type Filter = z.infer<typeof filterSchema>;
+
+const positionSchema = z.object({
+  at: z.coerce.number().int().min(0),
+  after: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/),
+});
+
+/** What is not understood counts as not given. */
+export function readFilter(query: unknown): { filter: Filter; after: SearchPosition | null } {
+  const filter = filterSchema.safeParse(query).data ?? {};
+  const { data: position } = positionSchema.safeParse(query);
+  return { filter, after: position ? { createdAt: position.at, id: position.after } : null };
+}
+
+export function toSearch(
+  { user, agent, server, age }: Filter,
+  now: number,
+): Omit<TurnSearch & QuestionSearch, 'state' | 'status'> {
+  const { ms, isWithin } = age === undefined ? { ms: 0, isWithin: undefined } : ages[age];
+  return {
+    user,
+    agent,
+    server,
+    since: isWithin === true ? now - ms : undefined,
+    until: isWithin === false ? now - ms : undefined,
+  };
+}
+
+/** Of the page after this position. */
+export function nextQuery(filter: Filter, { createdAt, id }: SearchPosition): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return new URLSearchParams([...given, ['at', String(createdAt)], ['after', id]] as [
+    string,
+    string,
+  ][]).toString();
+}

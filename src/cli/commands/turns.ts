@@ -1,0 +1,211 @@
+/**
+ * `interlude turns | turn | questions | cancel`: what operators see of turns and questions, and the end of either, at a terminal.
+ * They work on the database, with the environment of a process, and need no role: whoever runs them has its keys.
+ */
+import { userInfo } from 'node:os';
+import { pino } from 'pino';
+import { openDependencies } from '../../processes/dependencies.ts';
+import { readConfig } from '../../processes/read-config.ts';
+import { createOperators, stateOf, turnStates } from '../../service/operators.ts';
+import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../../service/operators.ts';
+import { ServiceError } from '../../service/service-error.ts';
+import type { Status } from '../../elicitation/elicitation.ts';
+import { plainText } from '../../elicitation/plain-text.ts';
+import { timelineOfStory } from '../turns/print-story.ts';
+import { askedForIn, inTime, waitInWords } from '../../timeline/words.ts';
+import { readDuration } from '../../tools/read-duration.ts';
+import type { Duration } from '../../tools/read-duration.ts';
+import { defineCommand, UsageError } from '../command.ts';
+
+const search = {
+  tenant: { type: 'string', value: '<tenant>', description: 'of this tenant only' },
+  user: { type: 'string', value: '<user>', description: 'of this user only' },
+  agent: { type: 'string', value: '<agent>', description: 'of this agent only' },
+  server: {
+    type: 'string',
+    value: '<server>',
+    description: 'that called this server, or delegated to this agent',
+  },
+  older: { type: 'string', value: '<duration>', description: 'accepted longer ago than that, like 10m' },
+  newer: { type: 'string', value: '<duration>', description: 'accepted no longer ago than that, like 24h' },
+  limit: { type: 'string', value: '<number>', description: 'how many at most', default: '50' },
+} as const;
+
+export const turns = defineCommand({
+  arguments: [],
+  options: {
+    ...search,
+    state: { type: 'string', value: '<state>', description: turnStates.join(', ') },
+  },
+  details: 'Newest first. interlude turn <id> tells what happened in one.',
+  run: ({ state, limit, ...given }) =>
+    withOperators(given.tenant, async ({ operators, by, now }) => {
+      const { items } = await operators.turns(
+        by,
+        { ...searchOf(given, now), state: oneOf('--state', state, turnStates) },
+        { after: null, limit: numberIn(limit) },
+      );
+      return items.length === 0 ? 'No turn matches.' : items.map((turn) => turnLines(turn, now)).join('\n');
+    }),
+});
+
+export const questions = defineCommand({
+  arguments: [],
+  options: {
+    ...search,
+    server: { ...search.server, description: 'of this server only' },
+    status: {
+      type: 'string',
+      value: '<status>',
+      description: 'pending, accept, decline, cancel, expired, or all',
+      default: 'pending',
+    },
+  },
+  details: 'Those that are open, unless said otherwise; newest first.',
+  run: ({ status, limit, ...given }) =>
+    withOperators(given.tenant, async ({ operators, by, now }) => {
+      const { items } = await operators.questions(
+        by,
+        {
+          ...searchOf(given, now),
+          status: status === 'all' ? undefined : oneOf('--status', status, statuses),
+        },
+        { after: null, limit: numberIn(limit) },
+      );
+      return items.length === 0
+        ? 'No question matches.'
+        : items.map((one) => questionLines(one, now)).join('\n');
+    }),
+});
+
+export const turn = defineCommand({
+  arguments: ['<id>'],
+  options: {
+    contents: {
+      type: 'boolean',
+      description: 'with what was said, called and answered; this is recorded in the audit',
+    },
+  },
+  run: ({ contents }, [id = '']) =>
+    withOperators(undefined, async ({ operators, by, now }) =>
+      timelineOfStory(await (contents ? operators.contents(by, id) : operators.story(by, id)), now),
+    ),
+});
+
+export const cancel = defineCommand({
+  arguments: ['<turn or question>'],
+  options: {},
+  details:
+    'A turn is cancelled, and its open questions close. A question expires, and its turn goes on without an answer.',
+  run: (_, [id = '']) =>
+    withOperators(undefined, async ({ operators, by }) => {
+      const isCancelled = await operators.cancel(by, id).catch(nullIf('turn_not_found'));
+      if (isCancelled !== null)
+        return isCancelled ? `The turn ${id} is being cancelled.` : `The turn ${id} was over.`;
+      const expired = await operators.expire(by, id).catch(nullIf('elicitation_not_found'));
+      if (!expired) throw new Error(`There is no turn and no question ${id}.`);
+      return expired.isChanged
+        ? `The question ${id} has expired.`
+        : `The question ${id} was settled before: ${expired.question.status}.`;
+    }),
+});
+
+interface Tools {
+  operators: Operators;
+  by: Operator;
+  now: number;
+}
+
+/** Prints what `work` returns. */
+async function withOperators(
+  tenant: string | undefined,
+  work: (tools: Tools) => Promise<string>,
+): Promise<void> {
+  const parts = await openDependencies(readConfig(), pino({ level: 'silent' }));
+  try {
+    const by = {
+      tenant: tenant ?? null,
+      actor: `${userInfo().username} (command line)`,
+      address: null,
+      seesContents: true,
+    };
+    const text = await work({ operators: createOperators(parts), by, now: parts.storage.now() });
+    process.stdout.write(`${plainText(text)}\n`);
+  } finally {
+    await parts.storage.close();
+  }
+}
+
+interface GivenSearch {
+  user: string | undefined;
+  agent: string | undefined;
+  server: string | undefined;
+  older: string | undefined;
+  newer: string | undefined;
+}
+
+function searchOf({ user, agent, server, older, newer }: GivenSearch, now: number) {
+  const before = (option: string, text: string | undefined) =>
+    text === undefined ? undefined : now - durationIn(option, text);
+  return { user, agent, server, since: before('--newer', newer), until: before('--older', older) };
+}
+
+function durationIn(option: string, text: string): number {
+  try {
+    return readDuration(text as Duration);
+  } catch (cause) {
+    throw new UsageError(`${option} ${text} is no duration; write for example 10m.`, { cause });
+  }
+}
+
+function numberIn(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new UsageError(`--limit ${text} is no number from 1 to 99999.`);
+  return Number(text);
+}
+
+const statuses = ['pending', 'accept', 'decline', 'cancel', 'expired'] as const satisfies Status[];
+
+function oneOf<Word extends TurnState | Status>(
+  option: string,
+  given: string | undefined,
+  words: readonly Word[],
+): Word | undefined {
+  if (given === undefined) return undefined;
+  const word = words.find((one) => one === given);
+  if (word === undefined) throw new UsageError(`${option} ${given} is none of ${words.join(', ')}.`);
+  return word;
+}
+
+function nullIf(code: ServiceError['code']): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof ServiceError && error.code === code) return null;
+    throw error;
+  };
+}
+
+function turnLines(given: SeenTurn, now: number): string {
+  const { agent, user, createdAt, endedAt, turnId, waitsFor } = given;
+  const time = inTime((endedAt ?? now) - createdAt);
+  const line = [
+    stateOf(given).padEnd(10),
+    timeOf(createdAt),
+    time.padStart(7),
+    turnId,
+    `${agent} for ${user ?? 'a service'}`,
+  ];
+  return [
+    line.join('  '),
+    ...waitsFor.map((question) => `            ${waitInWords(question, now)} (${question.id})`),
+  ].join('\n');
+}
+
+function questionLines(question: SeenQuestion, now: number): string {
+  const { id, status, createdAt, settledAt, user, request, turnId } = question;
+  const time = inTime((settledAt ?? now) - createdAt);
+  const what = status === 'pending' ? waitInWords(question, now) : `${user} was asked ${askedForIn(request)}`;
+  return `${[status.padEnd(8), timeOf(createdAt), time.padStart(7), id, what].join('  ')}\n          turn ${turnId}`;
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,90 @@
+/** Turns and questions at a terminal, as operators see them, on the database of a service. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { ask, beginTurn } from '../api/api-under-test.ts';
+import { bareEnvironment } from '../bare-environment.ts';
+
+let folder: string;
+let storage: Storage;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-turns-'));
+  storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+  for (const name of ['one', 'two']) await ask(storage, await beginTurn(storage, name));
+  await beginTurn(storage, 'busy');
+});
+afterAll(async () => {
+  await storage.close();
+  await rm(folder, { recursive: true });
+});
+
+async function interlude(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const env = { ...bareEnvironment(), INTERLUDE_DATA: folder, TEMPORAL_UI_URL: 'https://temporal.example' };
+  const child = spawn(process.execPath, ['src/cli/checkout.ts', ...args], { cwd: root, env });
+  let [output, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const [code] = await once(child, 'close');
+  return { code: Number(code), output, errors };
+}
+
+test('turns are listed with what they wait for, and told one by one', async () => {
+  const { output } = await interlude('turns', '--state', 'waiting', '--user', 'alice');
+  expect(output.split('\n')).toEqual([
+    expect.stringMatching(/^waiting .* turn-of-two {2}assistant for alice$/),
+    expect.stringMatching(/Waits for alice to connect Tracker, for .*; 10 min left \(question-of-two\)$/),
+    expect.stringMatching(/^waiting .* turn-of-one {2}assistant for alice$/),
+    expect.stringMatching(/\(question-of-one\)$/),
+    '',
+  ]);
+  const { output: told } = await interlude('turn', 'turn-of-one');
+  expect(told).toContain('assistant for alice: waiting');
+  expect(told).toContain(
+    'https://temporal.example/namespaces/default/workflows/turn%2Fdemo%2Fone%2Fturn-of-one',
+  );
+  expect(told).toMatch(/alice was asked to connect Tracker · waiting for /);
+  expect(told).not.toContain('hello');
+});
+
+test('contents are shown when they are asked for, which is in the audit', async () => {
+  expect((await interlude('turn', 'turn-of-one', '--contents')).output).toContain('Message: hello');
+  expect(await storage.audit.ofTurn('turn-of-one')).toMatchObject([
+    { action: 'viewed', actor: expect.stringContaining('(command line)') },
+  ]);
+});
+
+test('open questions are listed; one is expired and a turn is cancelled, once each', async () => {
+  expect((await interlude('questions')).output).toMatch(
+    /^pending .*question-of-two .*\n +turn turn-of-two\n/,
+  );
+  const done = await Promise.all([
+    interlude('cancel', 'question-of-one'),
+    interlude('cancel', 'turn-of-two'),
+  ]);
+  expect(done.map(({ output }) => output)).toEqual([
+    'The question question-of-one has expired.\n',
+    'The turn turn-of-two is being cancelled.\n',
+  ]);
+  expect(await storage.elicitations.get('question-of-two')).toMatchObject({ status: 'cancel' });
+  const [again, open] = await Promise.all([interlude('cancel', 'question-of-one'), interlude('questions')]);
+  expect(again.output).toContain('was settled before: expired');
+  expect(open.output).toBe('No question matches.\n');
+});
+
+test('what cannot be done is said with what can', async () => {
+  const [unknown, asleep] = await Promise.all([
+    interlude('cancel', 'nothing'),
+    interlude('turns', '--state', 'asleep'),
+  ]);
+  expect(unknown).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('There is no turn and no question nothing.'),
+  });
+  expect(asleep).toMatchObject({ code: 2, errors: expect.stringContaining('waiting, working, completed') });
+});
