@@ -142,8 +142,8 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
     };
     const items = timelineOf(entries, { contents, more });
     const [first] = items;
-    if (contents && first?.kind === 'started')
-      first.contents = [{ label: 'Message', text: asText(await storage.turns.given(turn)) }];
+    const message = contents ? asText(await storage.turns.given(turn)) : '';
+    if (first?.kind === 'started' && message !== '') first.contents = [{ label: 'Message', text: message }];
     return { turn, links: linksOf(config, turn), items, waitedMs: waitedMs(items, storage.now()) };
   }
 

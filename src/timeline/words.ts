@@ -61,19 +61,25 @@ export function lineOf(item: TimelineItem, now?: number): Line {
   }
 }
 
+interface OpenQuestion {
+  user: string;
+  request: ElicitationRequest;
+  createdAt: number;
+  deadline: number;
+}
+
 /** Who is waited for, for what, how long, and until when. */
-export function waitInWords(
-  {
-    user,
-    request,
-    createdAt,
-    deadline,
-  }: { user: string; request: ElicitationRequest; createdAt: number; deadline: number },
+export function waitInWords(question: OpenQuestion, now: number): string {
+  return `Waits for ${question.user} ${askedForIn(question.request)}, ${openInWords(question, now)}`;
+}
+
+/** How long, and until when. */
+export function openInWords(
+  { createdAt, deadline }: Omit<OpenQuestion, 'user' | 'request'>,
   now: number,
 ): string {
   const left = deadline - now;
-  const until = left > 0 ? `${inTime(left)} left` : 'overdue';
-  return `Waits for ${user} ${askedForIn(request)}, for ${inTime(now - createdAt)}; ${until}`;
+  return `for ${inTime(now - createdAt)}; ${left > 0 ? `${inTime(left)} left` : 'overdue'}`;
 }
 
 export function askedForIn({ mode, context }: ElicitationRequest): string {

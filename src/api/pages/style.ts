@@ -136,7 +136,8 @@ nav a { padding: .25rem 0; color: var(--quiet); text-decoration: none; border-bo
 nav a:hover { color: var(--text) }
 nav a[aria-current] { color: var(--text); border-color: currentColor; font-weight: 600 }
 .full a { color: inherit; text-underline-offset: .15em }
-.full .head { grid-template-columns: 1fr auto; align-items: start }
+.full .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between }
+.full .head h1 { flex: 1 1 12rem }
 .full h1 { margin-bottom: .25rem }
 .full code { font: .875em ui-monospace, "SF Mono", Menlo, Consolas, monospace }
 .full section { margin-top: 2rem }

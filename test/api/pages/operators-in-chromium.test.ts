@@ -59,32 +59,35 @@ async function setUp() {
   return { ...setup, page };
 }
 
-/** What is wrong with the page at 390 pixels and at twice the size of letters there, in both themes. */
+const looks = [
+  { width: 390, percent: 100, colorScheme: 'light' },
+  { width: 390, percent: 100, colorScheme: 'dark' },
+  { width: 390, percent: 200, colorScheme: 'light' },
+  { width: 1280, percent: 100, colorScheme: 'light' },
+] as const;
+
+/** What is wrong with the page on a phone, with letters of twice the size there, and on a desk. */
 async function inspect(page: Page, name: string): Promise<string[]> {
   const problems: string[] = [];
   await page.evaluate(axe.source);
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const [width, size] of [
-      [390, 100],
-      [390, 200],
-      [1280, 100],
-    ] as const) {
-      const where = `${name} ${width} ${size} ${colorScheme}`;
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 844 });
-      await page.evaluate((percent) => (document.documentElement.style.fontSize = `${percent}%`), size);
-      const tooWide = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      if (tooWide > 0) problems.push(`${where}: ${tooWide} pixels too wide`);
-      const { violations } = await page.evaluate(() =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run(),
-      );
-      problems.push(
-        ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${where}: ${id} ${html}`)),
-      );
-      await picture(page, where);
-    }
+  for (const { width, percent, colorScheme } of looks) {
+    const where = `${name} ${width} ${percent} ${colorScheme}`;
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 844 });
+    await page.evaluate((size) => (document.documentElement.style.fontSize = size), `${percent}%`);
+    const excess = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth - clientWidth;
+    });
+    if (excess > 0) problems.push(`${where}: ${excess} pixels too wide`);
+    const { violations } = await page.evaluate(() =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(),
+    );
+    problems.push(
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${where}: ${id} ${html}`)),
+    );
+    await picture(page, where);
+  }
   await page.evaluate(() => (document.documentElement.style.fontSize = ''));
   return problems;
 }

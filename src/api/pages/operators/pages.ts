@@ -3,7 +3,7 @@ import type { AgentConfig, ServerConfig } from '../../../config/config.ts';
 import { stateOf, turnStates } from '../../../service/operators.ts';
 import type { SeenQuestion, SeenTurn, TurnState, TurnStory } from '../../../service/operators.ts';
 import { timelineMarkup } from '../../../timeline/markup.ts';
-import { askedForIn, inTime, waitInWords } from '../../../timeline/words.ts';
+import { askedForIn, inTime, openInWords, waitInWords } from '../../../timeline/words.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import { detail } from '../details.ts';
@@ -273,11 +273,11 @@ function turnItem(view: OperatorView, turn: SeenTurn): Html {
 function questionItem(view: OperatorView, question: SeenQuestion): Html {
   const { user, status, createdAt, settledAt, turnId, agent } = question;
   const isOpen = status === 'pending';
-  const after = settledAt === null ? '' : ` after ${inTime(settledAt - createdAt)}`;
+  const after = settledAt === null ? '' : ` · settled after ${inTime(settledAt - createdAt)}`;
   return html`<li>
     <div>
       <h2><a href="${turnUrl(view, turnId)}">${user} was asked ${askedForIn(question.request)}</a></h2>
-      ${isOpen && html`<p class="waits">${waitInWords(question, view.now)}</p>`}
+      ${isOpen && html`<p class="waits">${`Open ${openInWords(question, view.now)}`}</p>`}
       <p class="host">${moment(createdAt)}${after} · by ${agent} · <code>${question.id}</code></p>
     </div>
     <span class="badge ${isOpen && 'warn'}">${isOpen ? 'open' : status}</span>
