@@ -54,7 +54,7 @@ export const QuestionParamsSchema = z.object({
   elicitation: ElicitationIdSchema.meta({ examples: ['0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90'] }),
 });
 
-export const SeenQuestionSchema = z
+const SeenQuestionSchema = z
   .looseObject({
     elicitationId: z.string(),
     turnId: z.string(),
@@ -74,7 +74,7 @@ export const SeenQuestionSchema = z
 
 export type SeenQuestion = z.infer<typeof SeenQuestionSchema>;
 
-export const SeenTurnSchema = z
+const SeenTurnSchema = z
   .looseObject({
     turnId: z.string(),
     conversationId: z.string(),

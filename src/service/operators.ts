@@ -28,7 +28,6 @@ import { ServiceError } from './service-error.ts';
 export { turnStates } from '../storage/ports/oversight.ts';
 export type {
   QuestionSearch,
-  SearchPage,
   SearchPosition,
   SeenTurn,
   TurnSearch,

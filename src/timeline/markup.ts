@@ -4,7 +4,7 @@ import type { Html } from '../html/html.ts';
 import type { TimelineItem } from './timeline.ts';
 import { inTime, lineOf } from './words.ts';
 
-export interface TimelineRow {
+interface TimelineRow {
   id: string;
   className: string;
   /** For inside the list item. */

@@ -8,7 +8,7 @@ import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import type { TurnEndStatus, Usage } from '../turn/turn.ts';
 
 /** What was said, called or answered. */
-export type Content = { label: string; text: string };
+type Content = { label: string; text: string };
 
 interface Common {
   /** Unique in the timeline. */
@@ -24,7 +24,7 @@ interface Common {
   contents?: Content[];
 }
 
-export type CallState = 'running' | 'done' | 'failed';
+type CallState = 'running' | 'done' | 'failed';
 
 export type TimelineItem = Common &
   (

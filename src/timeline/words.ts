@@ -5,7 +5,7 @@ import { inWords } from '../elicitation/wording.ts';
 import { toolInWords } from '../turn/operations.ts';
 import type { TimelineItem, TimelineQuestion } from './timeline.ts';
 
-export interface Line {
+interface Line {
   title: string;
   /** Each is a short remark. */
   notes: string[];

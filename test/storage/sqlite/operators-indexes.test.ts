@@ -19,7 +19,7 @@ test('turns and questions are found by an index and need no sorting', async () =
     statements.push(this.sourceSQL);
     return [];
   });
-  onTestFinished(() => void all.mockRestore());
+  onTestFinished(() => all.mockRestore());
   const { oversight } = storage;
   await oversight.turns('acme', {}, page);
   await oversight.turns('acme', { user: 'alice', state: 'waiting', server: 'tracker', since: 1 }, page);
