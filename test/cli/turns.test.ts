@@ -34,8 +34,14 @@ async function interlude(...args: string[]): Promise<{ code: number; output: str
   return { code: Number(code), output, errors };
 }
 
-test('turns are listed with what they wait for, and told one by one', async () => {
-  const { output } = await interlude('turns', '--state', 'waiting', '--user', 'alice');
+/** Each starts a process. */
+const patient = { timeout: 90_000 };
+
+test('turns are listed with what they wait for, and told one by one', patient, async () => {
+  const [{ output }, { output: told }] = await Promise.all([
+    interlude('turns', '--state', 'waiting', '--user', 'alice'),
+    interlude('turn', 'turn-of-one'),
+  ]);
   expect(output.split('\n')).toEqual([
     expect.stringMatching(/^waiting .* turn-of-two {2}assistant for alice$/),
     expect.stringMatching(/Waits for alice to connect Tracker, for .*; 10 min left \(question-of-two\)$/),
@@ -43,7 +49,6 @@ test('turns are listed with what they wait for, and told one by one', async () =
     expect.stringMatching(/\(question-of-one\)$/),
     '',
   ]);
-  const { output: told } = await interlude('turn', 'turn-of-one');
   expect(told).toContain('assistant for alice: waiting');
   expect(told).toContain(
     'https://temporal.example/namespaces/default/workflows/turn%2Fdemo%2Fone%2Fturn-of-one',
@@ -52,14 +57,14 @@ test('turns are listed with what they wait for, and told one by one', async () =
   expect(told).not.toContain('hello');
 });
 
-test('contents are shown when they are asked for, which is in the audit', async () => {
+test('contents are shown when they are asked for, which is in the audit', patient, async () => {
   expect((await interlude('turn', 'turn-of-one', '--contents')).output).toContain('Message: hello');
   expect(await storage.audit.ofTurn('turn-of-one')).toMatchObject([
     { action: 'viewed', actor: expect.stringContaining('(command line)') },
   ]);
 });
 
-test('open questions are listed; one is expired and a turn is cancelled, once each', async () => {
+test('open questions are listed; one is expired and a turn is cancelled, once each', patient, async () => {
   expect((await interlude('questions')).output).toMatch(
     /^pending .*question-of-two .*\n +turn turn-of-two\n/,
   );
@@ -77,7 +82,7 @@ test('open questions are listed; one is expired and a turn is cancelled, once ea
   expect(open.output).toBe('No question matches.\n');
 });
 
-test('what cannot be done is said with what can', async () => {
+test('what cannot be done is said with what can', patient, async () => {
   const [unknown, asleep] = await Promise.all([
     interlude('cancel', 'nothing'),
     interlude('turns', '--state', 'asleep'),

@@ -6,6 +6,6 @@ export async function indexForOperators(db: Kysely<unknown>): Promise<void> {
   await sql`create index turns_of_tenant on turns (tenant, created_at, turn_id)`.execute(db);
   await sql`create index turns_of_user on turns (tenant, user_id, created_at, turn_id)`.execute(db);
   await sql`create index elicitations_of_tenant on elicitations (tenant, created_at, id)`.execute(db);
-  await sql`alter table audit add column turn_id text not null default ''`.execute(db);
-  await sql`create index audit_of_turn on audit (turn_id, at) where turn_id <> ''`.execute(db);
+  await sql`alter table audit add column turn_id text`.execute(db);
+  await sql`create index audit_of_turn on audit (turn_id, at) where turn_id is not null`.execute(db);
 }

@@ -92,8 +92,8 @@ export interface QuestionTables {
     at: number;
     tenant: string;
     elicitation_id: string;
-    /** Empty where it is about no turn, or about a turn by its question. */
-    turn_id: string;
+    /** Null where it is about no turn, or about a turn by its question. */
+    turn_id: string | null;
     actor: string | null;
     action: AuditEntry['action'];
     detail: string;

@@ -13,7 +13,7 @@ const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
 
 export async function insertAudit(
   query: Kysely<Tables>,
-  { elicitationId, turnId = '', at, tenant, actor, action, detail, address }: AuditEntry,
+  { elicitationId, turnId = null, at, tenant, actor, action, detail, address }: AuditEntry,
 ): Promise<void> {
   const entry = {
     id: randomUUID(),
@@ -49,7 +49,7 @@ export function createAudit({ query }: Database): Audit {
         query
           .selectFrom('audit')
           .selectAll()
-          .where('turn_id', '=', '')
+          .where('turn_id', 'is', null)
           .where('elicitation_id', 'in', questions)
           .execute(),
       ]);
@@ -57,7 +57,7 @@ export function createAudit({ query }: Database): Audit {
         .map(({ id: _, elicitation_id: elicitationId, turn_id: about, ...entry }) => ({
           ...entry,
           elicitationId,
-          ...(about !== '' && { turnId: about }),
+          ...(about !== null && { turnId: about }),
         }))
         .toSorted((one, other) => one.at - other.at);
     },
