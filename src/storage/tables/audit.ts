@@ -13,12 +13,12 @@ const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
 
 export async function insertAudit(
   query: Kysely<Tables>,
-  { elicitationId, turnId = null, at, tenant, actor, action, detail, address }: AuditEntry,
+  { elicitationId, turnId, at, tenant, actor, action, detail, address }: AuditEntry,
 ): Promise<void> {
   const entry = {
     id: randomUUID(),
     elicitation_id: elicitationId,
-    turn_id: turnId,
+    turn_id: turnId ?? null,
     at,
     tenant,
     actor,
