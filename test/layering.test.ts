@@ -163,7 +163,20 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       isIn(to, 'time') ||
       ['pino', 'pino-pretty', 'node:crypto'].includes(to) ||
       to.startsWith('@opentelemetry/') ||
-      (typeOnly && ['turn', 'storage/ports', 'config'].some((folder) => isIn(to, folder))),
+      (typeOnly &&
+        (to === '@temporalio/worker' ||
+          ['turn', 'elicitation', 'storage/ports', 'config'].some((folder) => isIn(to, folder)))),
+  },
+  {
+    name: 'the SDK of OpenTelemetry is imported by what is loaded where telemetry is on',
+    about: (file) =>
+      ![
+        'src/telemetry/metrics/meter-provider.ts',
+        'src/telemetry/traces/start-traces.ts',
+        'src/telemetry/resource.ts',
+      ].includes(file),
+    allows: ({ to, typeOnly }) =>
+      typeOnly || !to.startsWith('@opentelemetry/') || to === '@opentelemetry/api',
   },
   {
     name: 'of workflows/, others know their messages only',

@@ -22,8 +22,10 @@ import { identityOf } from '../remote/server-name.ts';
 import type { ElicitationRow, TimedQuestion } from '../storage/ports/elicitations.ts';
 import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { Storage } from '../storage/storage.ts';
+import { aboutTurn } from '../telemetry/events.ts';
 import type { AskingTurn } from '../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../turn/tool-call.ts';
+import type { ToolOutcome } from '../turn/tool-result.ts';
 import type { Turn } from '../turn/turn.ts';
 import {
   agentContext,
@@ -36,8 +38,8 @@ import {
 import type { Question, QuestionParts } from './questions/questions.ts';
 
 export interface ApprovalParts extends QuestionParts {
-  storage: QuestionParts['storage'] & Pick<Storage, 'approvals'>;
-  logger: Pick<Logger, 'error'>;
+  storage: QuestionParts['storage'] & Pick<Storage, 'approvals' | 'now'>;
+  logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
 /** A call that a person has to approve. */
@@ -52,7 +54,7 @@ export type Approval =
   /** `given`: by an answer, and not by what the user wants remembered; it has to be checked. */
   | { kind: 'approved'; given?: GivenApproval }
   | CallAsks
-  | { kind: 'refused'; textForModel: string }
+  | { kind: 'refused'; outcome: ToolOutcome; textForModel: string }
   /** The turn is over, or the call is finished. */
   | { kind: 'over' };
 
@@ -68,6 +70,7 @@ export async function approvalOf(
   const title = at?.server.title ?? null;
   const refused = (why: ApprovalRefusal, reason?: string): Approval => ({
     kind: 'refused',
+    outcome: why === 'decline' || why === 'cancel' || why === 'expired' ? why : 'not_asked',
     textForModel: approvalRefusedForModel(why, toolName, title, reason),
   });
   let [asked] = questions.filter(({ question }) => isApproval(question));
@@ -77,7 +80,11 @@ export async function approvalOf(
     const remembered = { ...rememberedAs(approved), tenant, user, conversation };
     if (await parts.storage.approvals.isRemembered(remembered)) return { kind: 'approved' };
     if (!isShowable(call.input))
-      return { kind: 'refused', textForModel: tooLongToApproveForModel(toolName, title) };
+      return {
+        kind: 'refused',
+        outcome: 'not_asked',
+        textForModel: tooLongToApproveForModel(toolName, title),
+      };
     if (!canPresent('form', capabilities)) return refused('unsupported');
     const opened = await openQuestions(parts, { turn, toolCallId }, [approvalQuestion(parts, approved)]);
     if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'over' };
@@ -116,11 +123,11 @@ export async function isAsApproved(
   if (mismatch !== null || !question) {
     const { turn, call, at } = approved;
     const about = {
-      turnId: turn.turnId,
+      ...aboutTurn(turn),
       toolCallId: call.toolCallId,
       elicitationId,
       server: at?.server.name,
-      tool: at?.tool ?? call.toolName,
+      toolName: at?.tool ?? call.toolName,
       mismatch,
     };
     parts.logger.error(about, 'a call is not what its user approved, and was not sent');

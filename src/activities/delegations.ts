@@ -5,14 +5,17 @@ import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
 import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
+import { callLeftUnfinished } from '../telemetry/events.ts';
 import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';
 import { finishToolCall, requestedToolCall } from './tool-results.ts';
+import type { FinishParts } from './tool-results.ts';
 
 interface Dependencies {
-  storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnTraces'>;
+  storage: Pick<Storage, 'messages' | 'toolCalls' | 'turnTraces' | 'now'>;
+  logger: FinishParts['logger'];
   agents: Config['agents'];
   /** Notifies the server of a call that nothing waits for any more. Resolves when its rounds are read. */
   abandonCall: (turn: Turn, call: UnfinishedCall) => Promise<void>;
@@ -34,7 +37,7 @@ export function createDelegationActivities(parts: Dependencies) {
       // Of an agent that was ended or cancelled from outside.
       if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
-      await finishToolCall(storage, turn, call, await resultOf(parts, input));
+      await finishToolCall(parts, turn, call, await resultOf(parts, input));
       traceEnd({ storage }, { ...turn, delegation }, { status: end.status, code: end.failure?.code });
     },
   };
@@ -42,7 +45,7 @@ export function createDelegationActivities(parts: Dependencies) {
 
 /** The turn goes on: the agent's calls, and those of agents it has asked, end here, with their questions. */
 async function endLostCalls(
-  { storage, abandonCall }: Pick<Dependencies, 'storage' | 'abandonCall'>,
+  { storage, logger, abandonCall }: Pick<Dependencies, 'storage' | 'logger' | 'abandonCall'>,
   turn: Turn,
   { toolCallId }: Delegation,
 ): Promise<void> {
@@ -54,7 +57,8 @@ async function endLostCalls(
   const resultOf = unfinishedCallResult(turn, 'failed');
   for (const call of lost(toolCallId)) {
     await abandonCall(turn, call);
-    await storage.toolCalls.finish(turn, call.toolCallId, resultOf(call));
+    const isOurs = await storage.toolCalls.finish(turn, call.toolCallId, resultOf(call));
+    if (isOurs) callLeftUnfinished(logger, turn, call, 'failed');
   }
 }
 

@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { WriteRefused } from '../storage/write-refused.ts';
 import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
+import { aboutTurnOf } from '../telemetry/events.ts';
 
 /** A mistake does not go away; what looks like one may. */
 const maxLocalAttempts = 5;
@@ -26,7 +27,8 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
           if (error instanceof WriteRefused) throw over(error);
           const { activityType, attempt } = info;
           const { workflowId } = info.workflowExecution ?? {};
-          const about = { err: error, activity: activityType, attempt, workflowId };
+          const turn = aboutTurnOf(workflowId ?? '');
+          const about = { err: error, ...turn, activity: activityType, attempt, workflowId };
           const message = `${activityType} failed; the worker's log says why.`;
           if (isDatabaseTrouble(error)) {
             logger.warn(about, 'an activity waits for the database');

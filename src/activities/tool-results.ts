@@ -1,16 +1,23 @@
-/** How a tool call ends: with a result, or with a text for the model; once, in the transcript and in the log. */
+/** How a tool call ends: with a result, or with a text for the model; once, in the transcript, in the turn log and in the log. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import type { CallAttempt, ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { NewEvent } from '../storage/ports/turn-log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
+import { toolCallFinished } from '../telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
-import type { ToolResult } from '../turn/tool-result.ts';
+import type { ToolOutcome, ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { stopSignal } from './stop-signal.ts';
 
 type CallStorage = Pick<Storage, 'toolCalls'>;
+
+export interface FinishParts {
+  storage: Pick<Storage, 'toolCalls' | 'now'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
 
 /** The call as the model asked for it, and how far it is. `by`: the attempt that continues it. */
 export async function requestedToolCall(
@@ -24,24 +31,37 @@ export async function requestedToolCall(
   return call;
 }
 
-/**
- * The first end wins; again is a no-op. A text is an error for the model. `notice` is for the people who read along, `by`
- * and `isStopped` as in the storage.
- */
+interface Finish {
+  /** For the people who read along. */
+  notice?: NewEvent | undefined;
+  by?: CallAttempt;
+  /** Of a text; by default `failed`. A result tells by itself. */
+  outcome?: ToolOutcome | undefined;
+  /** The server and its name for the tool, unless the tool is the agent's own. */
+  at?: { server: string; tool: string };
+  /** As in the storage. */
+  isStopped?: boolean;
+}
+
+/** The first end wins; again is a no-op. A text is an error for the model. */
 export async function finishToolCall(
-  { toolCalls }: CallStorage,
+  { storage, logger }: FinishParts,
   turn: TurnRef,
   call: ToolCallRow,
   result: ToolResult | string,
-  {
-    notice,
-    by,
-    isStopped = false,
-  }: { notice?: NewEvent | undefined; by?: CallAttempt; isStopped?: boolean } = {},
+  { notice, by, outcome = 'failed', at, isStopped = false }: Finish = {},
 ): Promise<void> {
   const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
   const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }), isStopped };
-  await toolCalls.finish(turn, call.toolCallId, finished, by);
+  if (!(await storage.toolCalls.finish(turn, call.toolCallId, finished, by))) return;
+  toolCallFinished(logger, turn, {
+    toolCallId: call.toolCallId,
+    toolName: at?.tool ?? call.toolName,
+    server: at?.server,
+    outcome: written.kind === 'error' ? outcome : written.output.isError === true ? 'tool_error' : 'ok',
+    attempt: by?.attempt,
+    durationMs: Math.max(0, storage.now() - call.createdAt),
+  });
 }
 
 const longestPauseMs = 6_400;

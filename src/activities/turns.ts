@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { NewEvent } from '../storage/ports/turn-log.ts';
 import type { Storage } from '../storage/storage.ts';
-import { turnEnded } from '../telemetry/events.ts';
-import { traceEnd } from '../telemetry/traces/turn-spans.ts';
+import { collectingCalls, turnEnded } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';
 
@@ -26,14 +25,15 @@ export function createTurnActivities({ storage, logger }: Dependencies) {
     /** Returns the status with which the turn has ended, which may have been written before. */
     async endTurn({ turn, status, failure, isBegun }: EndTurnInput): Promise<{ status: TurnEndStatus }> {
       if (!isBegun) await turns.begin(turn);
+      const { unfinished, resultOf } = collectingCalls(unfinishedCallResult(turn, status));
       const ended = await turns.end(turn, status, {
         isOwn: true,
-        resultOf: unfinishedCallResult(turn, status),
+        resultOf,
         events: failure ? [failureEvent(failure)] : [],
       });
       if (!ended) return { status: (await statusOfEnded(turns, turn)) ?? status };
       const { status: written, startedAt } = ended;
-      afterEnd({ storage, logger }, turn, { status: written, code: failure?.code, startedAt });
+      afterEnd({ storage, logger }, turn, { status: written, code: failure?.code, startedAt, unfinished });
       return { status: written };
     },
   };
@@ -45,8 +45,7 @@ export function afterEnd(
   turn: Turn,
   end: Parameters<typeof turnEnded>[2],
 ): void {
-  turnEnded(logger, turn, end);
-  traceEnd({ storage }, turn, end);
+  turnEnded({ storage, logger }, turn, end);
   // Makes the log smaller, which nothing waits for.
   storage.turnLog.mergeLater(turn);
 }

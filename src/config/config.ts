@@ -86,6 +86,8 @@ export interface DemoServers {
 export interface TelemetryConfig {
   /** Whether traces are exported. */
   traces: boolean;
+  /** Absent: metrics are off. `prometheus`: `/metrics` of the internal server; `otlp`: sent to a collector. */
+  metrics: { prometheus: boolean; otlp: boolean; exportIntervalMs: number } | undefined;
   /** Traces of callers go on in ours. Otherwise they are only linked to it. */
   trustsCallers: boolean;
 }

@@ -196,11 +196,18 @@ function withPassword(given: string, password: string | undefined): string {
 
 /** Off unless an exporter or its endpoint is named: by the standard, it would export to this machine. */
 function telemetryFrom(values: Environment): TelemetryConfig {
-  const endpoint = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const exporter = values.OTEL_TRACES_EXPORTER ?? (endpoint === undefined ? 'none' : 'otlp');
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRUST_TRACEPARENT: trustsCallers } = values;
+  if (values.OTEL_SDK_DISABLED) return { traces: false, metrics: undefined, trustsCallers };
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint = endpoint } = values;
+  const { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: metricsEndpoint = endpoint } = values;
+  const { OTEL_TRACES_EXPORTER: tracesExporter = tracesEndpoint === undefined ? 'none' : 'otlp' } = values;
+  const { OTEL_METRICS_EXPORTER: exporters = metricsEndpoint === undefined ? [] : ['otlp'] } = values;
+  const [prometheus, otlp] = [exporters.includes('prometheus'), exporters.includes('otlp')];
+  const exportIntervalMs = values.OTEL_METRIC_EXPORT_INTERVAL;
   return {
-    traces: exporter === 'otlp' && !values.OTEL_SDK_DISABLED,
-    trustsCallers: values.TRUST_TRACEPARENT,
+    traces: tracesExporter === 'otlp',
+    metrics: prometheus || otlp ? { prometheus, otlp, exportIntervalMs } : undefined,
+    trustsCallers,
   };
 }
 

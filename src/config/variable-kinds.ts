@@ -54,6 +54,15 @@ export const signingKeys = z.string().transform((text, { addIssue }) => {
   return z.NEVER;
 });
 
+export const metricsExporters = z
+  .string()
+  .transform(parts)
+  .pipe(
+    z.array(z.enum(['otlp', 'prometheus', 'none'], 'write otlp, prometheus, both with a comma, or none')),
+  );
+
+export const otlpProtocol = z.enum(['http/protobuf'], 'write http/protobuf; no other is supported');
+
 function parts(text: string): string[] {
   return text.split(',').map((part) => part.trim());
 }

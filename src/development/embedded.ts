@@ -20,15 +20,16 @@ import { startTemporalServer } from './temporal-server.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { startWorker } from '../processes/start-worker.ts';
 import { readTurnCode } from '../processes/workers/turn-code.ts';
+import { watchFigures } from '../telemetry/metrics/stored-figures.ts';
 import { installRuntime } from '../processes/workers/turn-worker.ts';
 import { welcome } from './welcome.ts';
 
 export async function runEmbedded(): Promise<void> {
   await runProcess(
     { service: 'interlude', isReadable: true, checksIssuer: true },
-    async (given, logger, stack) => {
-      installRuntime(logger);
-      const internal = await startInternalServer(given, stack);
+    async (given, { logger, stack, metrics }) => {
+      installRuntime(logger, metrics);
+      const internal = await startInternalServer(given, stack, metrics);
       // Refuses what is no demo, before anything else is there.
       const auth = given.auth ?? (await startDemoIdentity(given, stack));
       const [temporal, code, tools] = await Promise.all([
@@ -49,6 +50,7 @@ export async function runEmbedded(): Promise<void> {
 
       const opened = await openDependencies(config, logger);
       stack.defer(() => opened.storage.close());
+      stack.defer(watchFigures(opened.storage));
       const installation = await requireTogether(opened, given, stack);
       const parts = { ...opened, installation };
       const connection = await connectWorker(config.temporal);
@@ -74,7 +76,7 @@ export async function runEmbedded(): Promise<void> {
             }
           : undefined;
       const readiness = await serveApi(
-        { ...parts, playground, ...(isShared && { startsHere }) },
+        { ...parts, playground, accessLog: 'debug', ...(isShared && { startsHere }) },
         client,
         stack,
       );

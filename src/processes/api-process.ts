@@ -4,6 +4,7 @@ import { openDependencies } from './dependencies.ts';
 import { startInternalServer } from './internal-server.ts';
 import { logReadiness } from './log-readiness.ts';
 import { watchOwnInstallation } from './own-installation.ts';
+import { watchFigures } from '../telemetry/metrics/stored-figures.ts';
 import { runProcess } from './run-process.ts';
 import { requireAuth, serveApi } from './serve-api.ts';
 import { sendOutbox } from './start-outbox.ts';
@@ -13,12 +14,13 @@ import { holdLease } from './versions.ts';
 export async function runApiProcess(): Promise<void> {
   await runProcess(
     { service: 'interlude-api', isReadable: false, checksIssuer: true },
-    async (given, logger, stack, signal) => {
+    async (given, { logger, stack, signal, metrics }) => {
       const config = requireAuth(given);
-      const internal = await startInternalServer(config, stack);
+      const internal = await startInternalServer(config, stack, metrics);
       const start = async (attempt: AsyncDisposableStack) => {
         const opened = await openDependencies(config, logger);
         attempt.defer(() => opened.storage.close());
+        attempt.defer(watchFigures(opened.storage));
         const installation = await watchOwnInstallation(opened, attempt);
         const parts = { ...opened, installation };
         // A key that a person enters is tried at its server.

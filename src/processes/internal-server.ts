@@ -1,14 +1,16 @@
 /**
- * What operators' programs ask a process, on a port apart from everything public: whether it runs, and whether it can do its
- * work. It answers while the process still waits for the database or Temporal. Other routes for operators belong here, too.
+ * What operators' programs ask a process, on a port apart from everything public: whether it runs, whether it can do its
+ * work, and its metrics. It answers while the process still waits for the database or Temporal.
  */
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { answerWithProblems } from '../api/http/answer-with-problems.ts';
 import { healthRoutes } from '../api/http/health.ts';
+import { ProblemError } from '../api/http/problems.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Readiness } from '../service/readiness.ts';
+import type { Metrics } from '../telemetry/metrics/start-metrics.ts';
 
 export interface InternalServer {
   app: FastifyInstance;
@@ -20,6 +22,7 @@ export interface InternalServer {
 export async function startInternalServer(
   { internal }: Pick<Config, 'internal'>,
   stack: AsyncDisposableStack,
+  metrics: Pick<Metrics, 'scrape'> | null = null,
 ): Promise<InternalServer> {
   let readiness = async (): Promise<Readiness> => ({
     notReady: [{ name: 'database', detail: 'the process is starting' }],
@@ -28,6 +31,7 @@ export async function startInternalServer(
   const app = Fastify();
   answerWithProblems(app);
   healthRoutes(app, { readiness: () => readiness() });
+  metricsRoute(app, metrics?.scrape ?? null);
   if (internal) {
     stack.defer(() => app.close());
     try {
@@ -40,4 +44,15 @@ export async function startInternalServer(
     }
   }
   return { app, report: (given) => void (readiness = given) };
+}
+
+function metricsRoute(app: FastifyInstance, scrape: Metrics['scrape']): void {
+  app.get('/metrics', async (_, reply) => {
+    if (!scrape)
+      throw new ProblemError(
+        'not_found',
+        'Metrics are off. OTEL_METRICS_EXPORTER=prometheus switches them on.',
+      );
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await scrape());
+  });
 }

@@ -5,6 +5,7 @@ import { readConfig, readConfigAndIssuer } from './read-config.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics/start-metrics.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
@@ -20,25 +21,32 @@ interface ProcessOptions {
   checksIssuer?: boolean;
 }
 
-/**
- * `stopping` aborts at the first signal, for a start that waits for something.
- */
+interface OwnParts {
+  logger: Logger;
+  /** Disposed of when the process stops. */
+  stack: AsyncDisposableStack;
+  /** Aborts when the process is to stop, for a start that waits for something. */
+  signal: AbortSignal;
+  /** Null where they are off. */
+  metrics: Metrics | null;
+}
+
 export async function runProcess(
   { service, isReadable, checksIssuer = false }: ProcessOptions,
-  start: (
-    config: Config,
-    logger: Logger,
-    stack: AsyncDisposableStack,
-    stopping: AbortSignal,
-  ) => Promise<void>,
+  start: (config: Config, own: OwnParts) => Promise<void>,
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   const stopping = new AbortController();
   try {
     const config = checksIssuer ? await readConfigAndIssuer() : readConfig();
     const logger = createLogger({ level: config.logLevel, human: isReadable });
-    const version = packageJson.version;
-    await startTelemetry(config, { service, version, logger, secret: config.secret }, stack);
+    requireInternalPort(config);
+    const { version } = packageJson;
+    const metrics = await startTelemetry(
+      config,
+      { service, version, logger, secret: config.secret },
+      stack,
+    );
     stopOnSignal({
       delayMs: config.shutdownGraceMs + closingMs,
       logger,
@@ -49,7 +57,7 @@ export async function runProcess(
         await stack.disposeAsync();
       },
     });
-    const starting = start(config, logger, stack, stopping.signal);
+    const starting = start(config, { logger, stack, signal: stopping.signal, metrics });
     await starting;
   } catch (error) {
     // A signal stopped it while it waited, and closes it.
@@ -58,6 +66,14 @@ export async function runProcess(
     await stack.disposeAsync();
     process.exit(1);
   }
+}
+
+/** Not checked with the environment: commands read it, too, and listen nowhere. */
+function requireInternalPort({ telemetry, internal }: Config): void {
+  if (telemetry.metrics?.prometheus && !internal)
+    throw new ConfigError([
+      'INTERNAL_PORT: needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
+    ]);
 }
 
 /** An error with a name or a code has a message for operators; of any other the stack is shown. */

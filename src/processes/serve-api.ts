@@ -13,7 +13,7 @@ import { isLocalHost } from '../network/addresses.ts';
 import type { Dependencies } from './dependencies.ts';
 
 export async function serveApi(
-  parts: Dependencies & Pick<AppParts, 'playground'> & Pick<ServiceParts, 'startsHere'>,
+  parts: Dependencies & Pick<AppParts, 'playground' | 'accessLog'> & Pick<ServiceParts, 'startsHere'>,
   client: Client,
   stack: AsyncDisposableStack,
 ): Promise<() => Promise<Readiness>> {
@@ -25,6 +25,7 @@ export async function serveApi(
     service,
     logger: parts.logger,
     playground: parts.playground,
+    ...(parts.accessLog && { accessLog: parts.accessLog }),
   });
   stack.defer(() => app.close());
   const lostTurns = startLostTurns(parts, client, service);

@@ -7,6 +7,7 @@ import { runProcess } from './run-process.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import { watchFigures } from '../telemetry/metrics/stored-figures.ts';
 import { startWhenReachable } from './start-when-reachable.ts';
 import { startWorker } from './start-worker.ts';
 import { workerReadiness } from './worker-readiness.ts';
@@ -19,9 +20,9 @@ const shortestRunMs = 30_000;
 export async function runWorkerProcess(): Promise<void> {
   await runProcess(
     { service: 'interlude-worker', isReadable: false },
-    async (config, logger, stack, signal) => {
-      installRuntime(logger);
-      const internal = await startInternalServer(config, stack);
+    async (config, { logger, stack, signal, metrics }) => {
+      installRuntime(logger, metrics);
+      const internal = await startInternalServer(config, stack, metrics);
       const [code, tools] = await Promise.all([
         readTurnCode(config.temporal.deployment),
         openAgentBundles(config),
@@ -53,6 +54,7 @@ export async function runWorkerProcess(): Promise<void> {
       async function start(attempt: AsyncDisposableStack): Promise<void> {
         const opened = await openDependencies(config, logger);
         attempt.defer(() => opened.storage.close());
+        attempt.defer(watchFigures(opened.storage));
         const installation = await watchOwnInstallation(opened, attempt);
         const parts = { ...opened, installation };
         const connection = await connectWorker(config.temporal);

@@ -9,6 +9,7 @@
  * has not ended. How long a turn takes is judged by its row and the database's clock.
  */
 import type { Logger } from 'pino';
+import { aboutTurn } from '../telemetry/events.ts';
 import type { Config } from '../config/config.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
@@ -93,7 +94,7 @@ export function startReconciler(
     const row = await turns.get(turn);
     if (!row || row.endedAt !== null) return;
     hasFound = true;
-    logger.warn({ turnId: turn.turnId, runStatus }, 'a turn could not end itself');
+    logger.warn({ ...aboutTurn(turn), runStatus }, 'a turn could not end itself');
     const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
     // A turn that has not begun has nothing in the log to end.
     if (row.status === 'starting') await turns.end(row, status);
@@ -109,8 +110,10 @@ export function startReconciler(
     try {
       await resumeDeliveries?.(turn);
     } catch (err) {
-      const { turnId } = turn;
-      logger.warn({ err, turnId }, 'the end of a turn may not be delivered to where it is shown elsewhere');
+      logger.warn(
+        { err, ...aboutTurn(turn) },
+        'the end of a turn may not be delivered to where it is shown elsewhere',
+      );
     }
   }
 

@@ -12,6 +12,7 @@ import type { TurnOwner } from '../turn/turn.ts';
 import type { Backoff } from './backoff.ts';
 import { logProcessExit } from './log-process-exit.ts';
 import type { ListOutcome, RemoteServers } from './remote-servers.ts';
+import { serverRefused } from '../telemetry/metrics/instruments.ts';
 
 /** `old`: a list that is missing too. `missing`: only a first list of the user's own. `now`: whatever there is. */
 export type RefreshWhen = 'old' | 'missing' | 'now';
@@ -98,7 +99,8 @@ async function learn(
   if (listed.kind === 'unreachable') return listed;
   backoff.reached(server);
   if (listed.kind === 'refused') return listed;
-  for (const one of listed.leftOut) logger.warn({ server: server.name, ...one }, 'a tool cannot be offered');
+  for (const { tool: toolName, reason } of listed.leftOut)
+    logger.warn({ server: server.name, toolName, reason }, 'a tool cannot be offered');
   const { tools, audience, freshMs } = listed;
   await storage.toolCatalogue.put(connectionKey(server, owner), { tools, audience, freshMs });
   return listed;
@@ -117,6 +119,7 @@ async function refreshOnce(parts: Parts, subject: Subject, when: RefreshWhen): P
       case 'tools':
         return;
       case 'refused':
+        serverRefused(server.name, listed.status, 'given_up');
         logger.warn({ server: server.name, reason: `it answered HTTP ${listed.status}` }, failed);
         return;
       case 'unreachable': {

@@ -6,6 +6,7 @@
  */
 import type { Storage } from '../storage/storage.ts';
 import type { ConnectionKey } from '../storage/ports/connections.ts';
+import { connectionEstablished } from '../telemetry/metrics/instruments.ts';
 
 export interface ConfirmedConnection {
   key: ConnectionKey;
@@ -27,7 +28,8 @@ export function createConfirmConnection({
 }: Pick<Storage, 'audit' | 'connections'>): ConfirmConnection {
   return async ({ key, actor, elicitationId, address, isNew }) => {
     const { tenant, server, user } = key;
-    if (isNew)
+    if (isNew) {
+      connectionEstablished(server);
       await audit.record({
         at: Date.now(),
         tenant,
@@ -37,6 +39,7 @@ export function createConfirmConnection({
         detail: server,
         address,
       });
+    }
     if (user === null) await connections.settleConnected(key);
   };
 }

@@ -2,20 +2,13 @@
 import type { Logger } from 'pino';
 import type { Ending } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import { turnEnded } from '../telemetry/events.ts';
-import { traceEnd } from '../telemetry/traces/turn-spans.ts';
+import { collectingCalls, turnEnded } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
-import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
+import type { Turn, TurnEnd } from '../turn/turn.ts';
 
 interface Parts {
   storage: Pick<Storage, 'turns' | 'turnLog' | 'turnTraces'>;
   logger: Logger;
-}
-
-export interface Aftermath {
-  status: TurnEndStatus;
-  code?: string | undefined;
-  startedAt: number;
 }
 
 /** False where it had ended before. `keepsCalls`: servers are not asked to abandon its calls. */
@@ -25,8 +18,9 @@ export async function endTurn(
   { status, failure }: TurnEnd,
   { keepsCalls, audit }: Pick<Ending, 'audit'> & { keepsCalls?: true } = {},
 ): Promise<boolean> {
+  const { unfinished, resultOf } = collectingCalls(unfinishedCallResult(turn, status));
   const ended = await parts.storage.turns.end(turn, status, {
-    resultOf: unfinishedCallResult(turn, status),
+    resultOf,
     events: failure
       ? [{ key: 'error', event: { type: 'error', code: failure.code, errorText: failure.message } }]
       : [],
@@ -34,17 +28,12 @@ export async function endTurn(
     audit,
   });
   if (!ended) return false;
-  afterEnd(parts, turn, { status, code: failure?.code, startedAt: ended.startedAt });
+  afterEnd(parts, turn, { status, code: failure?.code, startedAt: ended.startedAt, unfinished });
   return true;
 }
 
 /** The end is written. */
-export function afterEnd(
-  { storage, logger }: Parts,
-  turn: Turn,
-  { status, code, startedAt }: Aftermath,
-): void {
-  turnEnded(logger, turn, { status, code, startedAt });
-  traceEnd({ storage }, turn, { status, code });
-  storage.turnLog.mergeLater(turn);
+export function afterEnd(parts: Parts, turn: Turn, end: Parameters<typeof turnEnded>[2]): void {
+  turnEnded(parts, turn, end);
+  parts.storage.turnLog.mergeLater(turn);
 }

@@ -30,7 +30,10 @@ export function createGiveKey({ keep, confirmConnection, logger }: Parts): GiveK
     const kept = await keep(server, key, entered);
     if (kept.kind !== 'kept') {
       if ('reason' in kept)
-        logger.warn({ server: server.name, elicitationId, reason: kept.reason }, 'an API key was not kept');
+        logger.warn(
+          { tenant: key.tenant, server: server.name, elicitationId, reason: kept.reason },
+          'an API key was not kept',
+        );
       return kept;
     }
     await confirmConnection({ key, actor, elicitationId, address, isNew: true });

@@ -1,5 +1,6 @@
 /** Starts the workflows that deliver notifications, and hints at news of a turn to those that it has. */
 import type { Logger } from 'pino';
+import { aboutTurn } from '../telemetry/events.ts';
 import type { Config } from '../config/config.ts';
 import type { PushConfig } from '../storage/ports/push-configs.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -52,7 +53,7 @@ export function createPushDeliveries(parts: Parts): PushDeliveries {
     },
     hint(turn) {
       signal(turn).catch((error: unknown) =>
-        logger.debug({ err: error, turnId: turn.turnId }, 'notifications are delayed'),
+        logger.debug({ err: error, ...aboutTurn(turn) }, 'notifications are delayed'),
       );
     },
   };

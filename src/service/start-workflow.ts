@@ -12,6 +12,8 @@ import type { Logger } from 'pino';
 import type { NewTurn, Replacing, TurnRow } from '../storage/ports/turns.ts';
 import { routedByTemporal } from '../storage/ports/versions.ts';
 import type { Storage } from '../storage/storage.ts';
+import { aboutTurn, collectingCalls } from '../telemetry/events.ts';
+import type { UnfinishedCall } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import { wordsOf } from '../turn/page-context.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -85,7 +87,7 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
       await startWorkflow(next, buildId);
       return { kind: 'started', turn: next };
     } catch (error) {
-      logger.warn({ err: error, turnId: next.turnId }, 'a turn could not be started');
+      logger.warn({ err: error, ...aboutTurn(next) }, 'a turn could not be started');
       // An earlier request with this message may have started it.
       const mayRun = claim.isRepeat || (isOfTemporal(error) && !wasRefused(error));
       const isKept = mayRun && how.isRepeatable;
@@ -122,13 +124,21 @@ async function claimMessage(
   onBusy: Replacing['onBusy'],
 ): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string; isRepeat: boolean }> {
   const { storage, config } = parts;
-  const replacing: Replacing = { onBusy, resultOf: unfinishedCallResult };
+  let unfinished: Iterable<UnfinishedCall> = [];
+  const replacing: Replacing = {
+    onBusy,
+    resultOf(live, status) {
+      const collecting = collectingCalls(unfinishedCallResult(live, status));
+      ({ unfinished } = collecting);
+      return collecting.resultOf;
+    },
+  };
   const deadline = performance.now() + endingMs;
   for (;;) {
     const prepared = await storage.turns.prepare(turn, replacing, config.temporal.deployment.name);
     switch (prepared.kind) {
       case 'prepared': {
-        if (prepared.replaced) afterReplacing(parts, prepared.replaced);
+        if (prepared.replaced) afterReplacing(parts, prepared.replaced, unfinished);
         return { kind: 'to-start', turn, buildId: prepared.buildId, isRepeat: false };
       }
       case 'busy':
@@ -170,9 +180,14 @@ async function withdrawUnstarted({ client, calls, storage }: StartParts, turn: T
   }
 }
 
-function afterReplacing(parts: Pick<Parts, 'storage' | 'logger'>, turn: TurnRow): void {
+function afterReplacing(
+  parts: Pick<Parts, 'storage' | 'logger'>,
+  turn: TurnRow,
+  unfinished: Iterable<UnfinishedCall>,
+): void {
   const { status, createdAt: startedAt } = turn;
-  if (status !== 'starting' && status !== 'running') afterEnd(parts, turn, { status, startedAt });
+  if (status !== 'starting' && status !== 'running')
+    afterEnd(parts, turn, { status, code: undefined, startedAt, unfinished });
 }
 
 /** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */

@@ -4,6 +4,7 @@
  */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { clockDiffers } from '../telemetry/metrics/instruments.ts';
 import { createClockDifference } from '../time/clock-difference.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 import { queryDeadlineMs } from './temporal-calls.ts';
@@ -31,7 +32,9 @@ export function createTemporalClock(calls: Pick<TemporalCalls, 'within'>, logger
       dueAt = before + everyMs;
       const look = async () => {
         const { startTime } = await calls.within(queryDeadlineMs, () => handle.describe());
-        difference.measured(wall + tookMs / 2 - startTime.getTime());
+        const aheadMs = wall + tookMs / 2 - startTime.getTime();
+        difference.measured(aheadMs);
+        clockDiffers('temporal', aheadMs);
       };
       void look().catch(() => undefined);
     },

@@ -6,6 +6,7 @@
  * off by at most half the time that the reading took.
  */
 import type { Logger } from 'pino';
+import { clockDiffers } from '../telemetry/metrics/instruments.ts';
 import { createClockDifference } from '../time/clock-difference.ts';
 
 export interface DatabaseClock {
@@ -40,6 +41,7 @@ export async function startDatabaseClock(
     offset = time - (before + after) / 2;
     wallAtReading = wall();
     difference.measured(wallAtReading - offset);
+    clockDiffers('database', wallAtReading - offset);
   }
 
   /** While the database is away, the last reading counts. */

@@ -19,6 +19,7 @@ import { createConversations } from './tables/conversations.ts';
 import { lastSeqs } from './log/append.ts';
 import { createElicitations } from './tables/elicitations.ts';
 import { createLocks } from './locks.ts';
+import { readFigures } from './tables/figures.ts';
 import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
 import { createInstallation } from './tables/installation.ts';
 import { createKeyProofs } from './tables/key-proofs.ts';
@@ -139,6 +140,7 @@ export async function openStorage(
     now: clock.now,
     clockAheadMs: clock.aheadMs,
     installation: createInstallation(parts),
+    figures: () => readFigures(parts),
     async ping() {
       await backend.checkFile?.();
       if (kind === 'sqlite') return void (await sql`select 1`.execute(query));

@@ -30,6 +30,7 @@ import type { ToolCatalogue } from './ports/tool-catalogue.ts';
 import type { ApiKeys } from './ports/api-keys.ts';
 import type { Audit } from './ports/audit.ts';
 import type { SealedValues } from './ports/sealed-values.ts';
+import type { Figures } from './ports/figures.ts';
 import type { ExposedTools } from './ports/exposed-tools.ts';
 import type { ToolEffects } from './ports/tool-effects.ts';
 import type { Installation } from './ports/installation.ts';
@@ -73,6 +74,7 @@ export interface Storage {
   /** How far this process's clock is ahead of the database's; null where both are the same. */
   clockAheadMs(): number | null;
   installation: Installation;
+  figures(): Promise<Figures>;
   /** Resolves when the database answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;

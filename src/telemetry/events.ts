@@ -1,30 +1,129 @@
 /**
- * What an operator reads in the log of a turn: one line at its start and one at its end. Ids, names and durations only;
- * never what anybody said.
+ * What an operator reads in the log of a turn: one line at its start, one at the end of each tool call, and one at its end.
+ * Each end is also counted, and that of a turn traced. Ids, names, codes and durations only, never what people, models or tools said.
  */
 import type { Logger } from 'pino';
-import type { Turn, TurnEndStatus } from '../turn/turn.ts';
+import type { ToolOutcome } from '../turn/tool-result.ts';
+import type { Turn, TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import { toolCallEnded, turnWasEnded } from './metrics/instruments.ts';
+import { traceEnd } from './traces/turn-spans.ts';
+import type { Traced } from './traces/turn-spans.ts';
 
-export function turnStarted(logger: Logger, { turnId, tenant, conversation, agent, user }: Turn): void {
+/** The fields of every line about a turn. */
+export function aboutTurn({ tenant, conversation, turnId }: TurnRef): TurnRef {
+  return { tenant, conversation, turnId };
+}
+
+/** The same, of the turn that a workflow belongs to: the turn's own, or a delegate's or tool's, whose ids begin alike. */
+export function aboutTurnOf(workflowId: string): TurnRef | null {
+  const [kind, tenant, conversation, turnId] = workflowId.split('/');
+  if (kind !== 'turn' || tenant === undefined || conversation === undefined || turnId === undefined)
+    return null;
+  return { tenant: decodeURIComponent(tenant), conversation, turnId };
+}
+
+export function turnStarted(logger: Logger, turn: Turn): void {
+  const { turnId, agent, user } = turn;
   logger.info(
-    { turnId, tenant, conversation, agent, user },
+    { ...aboutTurn(turn), agent, user },
     `turn ${short(turnId)} started: ${agent} for ${user ?? 'a service'}`,
   );
 }
 
+interface EndOfTurn {
+  status: TurnEndStatus;
+  code: string | undefined;
+  startedAt: number | undefined;
+  /** Calls that ended with the turn. */
+  unfinished?: Iterable<UnfinishedCall>;
+}
+
+export interface UnfinishedCall {
+  toolCallId: string;
+  toolName: string;
+  state: 'requested' | 'started' | 'paused' | 'finished';
+  createdAt: number;
+}
+
 export function turnEnded(
-  logger: Logger,
+  { storage, logger }: { storage: Traced['storage']; logger: Logger },
   turn: Turn,
-  {
-    status,
-    code,
-    startedAt,
-  }: { status: TurnEndStatus; code: string | undefined; startedAt: number | undefined },
+  { status, code, startedAt, unfinished = [] }: EndOfTurn,
 ): void {
-  const { turnId } = turn;
-  const ms = startedAt === undefined ? undefined : Date.now() - startedAt;
+  const { turnId, agent } = turn;
+  const durationMs = startedAt === undefined ? undefined : Date.now() - startedAt;
+  for (const call of unfinished) callLeftUnfinished(logger, turn, call, status);
   const why = code === undefined ? '' : ` (${code})`;
-  logger.info({ turnId, status, code, ms }, `turn ${short(turnId)} ${status}${why}${after(ms)}`);
+  logger.info(
+    { ...aboutTurn(turn), agent, status, code, durationMs },
+    `turn ${short(turnId)} ${status}${why}${after(durationMs)}`,
+  );
+  turnWasEnded(agent, { status, code, durationMs: durationMs ?? 0 });
+  traceEnd({ storage }, turn, { status, code });
+}
+
+interface EndedCall {
+  toolCallId: string;
+  /** As its server calls it. */
+  toolName: string;
+  /** Undefined for a tool of the agent's own. */
+  server: string | undefined;
+  outcome: ToolOutcome;
+  /** Undefined where the call ended with its turn. */
+  attempt: number | undefined;
+  /** Since the model asked for it. */
+  durationMs: number;
+}
+
+/** What an operator may have to look at: the tool did not do, or may not have done, what it was asked. */
+const troubles: ReadonlySet<ToolOutcome> = new Set(['unreachable', 'unknown', 'refused', 'failed']);
+
+export function toolCallFinished(
+  logger: Pick<Logger, 'info' | 'warn'>,
+  turn: TurnRef,
+  call: EndedCall,
+): void {
+  const { toolName, server, outcome, durationMs } = call;
+  const tool = server === undefined ? toolName : `${toolName} of ${server}`;
+  logger[troubles.has(outcome) ? 'warn' : 'info'](
+    { ...aboutTurn(turn), ...call },
+    `turn ${short(turn.turnId)} called ${tool}: ${outcome}${after(durationMs)}`,
+  );
+  toolCallEnded({ server, toolName }, outcome);
+}
+
+/** The call ended because its agent did, with this status. */
+export function callLeftUnfinished(
+  logger: Pick<Logger, 'info' | 'warn'>,
+  turn: TurnRef,
+  { toolCallId, toolName, state, createdAt }: UnfinishedCall,
+  status: TurnEndStatus,
+): void {
+  // Names of servers' tools begin with the server and `__`, which names of all others but delegates do not contain.
+  const [server, ...tool] = toolName.startsWith('agent__') ? [] : toolName.split('__');
+  const isServers = server !== undefined && tool.length > 0;
+  toolCallFinished(logger, turn, {
+    toolCallId,
+    toolName: isServers ? tool.join('__') : toolName,
+    server: isServers ? server : undefined,
+    outcome: state === 'started' ? 'unknown' : status === 'failed' ? 'failed' : 'cancel',
+    attempt: undefined,
+    durationMs: Math.max(0, Date.now() - createdAt),
+  });
+}
+
+/** `resultOf`, and the calls that it was asked for. A transaction that starts over asks again. */
+export function collectingCalls<Call extends UnfinishedCall, Result>(
+  resultOf: (call: Call) => Result,
+): { unfinished: Iterable<Call>; resultOf: (call: Call) => Result } {
+  const calls = new Map<string, Call>();
+  return {
+    unfinished: { [Symbol.iterator]: () => calls.values() },
+    resultOf(call) {
+      calls.set(call.toolCallId, call);
+      return resultOf(call);
+    },
+  };
 }
 
 /** Enough of the id to find the other lines of a turn by eye. */

@@ -1,11 +1,12 @@
 /**
- * One log line when a question opens and one when it ends, whoever ends it. Ids, names and durations only: never the
- * message, an answer, an address or a secret, whatever the question's row holds besides.
+ * One log line when a question opens and one when it ends, whatever ends it; both are counted, too. Ids, names and durations
+ * only: never the message, an answer, an address or a secret.
  */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import type { ElicitationRow, QuestionObserver } from '../storage/ports/elicitations.ts';
-import { after, short } from './events.ts';
+import { aboutTurn, after, short } from './events.ts';
+import { questionOpened, questionSettled } from './metrics/instruments.ts';
 
 export function createQuestionLog(
   logger: Logger,
@@ -16,27 +17,46 @@ export function createQuestionLog(
   return {
     opened(question) {
       logger.info(
-        { ...fieldsOf(question), store: storeOf(question) },
+        { ...fieldsOf(question), credentialStore: storeOf(question) },
         `turn ${short(question.turnId)} waits: ${question.user} ${requestedAction(question)}`,
       );
+      questionOpened(question);
     },
     settled(question) {
-      const { turnId, status: outcome, because, createdAt } = question;
-      const ms = Date.now() - createdAt;
+      const { turnId, status: outcome, because, createdAt, settledAt } = question;
+      const durationMs = (settledAt ?? createdAt) - createdAt;
       logger.info(
-        { ...fieldsOf(question), store: storeOf(question), outcome, because: because ?? undefined, ms },
-        `turn ${short(turnId)} goes on: question ended with ${outcome}${after(ms)}`,
+        {
+          ...fieldsOf(question),
+          credentialStore: storeOf(question),
+          outcome,
+          because: because ?? undefined,
+          durationMs,
+        },
+        `turn ${short(turnId)} goes on: question ended with ${outcome}${after(durationMs)}`,
       );
+      questionSettled(question);
     },
   };
 }
 
-/** `tool` and `connection` are older names of a server question's `toolName` and of an account question's `reason`. */
-function fieldsOf({ id: elicitationId, turnId, agent, user, request }: ElicitationRow) {
+function fieldsOf(question: ElicitationRow) {
+  const { id: elicitationId, agent, user, request } = question;
   const { mode, context } = request;
   const { trigger, path, server, toolName, toolCallId, reason } = context;
-  const older = trigger === 'credential_required' ? { connection: reason } : { tool: toolName };
-  return { elicitationId, turnId, agent, path, user, trigger, mode, server, toolName, toolCallId, ...older };
+  return {
+    elicitationId,
+    ...aboutTurn(question),
+    agent,
+    path,
+    user,
+    trigger,
+    mode,
+    server,
+    toolName,
+    toolCallId,
+    reason,
+  };
 }
 
 function requestedAction({ request }: ElicitationRow): string {

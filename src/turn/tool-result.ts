@@ -6,6 +6,26 @@ import type { McpResult } from './tool-content.ts';
 
 export type { McpResult } from './tool-content.ts';
 
+/** How a tool call ended, as a code for logs and metrics. */
+export type ToolOutcome =
+  | 'ok'
+  /** The tool reported an error. */
+  | 'tool_error'
+  /** The tool did not run, because of how the question before it was answered. */
+  | 'decline'
+  | 'cancel'
+  | 'expired'
+  /** The tool did not run: a person was needed, and could not be asked. */
+  | 'not_asked'
+  /** The server refuses an account that has just been connected. */
+  | 'refused'
+  /** The agent may not call this tool, or the call is not what was approved. */
+  | 'not_allowed'
+  | 'unreachable'
+  /** The request was sent, and what became of it is not known. */
+  | 'unknown'
+  | 'failed';
+
 export type ToolResult = (
   | { kind: 'output'; output: McpResult }
   /** A text for the model in place of a result. */

@@ -349,3 +349,24 @@ agents: { assistant: { model: scripted, servers: [files] } }
     expect(problemsOf({}, withServer(server)).join('\n')).toContain(problem);
   });
 });
+
+test('metrics are off until an exporter is named or a collector is given', () => {
+  const metricsOf = (env: Record<string, string>) => load(env).metrics;
+  expect(metricsOf({})).toBeUndefined();
+  expect(metricsOf({ INTERNAL_PORT: '3100' })).toBeUndefined();
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  const both = { OTEL_METRICS_EXPORTER: 'prometheus, otlp', INTERNAL_PORT: '3100' };
+  const exportIntervalMs = 60_000;
+  expect(metricsOf(collector)).toEqual({ prometheus: false, otlp: true, exportIntervalMs });
+  expect(metricsOf(both)).toEqual({ prometheus: true, otlp: true, exportIntervalMs });
+  expect(metricsOf({ ...collector, OTEL_METRICS_EXPORTER: 'none' })).toBeUndefined();
+  expect(metricsOf({ ...both, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+});
+
+test('what metrics need and what they cannot do is said at start', () => {
+  expect(problemsOf({ OTEL_METRICS_EXPORTER: 'prometheus' })).toEqual([
+    'INTERNAL_PORT: needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
+  ]);
+  expect(problemsOf({ OTEL_METRICS_EXPORTER: 'console' }).join()).toContain('write otlp, prometheus');
+  expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).join()).toContain('write http/protobuf');
+});

@@ -39,6 +39,8 @@ let logs: string;
 let traces: OtlpReceiver;
 let questionIds: string[];
 let temporalFolder: string;
+/** Of both processes. */
+let metrics: string;
 
 beforeAll(async () => {
   const temporalPort = await freePort();
@@ -73,6 +75,7 @@ beforeAll(async () => {
       TEMPORAL_ADDRESS: address,
       LOG_LEVEL: 'trace',
       OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
+      OTEL_METRICS_EXPORTER: 'prometheus,otlp',
       LOCKER_URL: locker.url,
       TEAM_KEY: teamKey,
       BOX_URL: box.url,
@@ -94,7 +97,12 @@ beforeAll(async () => {
     logger: pino({ level: 'silent' }),
   });
   stack.defer(() => temporal.stop());
-  const [api, worker] = await Promise.all([deployment.start('server'), deployment.start('worker')]);
+  const internalPorts = [await freePort(), await freePort()];
+  const [api, worker] = await Promise.all(
+    (['server', 'worker'] as const).map((entry, index) =>
+      deployment.start(entry, { INTERNAL_PORT: String(internalPorts[index]) }),
+    ),
+  );
 
   const lookAtTemporal = async () => void histories.push(await readHistories(address));
   cast = { deployment, secrets, signIn, locker, box, nango, goodKey, lookAtTemporal };
@@ -111,7 +119,9 @@ beforeAll(async () => {
   for (const { headers } of ours()) noteCookies(headers);
   nangoLines = nango.requests.map(({ method, path: asked }) => `${method} ${asked}`);
   await lookAtTemporal();
-  logs = `${api.output()}\n${worker.output()}`;
+  logs = `${api?.output()}\n${worker?.output()}`;
+  const scraped = internalPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+  metrics = (await Promise.all(scraped)).join('\n');
 }, 180_000);
 afterAll(() => stack.disposeAsync());
 
@@ -282,6 +292,14 @@ describe('no secret is found', () => {
     for (const name of ['chat scripted', 'elicitation.requested', 'elicitation.completed', 'POST', 'GET'])
       expect([...names]).toContain(name);
     expect(namesIn(traces.bytes())).toEqual([]);
+  });
+
+  test('in metrics, whose labels name no person, tenant, conversation or tool of a server either', () => {
+    for (const name of ['interlude_questions_settled_total', 'temporal_activity_execution_latency_seconds'])
+      expect(metrics).toContain(name);
+    expect(namesIn(metrics)).toEqual([]);
+    for (const word of ['alice', 'tenant', 'conversation', 'list_issues', ...questionIds])
+      expect(metrics).not.toContain(word);
   });
 });
 

@@ -229,7 +229,7 @@ test('what cannot be offered is named in the log, with the reason, and the rest 
   const open = { ...peer.config, name: 'open', credentialScope: 'none' as const };
   expect(await catalogue.toolsFor(alice, [open])).toMatchObject([{ tool: 'fine' }]);
   expect(lines).toMatchObject([
-    { server: 'open', tool: 'odd', reason: expect.stringContaining('is not a header name') },
+    { server: 'open', toolName: 'odd', reason: expect.stringContaining('is not a header name') },
   ]);
   await peer.stop();
 });

@@ -10,6 +10,7 @@ import { delegationsContract } from './contract/delegations.ts';
 import { dueTurnsContract } from './contract/due-turns.ts';
 import { elicitationsContract } from './contract/elicitations.ts';
 import { endedTurnsContract } from './contract/ended-turns.ts';
+import { figuresContract } from './contract/figures.ts';
 import { followContract } from './contract/follow.ts';
 import { imagesContract } from './contract/images.ts';
 import { installationContract } from './contract/installation.ts';
@@ -79,6 +80,7 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
   settlingContract(get);
   supersedingContract(get);
   outboxContract(get);
+  figuresContract(get);
   imagesContract(get);
   installationContract(get);
   mcpSessionsContract(get);

@@ -47,7 +47,7 @@ const kinds = {
       trigger: 'credential_required',
       mode: 'url',
       server: 'tracker',
-      store: 'oauth',
+      credentialStore: 'oauth',
     },
     words: 'is asked to connect tracker (missing)',
   },
@@ -75,7 +75,7 @@ const kinds = {
       trigger: 'credential_required',
       mode: 'url',
       server: 'tracker',
-      store: 'oauth',
+      credentialStore: 'oauth',
     },
     words: 'is asked to connect tracker (missing)',
   },
@@ -107,7 +107,14 @@ describe.each(Object.entries(kinds))(
       await stream.finished();
       await removeAccount(service);
 
-      const about = { elicitationId, turnId: stream.turnId, user: 'alice', ...fields };
+      const about = {
+        elicitationId,
+        tenant: 'demo',
+        conversation,
+        turnId: stream.turnId,
+        user: 'alice',
+        ...fields,
+      };
       const own = lines
         .map((line) => JSON.parse(line) as Line)
         .filter((line) => line['elicitationId'] === elicitationId);
@@ -116,7 +123,7 @@ describe.each(Object.entries(kinds))(
         expect.objectContaining({
           ...about,
           outcome,
-          ms: expect.any(Number) as number,
+          durationMs: expect.any(Number) as number,
           msg: expect.stringMatching(`question ended with ${outcome} after`) as string,
         }),
       ]);

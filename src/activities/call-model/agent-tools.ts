@@ -83,7 +83,7 @@ export function createAgentTools({
         if (there.includes(tool) || missing.has(key)) continue;
         missing.add(key);
         logger.warn(
-          { agent, server, tool, there },
+          { agent, server, toolName: tool, there },
           `the agents file lists a tool that its server does not have; correct agents.${agent}.servers`,
         );
       }

@@ -15,7 +15,8 @@ import type { ModelFailure } from '../../models/model-failure.ts';
 import { ModelCallError } from '../../models/stream-step.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { turnStarted } from '../../telemetry/events.ts';
+import { aboutTurn, turnStarted } from '../../telemetry/events.ts';
+import { modelCalled } from '../../telemetry/metrics/instruments.ts';
 import { traceModelCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { modelStepMs } from '../../turn/step.ts';
@@ -86,14 +87,15 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   if (begun.kind === 'kept') return readKeptStep(parts, current, begun.finish);
 
   const logger = parts.logger.child({
-    turnId: turn.turnId,
+    ...aboutTurn(turn),
     agent: agent.name,
     model: agent.model,
     step,
     attempt,
   });
   const startedAt = performance.now();
-  const ms = () => Math.round(performance.now() - startedAt);
+  const durationMs = () => Math.round(performance.now() - startedAt);
+  const asked = { agent: agent.name, model: agent.model };
   try {
     const direct = directCallOf(current);
     const { done, events } = direct
@@ -101,17 +103,22 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
       : await traceModelCall(phase, turn, { agent, step, attempt }, () =>
           streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat }),
         );
+    if (!direct) modelCalled({ ...asked, durationMs: durationMs(), usage: done.usage });
     const written = await keepStep(storage, current, done, events);
     if (written.kind === 'known') return await readKeptStep(parts, current, written.finish);
     const { result, ended } = written;
-    logger.debug({ finish: result.finish, usage: done.usage, ms: ms() }, 'model step');
+    logger.debug({ finish: result.finish, usage: done.usage, durationMs: durationMs() }, 'model step');
     if (ended) afterEnd(parts, turn, { status: 'completed', code: undefined, startedAt: ended.startedAt });
     return result;
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error;
     const { type, status, forOperator, said } = error.failure;
+    modelCalled({ ...asked, durationMs: durationMs(), failure: type });
     const itSaid = said === undefined ? '' : ` It said: ${said}`;
-    logger.warn({ type, status, said, ms: ms() }, `model call failed: ${forOperator}${itSaid}`);
+    logger.warn(
+      { type, status, said, durationMs: durationMs() },
+      `model call failed: ${forOperator}${itSaid}`,
+    );
     throw toFailure(error.failure);
   }
 }

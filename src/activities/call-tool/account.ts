@@ -8,11 +8,13 @@ import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/s
 import { connectionMessage, elsewhere, refusalForModel } from '../../elicitation/wording.ts';
 import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
+import type { AfterRefusal } from '../../telemetry/metrics/instruments.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
 import { accountQuestion } from '../questions/account-question.ts';
 import { asksOf, openQuestions } from '../questions/questions.ts';
 import { accountNotice } from '../tool-results.ts';
-import { finishCall } from './attempt.ts';
+import { failCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 
 /** A server that refused two accounts that were connected for one call would refuse a third. */
@@ -29,6 +31,15 @@ export function rejectCredential(
   return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
 }
 
+/** `isRenewed`: what was refused had just replaced a refused one. */
+export function afterRefusal(
+  renewed: Credential | ConnectionRequired,
+  { isRenewed }: { isRenewed: boolean },
+): AfterRefusal {
+  if (renewed.kind === 'connection-required') return 'connection_required';
+  return isRenewed ? 'refused_again' : 'renewed';
+}
+
 /** Only a person can connect an account. An account that the whole tenant shares is not asked for: operators connect it. */
 export async function askForAccount(
   parts: CallParts,
@@ -39,13 +50,14 @@ export async function askForAccount(
   const { turn, tool } = input;
   const { title } = server;
   if (server.credentialScope === 'project') return finishWithoutShared(parts, attempt, required.reason);
-  if (turn.user === null) return finishCall(parts, attempt, refusalForModel('no-user', title));
-  if (connects >= maxConnects) return finishCall(parts, attempt, refusalForModel('still-refused', title));
+  if (turn.user === null) return failCall(parts, attempt, 'not_asked', refusalForModel('no-user', title));
+  if (connects >= maxConnects)
+    return failCall(parts, attempt, 'refused', refusalForModel('still-refused', title));
   const address = connectionsAddress(parts.config.http.publicUrl);
   const refusal = await parts.storage.elicitations.refusalOf(turn, server.name);
-  if (refusal !== null) return finishCall(parts, attempt, refusalForModel(refusal, title, address));
+  if (refusal !== null) return failCall(parts, attempt, refusal, refusalForModel(refusal, title, address));
   if (!canPresent('url', turn.capabilities))
-    return finishCall(parts, attempt, refusalForModel('unsupported', title, address), {
+    return failCall(parts, attempt, 'not_asked', refusalForModel('unsupported', title, address), {
       notice: notAskedNotice(parts, attempt, address),
     });
   const opened = await openQuestions(parts, input, [
@@ -63,7 +75,7 @@ export async function askForAccount(
     case 'over':
       return { kind: 'finished' };
     default:
-      return finishCall(parts, attempt, refusalForModel(opened.kind, title));
+      return failCall(parts, attempt, 'not_asked', refusalForModel(opened.kind, title));
   }
 }
 
@@ -76,7 +88,7 @@ export function connectsOf(questions: TimedQuestion[]): number {
 export function stillRefused(parts: CallParts, attempt: Attempt): Promise<AttemptResult> {
   const { server } = attempt;
   if (server.credentialScope === 'project') return finishWithoutShared(parts, attempt, 'rejected');
-  return finishCall(parts, attempt, refusalForModel('still-refused', server.title));
+  return failCall(parts, attempt, 'refused', refusalForModel('still-refused', server.title));
 }
 
 function finishWithoutShared(
@@ -84,11 +96,14 @@ function finishWithoutShared(
   attempt: Attempt,
   reason: ConnectionReason,
 ): Promise<AttemptResult> {
-  const { call, server } = attempt;
-  parts.logger.warn({ server: server.name, reason }, 'a shared account is needed that cannot be used');
+  const { input, call, server } = attempt;
+  parts.logger.warn(
+    { ...aboutTurn(input.turn), server: server.name, reason },
+    'a shared account is needed that cannot be used',
+  );
   const account = { serverTitle: server.title, reason, contact: server.contact };
   const notice = accountNotice(call, server, sharedAccountMessage(account));
-  return finishCall(parts, attempt, sharedAccountForModel(account), { notice });
+  return failCall(parts, attempt, 'not_asked', sharedAccountForModel(account), { notice });
 }
 
 /** For the person, whose client cannot show the question: they can connect the account elsewhere. */

@@ -10,6 +10,7 @@ import type { AskUser, UserAnswer } from '../../remote/ask-user.ts';
 import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { ElicitationRow, TimedQuestion } from '../../storage/ports/elicitations.ts';
 import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
+import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { AskedQuestion } from '../../turn/ask.ts';
 import { callWaits } from '../../workflows/messages.ts';
@@ -69,6 +70,7 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
     report.waits(toAsked(timed));
     const settled = await untilSettled(parts, attempt, timed, signal);
     report.goesOn(settled.id);
+    answerTookEffect(settled, parts.storage.now());
     const [answer] = await untilDatabaseAnswers(signal, () => parts.rounds.answersTo(kept.round, [settled]));
     const credential = await credentialOrNone(parts.storeOf(server), server, input.turn);
     return {

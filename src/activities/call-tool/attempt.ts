@@ -9,10 +9,11 @@ import type { CatalogueTool, KeptToolList } from '../../storage/ports/tool-catal
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
-import type { McpResult, ToolResult } from '../../turn/tool-result.ts';
+import type { McpResult, ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
 import type { QuestionParts } from '../questions/questions.ts';
 import { attemptNumber } from '../repetition.ts';
 import { finishToolCall } from '../tool-results.ts';
+import type { FinishParts } from '../tool-results.ts';
 import type { HeldCallLimit } from './held-call-limit.ts';
 import type { CallRounds, Round } from './rounds.ts';
 
@@ -59,17 +60,45 @@ export function attemptAt(input: Pick<ToolCallInput, 'execution' | 'repeats'>): 
   return { execution: input.execution, attempt: attemptNumber(input) };
 }
 
-/** A text is an error for the model. `remark` as in a tool's result; `notice`: for the person who reads along. */
+interface Finish {
+  /** As in a tool's result. */
+  remark?: string | undefined;
+  /** For the person who reads along. */
+  notice?: NewEvent;
+}
+
+/** With the result of the tool. */
 export async function finishCall(
-  { storage }: { storage: Pick<Storage, 'toolCalls'> },
-  { input, call, by }: Pick<Attempt, 'input' | 'call' | 'by'>,
-  result: string | McpResult,
-  { remark, notice }: { remark?: string | undefined; notice?: NewEvent } = {},
+  parts: FinishParts,
+  attempt: Pick<Attempt, 'input' | 'call' | 'by'>,
+  output: McpResult,
+  { remark }: Pick<Finish, 'remark'> = {},
 ): Promise<AttemptResult> {
-  const written: ToolResult =
-    typeof result === 'string'
-      ? { kind: 'error', text: result, remark }
-      : { kind: 'output', output: result, remark };
-  await finishToolCall(storage, input.turn, call, written, { by, notice });
+  return finish(parts, attempt, { kind: 'output', output, remark });
+}
+
+/** With an error for the model. */
+export async function failCall(
+  parts: FinishParts,
+  attempt: Pick<Attempt, 'input' | 'call' | 'by'>,
+  outcome: ToolOutcome,
+  text: string,
+  { remark, notice }: Finish = {},
+): Promise<AttemptResult> {
+  return finish(parts, attempt, { kind: 'error', text, remark }, { outcome, notice });
+}
+
+async function finish(
+  parts: FinishParts,
+  { input, call, by }: Pick<Attempt, 'input' | 'call' | 'by'>,
+  result: ToolResult,
+  about: { outcome?: ToolOutcome; notice?: NewEvent | undefined } = {},
+): Promise<AttemptResult> {
+  const { server, tool } = input;
+  await finishToolCall(parts, input.turn, call, result, {
+    ...about,
+    by,
+    at: { server, tool: tool ?? call.toolName },
+  });
   return { kind: 'finished' };
 }

@@ -9,6 +9,7 @@ import type { CallListener, CallProgress } from '../../remote/call-listener.ts';
 import { logProcessExit } from '../../remote/log-process-exit.ts';
 import type { RefreshWhen } from '../../remote/tool-lists.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './attempt.ts';
@@ -47,7 +48,7 @@ export function createCallNotifications(
     try {
       await storage.toolCalls.noteProgress(turn, toolCallId, progress.progress, { key, event }, by);
     } catch (error) {
-      logger.warn({ turnId: turn.turnId, toolCallId, err: error }, 'progress of a tool call not noted');
+      logger.warn({ ...aboutTurn(turn), toolCallId, err: error }, 'progress of a tool call not noted');
     }
   }
 

@@ -10,14 +10,15 @@ import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
+import { answerTookEffect, toolExecuted } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
 import { toolError } from '../../telemetry/traces/names.ts';
-import type { McpResult } from '../../turn/tool-result.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
 import { createQuestionsDuringCall } from './ask-during-call.ts';
-import { finishCall } from './attempt.ts';
+import { failCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
 import { createCallNotifications } from './call-notifications.ts';
 import { concludeRequest } from './conclude-request.ts';
@@ -42,11 +43,11 @@ export async function endUnlessApproved(
   switch (approval.kind) {
     case 'approved':
       if (!approval.given || (await isAsApproved(parts, approved, approval.given))) return null;
-      return finishCall(parts, attempt, notAsApprovedForModel(server.title));
+      return failCall(parts, attempt, 'not_allowed', notAsApprovedForModel(server.title));
     case 'asks':
       return approval;
     case 'refused':
-      return finishCall(parts, attempt, approval.textForModel);
+      return failCall(parts, attempt, approval.outcome, approval.textForModel);
     case 'over':
       return { kind: 'finished' };
     default:
@@ -62,7 +63,8 @@ export async function callServer(
   // Only the attempt that held a connection can go on with its round. A task that has asked nothing yet is followed, too.
   const answered = attempt.rounds.findLast(({ resume }) => resume.kind !== 'held');
   const notOpened = outcomeOfPageNotOpened(attempt, answered);
-  if (notOpened) return finishCall(parts, attempt, pageNotOpenedForModel(notOpened, attempt.server.title));
+  if (notOpened)
+    return failCall(parts, attempt, notOpened, pageNotOpenedForModel(notOpened, attempt.server.title));
   let next: NextRequest | AttemptEnd = {
     kind: 'next-request',
     request: {
@@ -87,41 +89,58 @@ async function makeRequest(
   // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
   const trouble = server.process && request.continuation === undefined ? backoff.reason(server) : null;
   if (trouble !== null && call.state === 'requested')
-    return finishCall(
+    return failCall(
       parts,
       attempt,
+      'unreachable',
       `${trouble} It was tried a moment ago, and not again. The tool did not run.`,
     );
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
   // A stream that is resumed says what became of the call: nothing is sent twice.
   const canRepeat =
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
-  if (!isFirst && !canRepeat) return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
+  if (!isFirst && !canRepeat)
+    return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title));
+  const settled = newlySettled(attempt, request);
+  if (settled) answerTookEffect(settled, parts.storage.now());
+  const startedAt = performance.now();
   const sent = await sendRequest(parts, attempt, request, isFirst);
-  const failure = failureIn(sent.outcome);
-  if (failure !== null) failCurrentCall(failure);
+  const failure = failureOf(sent.outcome);
+  if (failure !== undefined && isFinal(sent.outcome)) failCurrentCall(failure);
+  // Otherwise most of the time was a person's.
+  if (!sent.hasAsked)
+    toolExecuted(
+      { server: server.name, toolName: attempt.tool },
+      { durationMs: performance.now() - startedAt, failure },
+    );
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);
   return concludeRequest(parts, attempt, { ...request, ...sent });
 }
 
-/** Null for what is no failure of the call, or leads to another request. */
-function failureIn(outcome: CallOutcome): string | null {
-  switch (outcome.kind) {
-    case 'result':
-      return (outcome.result as McpResult).isError === true ? toolError : null;
-    case 'unreachable':
-    case 'rejected':
-    case 'unknown':
-      return outcome.kind;
-    case 'asks':
-    case 'refused':
-    case 'state-expired':
-    case 'unaskable':
-      return null;
-    default:
-      return outcome satisfies never;
-  }
+/** The last question that the call has waited for, where this is the first request after it. */
+function newlySettled(
+  { by, call, questions }: ServerAttempt,
+  { isRenewed, isRestarted, answered }: CallRequest,
+): ElicitationRow | undefined {
+  const isFirst = call.state === 'requested' || (answered?.questions.length ?? 0) > 0;
+  if (!isFirst || by.attempt > 1 || isRenewed || isRestarted) return undefined;
+  return questions
+    .map(({ question }) => question)
+    .filter(({ settledAt }) => settledAt !== null)
+    .toSorted((one, other) => (one.settledAt ?? 0) - (other.settledAt ?? 0))
+    .at(-1);
+}
+
+function failureOf(outcome: CallOutcome): string | undefined {
+  if (outcome.kind === 'asks') return undefined;
+  if (outcome.kind !== 'result') return outcome.kind;
+  return outcome.result.isError === true ? toolError : undefined;
+}
+
+/** No other request and no question follows from it. */
+function isFinal({ kind }: CallOutcome): boolean {
+  return kind === 'result' || kind === 'unreachable' || kind === 'rejected' || kind === 'unknown';
 }
 
 /** Sends one request, and follows what the server says until there is an outcome. Decides nothing. */

@@ -20,6 +20,7 @@ import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
 import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
 import type { TracedCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
@@ -37,7 +38,7 @@ import { stopSignal } from '../stop-signal.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { abandonHeldCalls, isLeftOpen, sendAbandoned } from './abandon-call.ts';
 import { askForAccount, connectsOf } from './account.ts';
-import { attemptAt, finishCall } from './attempt.ts';
+import { attemptAt, failCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 import { callServer, endUnlessApproved } from './call-server.ts';
 import { whileAlive } from './hold-call.ts';
@@ -86,9 +87,12 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
       ]);
       if (call.state === 'finished') return;
       const title = server?.title ?? name ?? call.toolName;
-      const text =
-        call.state === 'started' ? unknownOutcomeForModel(title) : refusalForModel('failed', title);
-      await finishToolCall(storage, turn, call, text);
+      const isUnknown = call.state === 'started';
+      const text = isUnknown ? unknownOutcomeForModel(title) : refusalForModel('failed', title);
+      await finishToolCall(parts, turn, call, text, {
+        outcome: isUnknown ? 'unknown' : 'failed',
+        ...(server && { at: { server: server.name, tool: call.toolName } }),
+      });
       const last = kept.at(-1);
       if (server && last && isLeftOpen(last))
         void sendAbandoned(parts, turn, { server, resume: last.resume });
@@ -118,7 +122,7 @@ async function goOn(
   } catch (error) {
     if (isTurnOver(error)) throw error;
     const isExpected = error instanceof TemporalFailure || error instanceof WriteRefused;
-    if (!isExpected) logger.warn({ err: error, turnId: turn.turnId, step }, 'a model step is repeated');
+    if (!isExpected) logger.warn({ err: error, ...aboutTurn(turn), step }, 'a model step is repeated');
     return undefined;
   }
 }
@@ -156,11 +160,16 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   if (call.state === 'finished') return { kind: 'finished' };
   const begun = { input, by, call };
   if (!server)
-    return finishCall(parts, begun, `There is no server "${input.server}" any more. The tool did not run.`);
+    return failCall(
+      parts,
+      begun,
+      'failed',
+      `There is no server "${input.server}" any more. The tool did not run.`,
+    );
   // It was offered, and the agent's list may have become shorter since. What has begun comes to its end.
   if (call.state === 'requested' && !mayCall(config.agents.get(turn.agent), server, tool))
-    return finishCall(parts, begun, notAllowedForModel(call.toolName));
-  if (!credential) return finishCall(parts, begun, refusalForModel('no-user', server.title));
+    return failCall(parts, begun, 'not_allowed', notAllowedForModel(call.toolName));
+  if (!credential) return failCall(parts, begun, 'not_asked', refusalForModel('no-user', server.title));
   // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
   const rounds = call.state === 'requested' ? [] : (allRounds ?? (await parts.rounds.list(turn, toolCallId)));
   // As the model was offered it.
@@ -202,7 +211,7 @@ async function endByQuestions(parts: CallParts, attempt: Attempt): Promise<Attem
   const account = questions.findLast(({ question }) => question.server !== null)?.question;
   if (!account || account.status === 'accept' || account.status === 'pending') return null;
   const address = connectionsAddress(parts.config.http.publicUrl);
-  return finishCall(parts, attempt, refusalForModel(account.status, server.title, address));
+  return failCall(parts, attempt, account.status, refusalForModel(account.status, server.title, address));
 }
 
 /** How the attempt ends because of what an earlier one left behind; null: the call continues. */
@@ -219,7 +228,7 @@ async function endOfEarlierAttempt(parts: CallParts, attempt: Attempt): Promise<
   await abandonHeldCalls(parts, { server, turn: input.turn, signal: stopSignal() }, rounds);
   const canResume = rounds.some(({ resume }) => resume.kind === 'detached' || resume.kind === 'task');
   if (attempt.isRepeatable || canResume) return null;
-  return finishCall(parts, attempt, unknownOutcomeForModel(server.title));
+  return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title));
 }
 
 async function makeCall(
@@ -248,12 +257,12 @@ async function tryLater(
   { message, forOperator: reason, retryAfterMs }: CredentialStoreError,
 ): Promise<AttemptResult> {
   const { input, server } = attempt;
-  const about = { server: server.name, turnId: input.turn.turnId, reason };
+  const about = { ...aboutTurn(input.turn), server: server.name, reason };
   parts.logger.warn(about, 'credential store cannot answer');
   if (retryAfterMs !== undefined && mayRetryLater())
     throw retryLater(message, 'CredentialStoreAway', retryAfterMs);
   const text = `${message} The tool did not run. Tell the user to try again later.`;
-  return finishCall(parts, attempt, text);
+  return failCall(parts, attempt, 'failed', text);
 }
 
 async function credentialOrError(

@@ -8,12 +8,13 @@ import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
 import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped } from '../stop-signal.ts';
 import { keepTrying } from '../tool-results.ts';
-import { askForAccount, rejectCredential, stillRefused } from './account.ts';
-import { finishCall } from './attempt.ts';
+import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
+import { failCall, finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
 import { mayRetryLater, retryLater } from './retry-later.ts';
 import type { Round } from './rounds.ts';
@@ -78,15 +79,15 @@ export async function concludeRequest(
       return concludeUnreachable(parts, attempt, request, outcome);
     case 'state-expired':
       if (request.continuation === undefined || request.isRestarted)
-        return finishCall(parts, attempt, outcome.message);
+        return failCall(parts, attempt, 'failed', outcome.message);
       await parts.storage.toolCalls.release(input.turn, input.toolCallId, attempt.by);
       return next(request, { continuation: undefined, isRestarted: true });
     case 'rejected':
-      return finishCall(parts, attempt, outcome.message, {
+      return failCall(parts, attempt, 'tool_error', outcome.message, {
         remark: await remarkOn(parts, attempt, request),
       });
     case 'unaskable':
-      return finishCall(parts, attempt, outcome.message, {
+      return failCall(parts, attempt, 'not_asked', outcome.message, {
         remark: input.turn.user === null ? nobodyToAskForModel : undefined,
       });
     case 'unknown':
@@ -110,6 +111,7 @@ async function renewCredential(
   const { turn, toolCallId } = attempt.input;
   await parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
+  serverRefused(attempt.server.name, refused.status, afterRefusal(renewed, request));
   if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
   if (request.isRenewed) return stillRefused(parts, attempt);
   const { task } = request;
@@ -137,11 +139,12 @@ async function concludeUnreachable(
   // Nothing was sent yet, and a person has answered: a server that is only being restarted is waited for.
   if (hasAsked && mayRetryLater())
     throw retryLater(`${server.title} could not be reached; the answers are sent later.`, 'ServerNotReached');
-  if (!isFirst) return finishCall(parts, attempt, unknownOutcomeForModel(server.title, message));
+  if (!isFirst) return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title, message));
   const isNew = answered === undefined || answered.resume.kind === 'again';
-  return finishCall(
+  return failCall(
     parts,
     attempt,
+    'unreachable',
     isNew ? `${message} The tool did not run.` : interruptedForModel(message),
   );
 }
@@ -152,7 +155,7 @@ async function concludeUnknown(
   request: Sent,
   { message }: Of<'unknown'>,
 ): Promise<AttemptEnd> {
-  const { input, server, isRepeatable } = attempt;
+  const { server, isRepeatable } = attempt;
   const { continuation, task } = request;
   const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
   // Another worker goes on. It is none of the attempts that the call has, so that any number of deploys may come.
@@ -163,13 +166,8 @@ async function concludeUnknown(
       `${server.title} did not answer; the call may be repeated.`,
       'ToolOutcomeUnknown',
     );
-  const { turn, toolCallId } = input;
-  parts.logger.warn(
-    { server: server.name, turnId: turn.turnId, toolCallId },
-    'outcome of a tool call is unknown',
-  );
   const text = unknownOutcomeForModel(server.title, message);
-  return finishCall(parts, attempt, text, { remark: await remarkOn(parts, attempt, request) });
+  return failCall(parts, attempt, 'unknown', text, { remark: await remarkOn(parts, attempt, request) });
 }
 
 /**

@@ -1,10 +1,11 @@
 /** The `connect_<server>` tool: the account is there, so its tools can be listed for the next step. */
 import type { AgentConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
+import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { askForAccount, rejectCredential, stillRefused } from './account.ts';
-import { finishCall } from './attempt.ts';
+import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
+import { failCall, finishCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 
 export async function listServerTools(
@@ -24,13 +25,14 @@ export async function listServerTools(
       }
       case 'refused': {
         const renewed = await rejectCredential(parts, attempt, credential, listed);
+        serverRefused(server.name, listed.status, afterRefusal(renewed, { isRenewed }));
         if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
         if (isRenewed) return stillRefused(parts, attempt);
         credential = renewed;
         continue;
       }
       case 'unreachable':
-        return finishCall(parts, attempt, listed.message);
+        return failCall(parts, attempt, 'unreachable', listed.message);
       default:
         return listed satisfies never;
     }

@@ -6,7 +6,7 @@ import type { TooManyOpen } from '../../turn/ask.ts';
 import { asksOf, openQuestions } from '../questions/questions.ts';
 import { questionsOfRound } from '../questions/server-question.ts';
 import { isLeftOpen, sendAbandoned } from './abandon-call.ts';
-import { finishCall } from './attempt.ts';
+import { failCall } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 import { hasAsked, tooManyRounds, toRestartedRound, toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
@@ -59,5 +59,5 @@ export function tooManyQuestions(which: TooManyOpen, title: string): string {
 function giveUp(parts: CallParts, attempt: Attempt, round: Round, textForModel: string): Promise<AttemptEnd> {
   const { input, server } = attempt;
   if (isLeftOpen(round)) void sendAbandoned(parts, input.turn, { server, resume: round.resume });
-  return finishCall(parts, attempt, textForModel);
+  return failCall(parts, attempt, 'not_asked', textForModel);
 }

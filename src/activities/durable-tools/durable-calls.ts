@@ -4,6 +4,7 @@
  */
 import { activityInfo, getClient } from '@temporalio/activity';
 import { lostToolForModel, stuckToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
 import type { AskingTurn } from '../../turn/ask.ts';
 import type { DurableCallPermit, GivenApproval } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -43,7 +44,7 @@ export function createDurableCallActivities(parts: ApprovalParts) {
         case 'asks':
           return approval;
         case 'refused':
-          await finishToolCall(storage, turn, call, approval.textForModel);
+          await finishToolCall(parts, turn, call, approval.textForModel, { outcome: approval.outcome });
           return { kind: 'finished' };
         case 'over':
           return { kind: 'finished' };
@@ -63,7 +64,9 @@ export function createDurableCallActivities(parts: ApprovalParts) {
           : (await wasStuck(getClient(), workflowOf(toolCallId)))
             ? stuckToolForModel
             : lostToolForModel;
-      await finishToolCall(storage, turn, call, textFor(toolName));
+      await finishToolCall(parts, turn, call, textFor(toolName), {
+        outcome: state === 'requested' ? 'failed' : 'unknown',
+      });
     },
 
     /** True when the call is over: no worker had begun it and none will, or its code did not yield and it was terminated. */
@@ -72,16 +75,16 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       const { state, toolName } = call;
       switch (state) {
         case 'requested':
-          await finishToolCall(storage, turn, call, unrunToolForModel(toolName));
+          await finishToolCall(parts, turn, call, unrunToolForModel(toolName));
           await endUnbegun(getClient(), workflowOf(toolCallId));
           return true;
         case 'finished':
           return false;
         default: {
           if (!(await endIfStuck(getClient(), workflowOf(toolCallId)))) return false;
-          await finishToolCall(storage, turn, call, stuckToolForModel(toolName));
+          await finishToolCall(parts, turn, call, stuckToolForModel(toolName), { outcome: 'unknown' });
           logger.error(
-            { turnId: turn.turnId, toolCallId, tool: toolName },
+            { ...aboutTurn(turn), toolCallId, toolName },
             'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',
           );
           return true;

@@ -47,7 +47,7 @@ export function createDurableToolActivities(parts: Dependencies) {
       const { attempt } = activityInfo();
       const call = await requestedToolCall(storage, turn, toolCallId);
       if (approval && !(await isAsApproved(parts, { turn, call }, approval))) {
-        await finishToolCall(storage, turn, call, notAsApprovedForModel(null));
+        await finishToolCall(parts, turn, call, notAsApprovedForModel(null), { outcome: 'not_allowed' });
         return { kind: 'over' };
       }
       const isStarted = await storage.toolCalls.start(turn, toolCallId, { execution: 0, attempt });
@@ -63,7 +63,10 @@ export function createDurableToolActivities(parts: Dependencies) {
       const written = isStopped ? stoppedResult(result) : result;
       const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
       const marked = remark === null ? written : { ...written, remark };
-      await finishToolCall(storage, turn, call, marked, { isStopped });
+      await finishToolCall(parts, turn, call, marked, {
+        outcome: isStopped ? 'cancel' : 'tool_error',
+        isStopped,
+      });
       const isFailed =
         result.kind === 'error' || (result.kind === 'output' && result.output.isError === true);
       traceFinishedTool(parts, turn, { toolCallId, tool: call.toolName, isFailed });

@@ -9,6 +9,8 @@ import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wor
 import type { Storage } from '../../storage/storage.ts';
 import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
+import { answerTookEffect, toolExecuted } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall, traceToolCall } from '../../telemetry/traces/agent-spans.ts';
 import { toolError } from '../../telemetry/traces/names.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
@@ -16,8 +18,8 @@ import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
 import { readProgress } from '../../turn/tool-code.ts';
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
 import type { AttemptResult, ExecuteToolInput } from '../../turn/tool-call.ts';
-import type { ToolResult } from '../../turn/tool-result.ts';
-import { approvalOf, isAsApproved } from '../approval.ts';
+import type { ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
+import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import type { ApprovalParts } from '../approval.ts';
 import { attemptAt } from '../call-tool/attempt.ts';
 import { whileAlive } from '../call-tool/hold-call.ts';
@@ -78,25 +80,33 @@ async function makeCall(
   const { input, by, call } = current;
   const { turn, toolCallId, needsApproval } = input;
   const tool = tools.get(call.toolName);
-  if (!tool) return finish(parts, current, unrunToolForModel(call.toolName));
+  if (!tool) return finish(parts, current, unrunToolForModel(call.toolName), 'failed');
   if (call.state === 'started' && tool.idempotent !== true)
-    return finish(parts, current, unknownOutcomeForModel(tool.title));
+    return finish(parts, current, unknownOutcomeForModel(tool.title), 'unknown');
   const read = readInput(tool, call.input);
-  if (read.kind !== 'input') return finish(parts, current, read);
+  if (read.kind !== 'input') return finish(parts, current, read, 'tool_error');
   if (needsApproval) {
     const approval = await approvalOf(parts, { turn, call }, questions, input.approval);
     if (approval.kind === 'asks') return approval;
     if (approval.kind === 'over') return { kind: 'finished' };
-    if (approval.kind === 'refused') return finish(parts, current, approval.textForModel);
+    if (approval.kind === 'refused') return finish(parts, current, approval.textForModel, approval.outcome);
     if (approval.given && !(await isAsApproved(parts, { turn, call }, approval.given)))
-      return finish(parts, current, notAsApprovedForModel(null));
+      return finish(parts, current, notAsApprovedForModel(null), 'not_allowed');
   }
   if (call.state !== 'started' && !(await storage.toolCalls.start(turn, toolCallId, by)))
-    return finish(parts, current, unknownOutcomeForModel(tool.title));
+    return finish(parts, current, unknownOutcomeForModel(tool.title), 'unknown');
+  const approval = questions.find(({ question }) => isApproval(question))?.question;
+  if (approval) answerTookEffect(approval, storage.now());
+  const startedAt = performance.now();
   const result = await resultOfCall(parts, tool, current, read.input);
-  if (typeof result === 'string') failCurrentCall('unknown');
-  else if (result.kind === 'error' || result.output.isError === true) failCurrentCall(toolError);
-  return finish(parts, current, result);
+  const isDone = typeof result === 'object' && result.kind === 'output' && result.output.isError !== true;
+  const failure = typeof result === 'string' ? 'unknown' : toolError;
+  toolExecuted(
+    { server: undefined, toolName: call.toolName },
+    { durationMs: performance.now() - startedAt, failure: isDone ? undefined : failure },
+  );
+  if (!isDone) failCurrentCall(failure);
+  return finish(parts, current, result, failure);
 }
 
 /** A schema is code of the author's, too. */
@@ -123,7 +133,7 @@ async function resultOfCall(
     user: turn.user,
     tenant: turn.tenant,
     toolCallId,
-    log: logOf(parts, { turnId: turn.turnId, toolCallId, tool: toolName }),
+    log: logOf(parts, { ...aboutTurn(turn), toolCallId, toolName }),
     progress(given) {
       const progress = readProgress(given);
       if (progress) writer.note(progress);
@@ -148,12 +158,14 @@ async function resultOfCall(
   }
 }
 
+/** `outcome`: unless it is a result of the tool that is no error. */
 async function finish(
-  { storage }: Pick<Dependencies, 'storage'>,
+  parts: Pick<Dependencies, 'storage' | 'logger'>,
   { input: { turn }, by, call }: PlainCall,
   result: ToolResult | string,
+  outcome: ToolOutcome,
 ): Promise<AttemptResult> {
-  await keepTrying(() => finishToolCall(storage, turn, call, result, { by }));
+  await keepTrying(() => finishToolCall(parts, turn, call, result, { by, outcome }));
   return { kind: 'finished' };
 }
 

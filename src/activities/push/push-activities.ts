@@ -4,6 +4,7 @@
  */
 import { Context, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
+import { aboutTurn } from '../../telemetry/events.ts';
 import type { Config } from '../../config/config.ts';
 import { SealingError } from '../../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
@@ -57,7 +58,7 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
       return openPushTarget(keys, deliveryId, sealed);
     } catch (error) {
       if (!(error instanceof SealingError)) throw error;
-      logger.error({ err: error, turnId: turn.turnId }, 'a target of notifications cannot be read');
+      logger.error({ err: error, ...aboutTurn(turn) }, 'a target of notifications cannot be read');
       return null;
     }
   }
@@ -75,8 +76,10 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
           return { kind: 'removed', position: news.position };
         case 'failed': {
           const { host } = new URL(target.url);
-          const { turnId } = push.turn;
-          logger.warn({ turnId, host, reason: posted.reason }, 'a target did not accept a notification');
+          logger.warn(
+            { ...aboutTurn(push.turn), host, reason: posted.reason },
+            'a target did not accept a notification',
+          );
           return {
             kind: 'failed',
             position: null,
@@ -157,7 +160,7 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
       if (!push) return;
       await storage.pushConfigs.removeDelivery(deliveryId);
       logger.error(
-        { turnId: push.turn.turnId },
+        aboutTurn(push.turn),
         'a target accepted no notification before the deadline and gets no more',
       );
     },

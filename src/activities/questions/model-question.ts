@@ -5,13 +5,15 @@ import { modelQuestionForModel } from '../../elicitation/model-question.ts';
 import { questionAsText } from '../../elicitation/question-as-text.ts';
 import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import type { NotAsked } from '../../turn/ask.ts';
 import type { AttemptResult } from '../../turn/tool-call.ts';
-import type { ToolResult } from '../../turn/tool-result.ts';
+import type { ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
 import { askUserTool, readModelQuestion } from '../call-model/question-tool.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
+import type { FinishParts } from '../tool-results.ts';
 import { agentContext, answerContent, asksOf, openQuestions, questionsOfCall } from './questions.ts';
 import type { AskingCall, Question, QuestionParts } from './questions.ts';
 
@@ -22,7 +24,7 @@ export interface ModelQuestionInput extends AskingCall {
 
 type Unanswered = Exclude<Outcome, 'accept'> | NotAsked | 'no-user' | 'limit-reached';
 
-export function createModelQuestionActivity(parts: QuestionParts) {
+export function createModelQuestionActivity(parts: QuestionParts & FinishParts) {
   return {
     /** Opens the question; executed again, it reads the answer and finishes the call, or returns that it is still open. */
     async askModelQuestion(input: ModelQuestionInput): Promise<AttemptResult> {
@@ -37,11 +39,15 @@ export function createModelQuestionActivity(parts: QuestionParts) {
     const { turn, toolCallId, isAllowed } = input;
     const call = await requestedToolCall(parts.storage, turn, toolCallId);
     if (call.state === 'finished') return { kind: 'finished' };
-    const finish = async (result: ToolResult | string): Promise<AttemptResult> => {
-      await finishToolCall(parts.storage, turn, call, result);
+    const finish = async (result: ToolResult | string, outcome?: ToolOutcome): Promise<AttemptResult> => {
+      await finishToolCall(parts, turn, call, result, { outcome });
       return { kind: 'finished' };
     };
-    const unanswered = (why: Unanswered) => finish(modelQuestionForModel(why, asText(call)));
+    const unanswered = (why: Unanswered) =>
+      finish(
+        modelQuestionForModel(why, asText(call)),
+        why === 'decline' || why === 'cancel' || why === 'expired' ? why : 'not_asked',
+      );
 
     let questions = await questionsOfCall(parts, turn, toolCallId);
     if (questions.length === 0) {
@@ -58,6 +64,7 @@ export function createModelQuestionActivity(parts: QuestionParts) {
     const asks = asksOf(questions);
     if (asks) return asks;
     const question = questions[0]?.question;
+    if (question) answerTookEffect(question, parts.storage.now());
     if (question?.status === 'accept') return finish(await answerAsResult(parts, question));
     return unanswered(!question || question.status === 'pending' ? 'cancel' : question.status);
   }

@@ -2,6 +2,8 @@
 import { canPresent } from '../../elicitation/capabilities.ts';
 import type { Context, Outcome } from '../../elicitation/elicitation.ts';
 import { warningsAbout } from '../../elicitation/url-safety.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import type { AskedQuestion, NotAsked, ToolRequest } from '../../turn/ask.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { requestedToolCall } from '../tool-results.ts';
@@ -27,7 +29,7 @@ export type ToolAnswer =
   /** `content`: of a form that was accepted. */
   | { kind: 'settled'; outcome: Outcome; content?: unknown };
 
-export function createToolQuestionActivities(parts: QuestionParts) {
+export function createToolQuestionActivities(parts: QuestionParts & { storage: Pick<Storage, 'now'> }) {
   const { elicitations } = parts.storage;
   return {
     async openToolQuestion(input: ToolQuestionInput): Promise<OpenedToolQuestion> {
@@ -61,6 +63,7 @@ export function createToolQuestionActivities(parts: QuestionParts) {
       if (!read) throw new Error(`Question ${elicitationId} is not in the database.`);
       const { question } = read;
       if (question.status === 'pending') return { kind: 'asks', questions: [toAsked(read)] };
+      answerTookEffect(question, parts.storage.now());
       const outcome = question.status;
       if (outcome !== 'accept' || question.request.mode === 'url') return { kind: 'settled', outcome };
       const content = await answerContent(parts, question);

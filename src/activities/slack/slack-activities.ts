@@ -22,6 +22,8 @@ import { openTurn } from './open-turn.ts';
 import { showAnswer } from './show-answer.ts';
 import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
 import type { SessionStatus, SlackCalls } from './slack-calls.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
+import type { TurnRef } from '../../turn/turn.ts';
 
 export interface ShowInput {
   turnId: string;
@@ -113,6 +115,12 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     }
   }
 
+  /** For the log. */
+  async function aboutAnswer(turnId: string): Promise<Partial<TurnRef>> {
+    const delivery = await storage.slack.deliveries.get(turnId).catch(() => null);
+    return delivery ? aboutTurn(delivery.turn) : { turnId };
+  }
+
   async function orTrouble(input: ShowInput, at: { position: number }): Promise<ShowReport> {
     try {
       return await show(input, at);
@@ -120,7 +128,10 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       const { position } = at;
       // A key may be put back.
       if (error instanceof SealingError) {
-        logger.error({ err: error, turnId: input.turnId }, 'the token of a workspace cannot be read');
+        logger.error(
+          { err: error, ...(await aboutAnswer(input.turnId)) },
+          'the token of a workspace cannot be read',
+        );
         return { kind: 'failed', position };
       }
       if (!(error instanceof SlackCallFailed)) throw error;
@@ -129,11 +140,14 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
         case 'rate-limited':
           return { kind: 'limited', position, retryAfterMs: trouble.retryAfterMs };
         case 'unavailable':
-          logger.warn({ turnId: input.turnId, reason: message }, 'an answer could not be sent to Slack');
+          logger.warn(
+            { ...(await aboutAnswer(input.turnId)), reason: message },
+            'an answer could not be sent to Slack',
+          );
           return { kind: 'failed', position };
         case 'refused':
           logger.error(
-            { turnId: input.turnId, reason: message },
+            { ...(await aboutAnswer(input.turnId)), reason: message },
             'an answer cannot be shown in Slack and is given up',
           );
           return { kind: 'impossible', position };
@@ -164,8 +178,9 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     },
 
     async giveUpSlack({ turnId }: GivenUpSlack): Promise<void> {
+      const about = await aboutAnswer(turnId);
       await storage.slack.deliveries.end(turnId);
-      logger.error({ turnId }, 'an answer could not be sent to Slack before its deadline');
+      logger.error(about, 'an answer could not be sent to Slack before its deadline');
     },
   };
 }

@@ -9,6 +9,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AuthConfig, Config } from '../../config/config.ts';
+import { logAccess } from './access-log.ts';
 import { requirePrincipal } from './authentication.ts';
 import { a2aSurface } from '../a2a/route.ts';
 import { cardRoutes } from '../a2a/cards.ts';
@@ -46,6 +47,8 @@ export interface AppParts {
   logger: Logger;
   /** With the demo's identity provider only. */
   playground?: PagesParts['playground'];
+  /** The level of the access log. */
+  accessLog?: 'info' | 'debug';
 }
 
 const requestTimeoutMs = 60_000;
@@ -54,7 +57,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { config, service, logger } = parts;
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
-    // Paths carry ids of questions; what matters is logged where it happens.
+    // Its lines would have paths, which carry ids of questions: see access-log.ts.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.http.trustProxy.length > 0 ? config.http.trustProxy : false,
     bodyLimit: config.http.bodyLimit,
@@ -79,6 +82,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   };
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
+  logAccess(app, { logger, level: parts.accessLog ?? 'info' });
   answerWithProblems(app);
   refuseUnknownHosts(app, config.http);
   refuseWhileApart(app, service);

@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { streamOpened } from '../../telemetry/metrics/instruments.ts';
 
 export interface Readers {
   /** Aborts when the reader is gone, or with the reason `closing` when the service is. */
@@ -51,7 +52,9 @@ export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}
         return wait.signal;
       }
       open.set(reply, wait);
+      const streamEnded = streamOpened(reply.request.routeOptions.url ?? '');
       reply.raw.once('close', () => {
+        streamEnded();
         wait.abort();
         open.delete(reply);
       });

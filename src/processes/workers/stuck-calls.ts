@@ -4,6 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { aboutTurnOf } from '../../telemetry/events.ts';
 import { endIfStuck } from '../../activities/durable-tools/stuck-tool.ts';
 
 export interface StuckCalls {
@@ -34,7 +35,11 @@ export function createStuckCalls({ client, logger }: Parts): StuckCalls {
     if (!(await endIfStuck(client, workflowId))) return;
     const { memo } = await client.workflow.getHandle(workflowId).describe();
     logger.error(
-      { turnId: memo?.['turnId'], tool: memo?.['toolName'], toolCallId: workflowId.split('/tool/').at(-1) },
+      {
+        ...aboutTurnOf(workflowId),
+        toolName: memo?.['toolName'],
+        toolCallId: workflowId.split('/tool/').at(-1),
+      },
       'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',
     );
   }

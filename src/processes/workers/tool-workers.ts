@@ -3,6 +3,7 @@
  * activities of their author.
  */
 import { Client } from '@temporalio/client';
+import { aboutTurn } from '../../telemetry/events.ts';
 import { Worker } from '@temporalio/worker';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
 import { createDurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
@@ -124,7 +125,7 @@ function sinksOf(
     durableTool: {
       log: {
         fn(_info, { turn, toolCallId, toolName }, level, message, details) {
-          logger[level]({ turnId: turn.turnId, toolCallId, tool: toolName, details }, message);
+          logger[level]({ ...aboutTurn(turn), toolCallId, toolName, details }, message);
         },
       },
       progress: {

@@ -1,5 +1,5 @@
 /** A worker of turns and deliveries: runs one version of their workflows, and this process's activities. */
-import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { DefaultLogger, MetricsBuffer, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
 import type {
   LogLevel,
   NativeConnection,
@@ -20,6 +20,8 @@ import { lightenWorkflowThreads } from '../../temporal/workflow-threads.ts';
 import { createCatalogue } from '../../remote/catalogue.ts';
 import { logModelWarnings } from '../../models/log-warnings.ts';
 import { createModels } from '../../models/provider.ts';
+import type { Metrics } from '../../telemetry/metrics/start-metrics.ts';
+import { temporalBufferSize } from '../../telemetry/metrics/temporal-metrics.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { activityInterceptors } from '../own-installation.ts';
 import { withoutHungThreads } from './hung-threads.ts';
@@ -79,14 +81,20 @@ function pinned(version: Version): NonNullable<WorkerOptions['workerDeploymentOp
   };
 }
 
-/** Temporal's own log, from warnings up, goes where ours goes. Once per process, before any connection. */
-export function installRuntime(logger: Logger): void {
+/**
+ * Temporal's own log, from warnings up, goes where ours goes, and its metrics to ours where there are any. Once per process,
+ * before any connection.
+ */
+export function installRuntime(logger: Logger, metrics: Metrics | null = null): void {
+  const buffer =
+    metrics && new MetricsBuffer({ maxBufferSize: temporalBufferSize, useSecondsForDurations: true });
   const filter = makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' });
   Runtime.install({
     logger: temporalLogger(logger),
     shutdownSignals: [],
-    telemetryOptions: { logging: { filter, forward: {} } },
+    telemetryOptions: { logging: { filter, forward: {} }, ...(buffer && { metrics: { buffer } }) },
   });
+  if (buffer) metrics?.addTemporal(buffer);
 }
 
 function temporalLogger(logger: Logger): DefaultLogger {

@@ -1,5 +1,6 @@
 /** Merges ended turns while nobody waits for it: one at a time, so that a burst of ends leaves the database to others. */
 import type { Logger } from 'pino';
+import { aboutTurn } from '../../telemetry/events.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export interface MergeQueue {
@@ -15,7 +16,7 @@ export function createMergeQueue(merge: (turn: TurnRef) => Promise<void>, logger
       merging = merging
         .then(() => merge(turn))
         .catch((error: unknown) =>
-          logger.warn({ turnId: turn.turnId, err: error }, 'a turn is not merged yet'),
+          logger.warn({ ...aboutTurn(turn), err: error }, 'a turn is not merged yet'),
         );
     },
     settled: () => merging,

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
+import { logFollowed } from '../../telemetry/metrics/instruments.ts';
 import { withoutVoidItems } from '../../turn/void-text.ts';
 import { defaultBounds, seenFrom } from './read-batch.ts';
 import type { Batch, BatchBounds, StoredEntry } from './read-batch.ts';
@@ -20,6 +21,8 @@ export interface TailParts {
   latest: (ref: ConversationRef) => Promise<number>;
   notifications: Notifications;
   logger: Logger;
+  /** By the clock that events are dated by. */
+  now: () => number;
   /** What is kept for followers that lag behind. */
   keep?: BatchBounds;
 }
@@ -40,7 +43,7 @@ const lastRetryMs = 5_000;
 
 /** `onEnd`: the last follower has left; the tail must not be joined again. */
 export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => void): Tail {
-  const { readBatch, latest, notifications, logger, keep = defaultKeep } = parts;
+  const { readBatch, latest, notifications, logger, now, keep = defaultKeep } = parts;
   const subscription = notifications.subscribe(ref);
   const ended = new AbortController();
   const places = new Set<{ cursor: number }>();
@@ -57,11 +60,14 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
   });
 
   async function grow(): Promise<void> {
-    if (isAtEnd) await subscription.notified();
+    const isFollowing = isAtEnd;
+    if (isFollowing) await subscription.notified();
     subscription.reset();
     const batch = await persistently(ended.signal, () => readBatch(ref, head));
     if (!batch) return;
     isAtEnd = batch.isEnd;
+    const [oldest] = batch.entries;
+    if (isFollowing && oldest) logFollowed(now() - oldest.entry.at);
     push(batch.entries);
   }
 
@@ -130,7 +136,8 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
         return await work();
       } catch (error) {
         if (signal.aborted || notifications.closed) break;
-        logger.warn({ err: error, conversation: ref.conversation }, 'cannot read the turn log; trying again');
+        const { tenant, conversation } = ref;
+        logger.warn({ err: error, tenant, conversation }, 'cannot read the turn log; trying again');
         await sleep(Math.min(retryMs, lastRetryMs), undefined, { signal }).catch(() => undefined);
       }
     }

@@ -55,7 +55,13 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
       notifications.announce(turn);
     },
     read,
-    follow: createFollow({ readBatch: createReadBatch(query), latest, notifications, logger }),
+    follow: createFollow({
+      readBatch: createReadBatch(query),
+      latest,
+      notifications,
+      logger,
+      now: database.now,
+    }),
     latest,
     // By their keys: sorting a long turn's events for its first or last would cost every reader.
     async startOf(turn) {

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { aboutTurn } from '../../telemetry/events.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks } from '../log/append.ts';
 import type { Tables } from '../schema.ts';
@@ -65,7 +66,7 @@ export function createTurnEndings({ query, logger, ...options }: Parts): TurnEnd
         while (!signal.aborted && !notifications.closed) {
           subscription.reset();
           const over = await ending([turn.turnId]).catch((error: unknown) => {
-            logger.warn({ err: error, turnId: turn.turnId }, 'cannot see whether a turn ends; trying again');
+            logger.warn({ err: error, ...aboutTurn(turn) }, 'cannot see whether a turn ends; trying again');
             return null;
           });
           if (over?.has(turn.turnId)) return true;

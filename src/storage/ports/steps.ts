@@ -38,7 +38,7 @@ export interface Steps {
       messages: Omit<StoredMessage, 'turnId'>[];
       events: NewEvent[];
       /** `code`: that the call is to run with, and that has to stay until the call is finished. */
-      calls: (Omit<ToolCallRow, 'state'> & { code?: string })[];
+      calls: (Omit<ToolCallRow, 'state' | 'createdAt'> & { code?: string })[];
       /** The turn ends with the step, as completed, unless it is stopping already. Its workflow has to be the caller's. */
       ending?: Pick<Ending, 'resultOf'>;
     },

@@ -11,6 +11,8 @@ export interface ToolCallRow {
    * `paused` is between two rounds: the server has asked, and nothing is under way until people have answered.
    */
   state: 'requested' | 'started' | 'paused' | 'finished';
+  /** When the model asked for it. */
+  createdAt: number;
 }
 
 export interface UnfinishedCall extends ToolCallRow {

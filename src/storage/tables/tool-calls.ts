@@ -23,7 +23,15 @@ import { markUnused, unusedByTool } from './superseding.ts';
 
 type State = ToolCallRow['state'];
 
-const columns = ['tool_call_id', 'tool_name', 'input', 'state', 'attempt', 'held_until'] as const;
+const columns = [
+  'tool_call_id',
+  'tool_name',
+  'input',
+  'state',
+  'created_at',
+  'attempt',
+  'held_until',
+] as const;
 
 interface CallId {
   turnId: string;
@@ -300,7 +308,8 @@ export function toToolCall(row: {
   tool_name: string;
   input: string;
   state: ToolCallRow['state'];
+  created_at: number;
 }): ToolCallRow {
-  const { tool_call_id: toolCallId, tool_name: toolName, input, state } = row;
-  return { toolCallId, toolName, input: fromJson(input), state };
+  const { tool_call_id: toolCallId, tool_name: toolName, input, state, created_at: createdAt } = row;
+  return { toolCallId, toolName, input: fromJson(input), state, createdAt };
 }

@@ -24,7 +24,7 @@ import {
 } from './tracing.ts';
 import type { Given, NewSpan } from './tracing.ts';
 
-interface Traced {
+export interface Traced {
   storage: { turnTraces: TurnTraces };
 }
 

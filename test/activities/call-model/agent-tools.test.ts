@@ -54,7 +54,7 @@ test('a listed tool that the server does not have is named once, with those that
   expect(await of(one)).toEqual(['tracker__delete']);
   await of(one);
   expect(warnings).toEqual([
-    { agent: 'assistant', server: 'tracker', tool: 'list_issues', there: ['list', 'delete'] },
+    { agent: 'assistant', server: 'tracker', toolName: 'list_issues', there: ['list', 'delete'] },
   ]);
 });
 

@@ -1,4 +1,5 @@
 /** Steps of agents that hand out tasks, and of those that have one. */
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createDelegationActivities } from '../../../src/activities/delegations.ts';
 import type { AgentConfig } from '../../../src/config/config.ts';
@@ -155,6 +156,7 @@ describe('an agent with a task', () => {
     await it.callModel({ agents, of: delegated('a') });
     const { finishDelegation } = createDelegationActivities({
       storage: it.storage,
+      logger: pino({ level: 'silent' }),
       agents,
       abandonCall: () => Promise.resolve(),
     });

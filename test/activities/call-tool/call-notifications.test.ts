@@ -16,7 +16,7 @@ import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtur
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const logger = pino({ level: 'silent' });
-const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
+const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const, createdAt: 0 };
 
 let folder: string;
 let storage: Storage;

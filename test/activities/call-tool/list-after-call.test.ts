@@ -43,7 +43,13 @@ test.each([
     await rm(folder, { recursive: true });
   });
   const turn = await begunTurn(storage);
-  const call = { toolCallId: 'c1', toolName: 'peer__pay', input: {}, state: 'started' as const };
+  const call = {
+    toolCallId: 'c1',
+    toolName: 'peer__pay',
+    input: {},
+    state: 'started' as const,
+    createdAt: 0,
+  };
   const limits = { elicitationTimeoutMs: 600_000 };
   const input = { turn: { ...turn, limits }, toolCallId: 'c1', server: 'peer', tool: 'pay', execution: 0 };
   const catalogue = createCatalogue({ storage, remote, logger });

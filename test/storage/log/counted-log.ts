@@ -83,6 +83,7 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
         latest: (ref) => turnLog.latest(ref),
         notifications: counted.notifications,
         logger,
+        now: Date.now,
         ...(keep && { keep }),
       }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

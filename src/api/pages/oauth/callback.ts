@@ -72,7 +72,7 @@ async function pageFor(
     }
     case 'failed': {
       const { elicitationId, key, server, message, reason, retry: canRetry, isForeign } = done;
-      logger.warn({ server, elicitationId, reason }, 'connecting failed');
+      logger.warn({ tenant: key.tenant, server, elicitationId, reason }, 'connecting failed');
       const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
       await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
       return elicitationId === null

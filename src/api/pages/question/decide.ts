@@ -17,6 +17,7 @@ import { connectedPage, finishedPage, refusedQuestionPage } from '../outcome-pag
 import { keepingReturn } from '../return-url.ts';
 import { failedPage } from './pages.ts';
 import { viewOf } from './view.ts';
+import { aboutTurn } from '../../../telemetry/events.ts';
 
 /** Who pressed the button, and the IP address for the audit. */
 export interface Person {
@@ -144,7 +145,10 @@ function couldNotBegin(
   if (!(error instanceof CredentialStoreError)) throw error;
   const { message, forOperator: reason } = error;
   const { row, server } = question;
-  logger.warn({ server: server.name, elicitationId: row.id, reason }, 'connecting could not begin');
+  logger.warn(
+    { ...aboutTurn(row), server: server.name, elicitationId: row.id, reason },
+    'connecting could not begin',
+  );
   return failedPage(viewOf(question, config, session), message, true);
 }
 

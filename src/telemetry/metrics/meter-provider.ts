@@ -1,0 +1,110 @@
+/**
+ * The SDK of OpenTelemetry with its exporters. Loaded only where metrics are on.
+ *
+ * Prometheus sees the same names by both ways: a server of Prometheus that receives OTLP appends the unit to a name
+ * (`…_duration_seconds`), and the exporter for `/metrics` does not, so it is appended here.
+ */
+import type { Attributes } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type {
+  IMetricReader,
+  MetricData,
+  PushMetricExporter,
+  ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
+import { telemetryDropped } from './instruments.ts';
+
+type Settings = NonNullable<Config['metrics']>;
+
+/** Of one instrument. What comes after is counted together, under the label `otel_metric_overflow`. */
+const mostSeries = 500;
+
+export function createMeterProvider(
+  { prometheus, otlp, exportIntervalMs }: Settings,
+  { resource, logger }: { resource: Attributes; logger: Logger },
+): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
+  const readers: IMetricReader[] = [];
+  const reader = prometheus ? new ScrapedReader() : null;
+  if (reader) readers.push(reader);
+  if (otlp)
+    readers.push(
+      new PeriodicExportingMetricReader({
+        exporter: reporting(new OTLPMetricExporter(), logger),
+        exportIntervalMillis: exportIntervalMs,
+        exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
+        cardinalityLimits: { default: mostSeries },
+      }),
+    );
+  const provider = new MeterProvider({
+    resource: resourceFromAttributes(resource).merge(detectResources({ detectors: [envDetector] })),
+    readers,
+  });
+  return { provider, scrape: reader && (() => reader.text()) };
+}
+
+class ScrapedReader extends MetricReader {
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+  constructor() {
+    super({ cardinalitySelector: () => mostSeries });
+  }
+
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.collect();
+    return this.#serializer.serialize(withUnits(resourceMetrics));
+  }
+
+  protected override onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected override onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** As Prometheus spells units. */
+const units: Record<string, string> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
+
+function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
+  return {
+    resource,
+    scopeMetrics: scopeMetrics.map(({ scope, metrics }) => ({ scope, metrics: metrics.map(withUnit) })),
+  };
+}
+
+function withUnit(metric: MetricData): MetricData {
+  const unit = units[metric.descriptor.unit];
+  if (unit === undefined || metric.descriptor.name.endsWith(unit)) return metric;
+  return { ...metric, descriptor: { ...metric.descriptor, name: `${metric.descriptor.name}.${unit}` } };
+}
+
+/** Counts exports that failed, and logs when they begin to fail and when they work again. */
+function reporting(exporter: OTLPMetricExporter, logger: Logger): PushMetricExporter {
+  let isFailing = false;
+  return {
+    export(metrics, done) {
+      exporter.export(metrics, (result) => {
+        const hasFailed = result.error !== undefined;
+        if (hasFailed) telemetryDropped('metrics');
+        if (hasFailed && !isFailing)
+          logger.warn(
+            { reason: result.error?.name },
+            'metrics cannot be sent; the next export has their totals',
+          );
+        if (!hasFailed && isFailing) logger.info('metrics are sent again');
+        isFailing = hasFailed;
+        done(result);
+      });
+    },
+    selectAggregation: (type) => exporter.selectAggregation(type),
+    selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+}

@@ -1,0 +1,177 @@
+/** How metrics leave a process: scraped on the internal port, sent to a collector, and kept few. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startInternalServer } from '../../src/processes/internal-server.ts';
+import {
+  modelCalled,
+  observeFigures,
+  serverRefused,
+  turnWasEnded,
+} from '../../src/telemetry/metrics/instruments.ts';
+import { startMetrics } from '../../src/telemetry/metrics/start-metrics.ts';
+import type { Metrics } from '../../src/telemetry/metrics/start-metrics.ts';
+import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
+import type { Figures } from '../../src/storage/ports/figures.ts';
+import { freePort } from '../free-port.ts';
+import { samplesIn, sumOf } from './prometheus-text.ts';
+
+let stack = new AsyncDisposableStack();
+afterEach(async () => {
+  await stack.disposeAsync();
+  stack = new AsyncDisposableStack();
+});
+const silent = pino({ level: 'silent' });
+const resource = { 'service.name': 'interlude' };
+
+async function start({ prometheus = true, otlp = false } = {}, logger = silent): Promise<Metrics> {
+  const metrics = await startMetrics({ prometheus, otlp, exportIntervalMs: 100 }, { resource, logger });
+  if (!metrics) throw new Error('metrics are on');
+  stack.defer(() => metrics.close());
+  return metrics;
+}
+
+const scraped = async (metrics: Metrics) => samplesIn((await metrics.scrape?.()) ?? '');
+
+describe('/metrics', () => {
+  test('is on the internal port, with units in the names as Prometheus spells them', async () => {
+    const metrics = await start();
+    const internal = { host: '127.0.0.1', port: await freePort() };
+    await startInternalServer({ internal }, stack, metrics);
+    turnWasEnded('assistant', { status: 'failed', code: 'ModelRefused', durationMs: 1_500 });
+    const response = await fetch(`http://127.0.0.1:${internal.port}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const samples = samplesIn(await response.text());
+    const about = { agent: 'assistant', status: 'failed', error_type: 'ModelRefused' };
+    expect(sumOf(samples, 'interlude_turn_duration_seconds_count', about)).toBe(1);
+    expect(sumOf(samples, 'interlude_turn_duration_seconds_sum', about)).toBe(1.5);
+  });
+
+  test('says how metrics are switched on where they are off', async () => {
+    const internal = { host: '127.0.0.1', port: await freePort() };
+    await startInternalServer({ internal }, stack);
+    const response = await fetch(`http://127.0.0.1:${internal.port}/metrics`);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('OTEL_METRICS_EXPORTER=prometheus');
+  });
+
+  test('is answered in time while the database is not, without what is in the database', async () => {
+    const metrics = await start();
+    stack.defer(watchFigures({ figures: () => new Promise(() => undefined) }));
+    turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
+    const samples = await scraped(metrics);
+    expect(samples.some(({ name }) => name === 'interlude_turn_duration_seconds_count')).toBe(true);
+    expect(samples.some(({ name }) => name.startsWith('interlude_turns_live'))).toBe(false);
+  });
+
+  test('reads the database once for scrapes that follow each other closely', async () => {
+    const metrics = await start();
+    let reads = 0;
+    const figures: Figures = {
+      questions: [{ server: null, open: 7, overdue: 0 }],
+      turns: { starting: 0, waiting: 0, running: 0 },
+      outbox: { pending: 0, overdueMs: 2_500 },
+    };
+    stack.defer(
+      watchFigures({
+        figures() {
+          reads += 1;
+          return Promise.resolve(figures);
+        },
+      }),
+    );
+    for (let scrape = 0; scrape < 3; scrape++)
+      expect(sumOf(await scraped(metrics), 'interlude_questions_open')).toBe(7);
+    expect(sumOf(await scraped(metrics), 'interlude_outbox_overdue_seconds')).toBe(2.5);
+    expect(reads).toBe(1);
+  });
+});
+
+describe('an instrument', () => {
+  test('keeps at most 500 series, and counts the rest together', async () => {
+    const metrics = await start();
+    for (let number = 0; number < 3_000; number++) serverRefused(`server-${number}`, 401, 'renewed');
+    const samples = (await scraped(metrics)).filter(({ name }) => name === 'interlude_server_refusals_total');
+    expect(samples.length).toBeLessThanOrEqual(500);
+    expect(sumOf(samples, 'interlude_server_refusals_total')).toBe(3_000);
+    expect(
+      sumOf(samples, 'interlude_server_refusals_total', { otel_metric_overflow: 'true' }),
+    ).toBeGreaterThan(2_000);
+  });
+
+  test('ignores what is recorded while metrics are off, and works when they are switched on later', async () => {
+    const call = { agent: 'writer', model: 'openai:some-model', durationMs: 20 };
+    modelCalled(call);
+    const unwatch = observeFigures(() => Promise.resolve(null));
+    unwatch();
+    const metrics = await start();
+    modelCalled({ ...call, usage: { inputTokens: 5, outputTokens: 2 } });
+    const about = { gen_ai_provider_name: 'openai', gen_ai_request_model: 'some-model' };
+    const samples = await scraped(metrics);
+    expect(sumOf(samples, 'gen_ai_client_inference_duration_seconds_count', about)).toBe(1);
+    expect(sumOf(samples, 'gen_ai_client_inference_usage_input_tokens_total', about)).toBe(5);
+  });
+});
+
+describe('a collector', () => {
+  async function receive(
+    answer: (count: number) => number | null,
+  ): Promise<{ bodies: Buffer[]; received(count: number): Promise<void> }> {
+    const bodies: Buffer[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        bodies.push(Buffer.concat(chunks));
+        const status = answer(bodies.length);
+        if (status !== null) response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    process.env['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'] = `http://127.0.0.1:${port}/v1/metrics`;
+    stack.defer(() => {
+      delete process.env['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'];
+      server.closeAllConnections();
+      server.close();
+    });
+    return {
+      bodies,
+      received: (count) => expect.poll(() => bodies.length).toBeGreaterThanOrEqual(count),
+    };
+  }
+
+  test('receives the metrics by OTLP, with the resource of the process', async () => {
+    const { bodies, received } = await receive(() => 200);
+    await start({ prometheus: false, otlp: true });
+    turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1_500 });
+    await received(1);
+    const body = bodies[0]?.toString('latin1');
+    for (const text of ['service.name', 'interlude.turn.duration', 'assistant']) expect(body).toContain(text);
+  });
+
+  test('that fails is a warning, once, and the exports that failed are counted', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    let status = 400;
+    const { received } = await receive(() => status);
+    const metrics = await start({ prometheus: true, otlp: true }, logger);
+    turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
+    await received(3);
+    const dropped = async () =>
+      sumOf(await scraped(metrics), 'interlude_telemetry_dropped_total', { signal: 'metrics' });
+    await expect.poll(dropped).toBeGreaterThanOrEqual(2);
+    status = 200;
+    await expect.poll(() => lines.some((line) => line.includes('metrics are sent again'))).toBe(true);
+    expect(lines.filter((line) => line.includes('metrics cannot be sent'))).toHaveLength(1);
+  });
+
+  test('that never answers keeps no process from ending', { timeout: 15_000 }, async () => {
+    const { received } = await receive(() => null);
+    const metrics = await start({ prometheus: false, otlp: true });
+    turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
+    await received(1);
+    await metrics.close();
+  });
+});
