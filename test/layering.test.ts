@@ -299,6 +299,7 @@ describe('a planted violation is found:', () => {
     ['src/models/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['src/network/planted.ts', "import type { ServerConfig } from '../config/config.ts';"],
     ['src/telemetry/planted.ts', "import { toElicitation } from '../storage/tables/elicitation-rows.ts';"],
+    ['src/service/planted.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
     ['src/activities/planted.ts', "import { createElicit } from '../workflows/elicit.ts';"],
     ['src/tools/planted.ts', "import type { ToolCall } from '../turn/tool-call.ts';"],
     ['src/testing/planted.ts', "import type { Service } from '../service/service.ts';"],

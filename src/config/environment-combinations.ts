@@ -61,12 +61,6 @@ export const combinations: Combination[] = [
     remedy: 'a turn has to outlive its questions; write more than ELICITATION_TIMEOUT, many times as much',
   },
   {
-    names: ['INTERNAL_PORT', 'OTEL_METRICS_EXPORTER'],
-    isWrong: ({ INTERNAL_PORT, OTEL_METRICS_EXPORTER }) =>
-      INTERNAL_PORT === undefined && OTEL_METRICS_EXPORTER?.includes('prometheus') === true,
-    remedy: 'needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
-  },
-  {
     names: ['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
     isWrong: ({ TEMPORAL_TLS_CLIENT_CERT_PATH: cert, TEMPORAL_TLS_CLIENT_KEY_PATH: key }) =>
       (cert === undefined) !== (key === undefined),

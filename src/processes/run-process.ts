@@ -1,6 +1,7 @@
 /** What every process does around its own work: read the settings, start, stop on a signal. */
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.ts';
+import { requireInternalPort } from './internal-server.ts';
 import { readConfig, readConfigAndIssuer } from './read-config.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
@@ -66,14 +67,6 @@ export async function runProcess(
     await stack.disposeAsync();
     process.exit(1);
   }
-}
-
-/** Not checked with the environment: commands read it, too, and listen nowhere. */
-function requireInternalPort({ telemetry, internal }: Config): void {
-  if (telemetry.metrics?.prometheus && !internal)
-    throw new ConfigError([
-      'INTERNAL_PORT: needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
-    ]);
 }
 
 /** An error with a name or a code has a message for operators; of any other the stack is shown. */

@@ -363,10 +363,7 @@ test('metrics are off until an exporter is named or a collector is given', () =>
   expect(metricsOf({ ...both, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
 });
 
-test('what metrics need and what they cannot do is said at start', () => {
-  expect(problemsOf({ OTEL_METRICS_EXPORTER: 'prometheus' })).toEqual([
-    'INTERNAL_PORT: needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
-  ]);
+test('what metrics cannot do is said at start', () => {
   expect(problemsOf({ OTEL_METRICS_EXPORTER: 'console' }).join()).toContain('write otlp, prometheus');
   expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).join()).toContain('write http/protobuf');
 });

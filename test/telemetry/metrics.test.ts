@@ -1,9 +1,11 @@
 /** How metrics leave a process: scraped on the internal port, sent to a collector, and kept few. */
 import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startInternalServer } from '../../src/processes/internal-server.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { requireInternalPort, startInternalServer } from '../../src/processes/internal-server.ts';
 import {
   modelCalled,
   observeFigures,
@@ -23,10 +25,11 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 const silent = pino({ level: 'silent' });
-const resource = { 'service.name': 'interlude' };
+const about = { service: 'interlude', version: '1', secret: (name: string) => secrets.get(name) };
+const secrets = new Map<string, string>();
 
 async function start({ prometheus = true, otlp = false } = {}, logger = silent): Promise<Metrics> {
-  const metrics = await startMetrics({ prometheus, otlp, exportIntervalMs: 100 }, { resource, logger });
+  const metrics = await startMetrics({ prometheus, otlp, exportIntervalMs: 100 }, { ...about, logger });
   if (!metrics) throw new Error('metrics are on');
   stack.defer(() => metrics.close());
   return metrics;
@@ -46,6 +49,11 @@ describe('/metrics', () => {
     const about = { agent: 'assistant', status: 'failed', error_type: 'ModelRefused' };
     expect(sumOf(samples, 'interlude_turn_duration_seconds_count', about)).toBe(1);
     expect(sumOf(samples, 'interlude_turn_duration_seconds_sum', about)).toBe(1.5);
+  });
+
+  test('needs the internal port', () => {
+    const config = loadConfig({ OTEL_METRICS_EXPORTER: 'prometheus' }, process.cwd());
+    expect(() => requireInternalPort(config)).toThrow('INTERNAL_PORT: needed');
   });
 
   test('says how metrics are switched on where they are off', async () => {
@@ -117,13 +125,15 @@ describe('an instrument', () => {
 describe('a collector', () => {
   async function receive(
     answer: (count: number) => number | null,
-  ): Promise<{ bodies: Buffer[]; received(count: number): Promise<void> }> {
+  ): Promise<{ bodies: Buffer[]; headers: IncomingHttpHeaders[]; received(count: number): Promise<void> }> {
     const bodies: Buffer[] = [];
+    const headers: IncomingHttpHeaders[] = [];
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         bodies.push(Buffer.concat(chunks));
+        headers.push(request.headers);
         const status = answer(bodies.length);
         if (status !== null) response.writeHead(status).end();
       });
@@ -138,17 +148,21 @@ describe('a collector', () => {
     });
     return {
       bodies,
+      headers,
       received: (count) => expect.poll(() => bodies.length).toBeGreaterThanOrEqual(count),
     };
   }
 
-  test('receives the metrics by OTLP, with the resource of the process', async () => {
-    const { bodies, received } = await receive(() => 200);
+  test('receives the metrics by OTLP, with the resource of the process and the headers of a secret file', async () => {
+    secrets.set('OTEL_EXPORTER_OTLP_HEADERS', 'x-api-key=collector-key');
+    stack.defer(() => secrets.clear());
+    const { bodies, headers, received } = await receive(() => 200);
     await start({ prometheus: false, otlp: true });
     turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1_500 });
     await received(1);
     const body = bodies[0]?.toString('latin1');
     for (const text of ['service.name', 'interlude.turn.duration', 'assistant']) expect(body).toContain(text);
+    expect(headers[0]?.['x-api-key']).toBe('collector-key');
   });
 
   test('that fails is a warning, once, and the exports that failed are counted', async () => {

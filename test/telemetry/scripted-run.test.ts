@@ -12,7 +12,8 @@ import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
+import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
+import { temporalOf } from '../time-skipping.ts';
 import { idOf, isWaiting } from '../workflows/waiting.ts';
 import { samplesIn, sumOf } from './prometheus-text.ts';
 import type { Sample } from './prometheus-text.ts';
@@ -34,13 +35,13 @@ const parsed = () => lines.map((line) => JSON.parse(line) as Line);
 const total = (name: string, labels?: Record<string, string>) => sumOf(samples, name, labels);
 
 beforeAll(async () => {
+  environment = await createWarmTimeSkipping();
+  stack.defer(() => environment.teardown());
   const metrics = (await startMetrics(
     { prometheus: true, otlp: false, exportIntervalMs: 60_000 },
-    { resource: { 'service.name': 'interlude' }, logger },
+    { service: 'interlude', version: '1', secret: () => undefined, logger },
   )) as Metrics;
   stack.defer(() => metrics.close());
-  environment = await createTimeSkipping();
-  stack.defer(() => environment.teardown());
   const asking = await startAskingServer({ era: 'modern' });
   stack.defer(() => asking.stop());
   const env = { INTERLUDE_CONFIG: agentsFile, ROUNDS_URL: asking.config.url };

@@ -16,6 +16,7 @@ import type {
   MeterProvider,
   ObservableGauge,
 } from '@opentelemetry/api';
+import type { ServerConfig } from '../../config/config.ts';
 import type { Outcome } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
 import type { Figures } from '../../storage/ports/figures.ts';
@@ -139,17 +140,26 @@ export function questionSettled(
  * Begins the series that alerts and shares are computed from at zero: what Prometheus sees for the first time counts as no
  * increase.
  */
-export function beginSeries(servers: Iterable<{ name: string; credentialScope: string }>): void {
-  const { questionsOpened, questionsSettled, connections, serverRefusals, toolCalls } = current().instruments;
-  for (const { name: server, credentialScope } of servers) {
+export function beginSeries(
+  servers: Iterable<Pick<ServerConfig, 'name' | 'credentialScope' | 'agent'>>,
+): void {
+  const { connections, serverRefusals, toolCalls } = current().instruments;
+  for (const trigger of ['tool_elicitation', 'model_question', 'approval']) beginQuestions({ trigger });
+  for (const { name: server, credentialScope, agent } of servers) {
     for (const outcome of toolOutcomes) toolCalls.add(0, { server, outcome });
+    const triggers = agent ? ['a2a_input_required', 'a2a_auth_required'] : ['mcp_elicitation', 'approval'];
+    for (const trigger of triggers) beginQuestions({ trigger, server });
     if (credentialScope === 'none') continue;
-    const about = { trigger: 'credential_required', server };
-    questionsOpened.add(0, about);
-    for (const outcome of questionOutcomes) questionsSettled.add(0, { ...about, outcome });
+    beginQuestions({ trigger: 'credential_required', server });
     connections.add(0, { server });
     for (const followed of afterRefusal) serverRefusals.add(0, { server, status: '401', followed });
   }
+}
+
+function beginQuestions(about: Attributes): void {
+  const { questionsOpened, questionsSettled } = current().instruments;
+  questionsOpened.add(0, about);
+  for (const outcome of questionOutcomes) questionsSettled.add(0, { ...about, outcome });
 }
 
 const questionOutcomes: Outcome[] = ['accept', 'decline', 'cancel', 'expired'];

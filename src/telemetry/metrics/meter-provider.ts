@@ -4,10 +4,9 @@
  * Prometheus sees the same names by both ways: a server of Prometheus that receives OTLP appends the unit to a name
  * (`…_duration_seconds`), and the exporter for `/metrics` does not, so it is appended here.
  */
-import type { Attributes } from '@opentelemetry/api';
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type {
   IMetricReader,
@@ -17,6 +16,8 @@ import type {
 } from '@opentelemetry/sdk-metrics';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
+import { resourceOf } from '../resource.ts';
+import type { TelemetryOptions } from '../resource.ts';
 import { telemetryDropped } from './instruments.ts';
 
 type Settings = NonNullable<Config['metrics']>;
@@ -26,22 +27,28 @@ const mostSeries = 500;
 
 export function createMeterProvider(
   { prometheus, otlp, exportIntervalMs }: Settings,
-  { resource, logger }: { resource: Attributes; logger: Logger },
+  options: TelemetryOptions,
 ): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
   const readers: IMetricReader[] = [];
+  const { secret } = options;
+  // They may be in a file, and change.
+  const headers = async () =>
+    parseKeyPairsIntoRecord(
+      secret('OTEL_EXPORTER_OTLP_METRICS_HEADERS') ?? secret('OTEL_EXPORTER_OTLP_HEADERS'),
+    );
   const reader = prometheus ? new ScrapedReader() : null;
   if (reader) readers.push(reader);
   if (otlp)
     readers.push(
       new PeriodicExportingMetricReader({
-        exporter: reporting(new OTLPMetricExporter(), logger),
+        exporter: reporting(new OTLPMetricExporter({ headers }), options.logger),
         exportIntervalMillis: exportIntervalMs,
         exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
         cardinalityLimits: { default: mostSeries },
       }),
     );
   const provider = new MeterProvider({
-    resource: resourceFromAttributes(resource).merge(detectResources({ detectors: [envDetector] })),
+    resource: resourceOf(options),
     readers,
   });
   return { provider, scrape: reader && (() => reader.text()) };

@@ -1,10 +1,9 @@
 /** Switches metrics on. What this module imports when it is called is not loaded without them. */
 import { metrics } from '@opentelemetry/api';
-import type { Attributes } from '@opentelemetry/api';
 import type { MetricsBuffer } from '@temporalio/worker';
-import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
+import type { TelemetryOptions } from '../resource.ts';
 import { drainTemporalMetrics } from './temporal-metrics.ts';
 
 export interface Metrics {
@@ -19,14 +18,15 @@ export interface Metrics {
 /** A collector that does not answer keeps no process from ending. */
 const lastExportMs = 3_000;
 
-/** Null where metrics are off. `resource`: what the process is, for exporters that say so. */
+/** Null where metrics are off. */
 export async function startMetrics(
   settings: Config['metrics'],
-  { resource, logger }: { resource: Attributes; logger: Logger },
+  options: TelemetryOptions,
 ): Promise<Metrics | null> {
   if (!settings) return null;
   const { createMeterProvider } = await import('./meter-provider.ts');
-  const { provider, scrape } = createMeterProvider(settings, { resource, logger });
+  const { logger } = options;
+  const { provider, scrape } = createMeterProvider(settings, options);
   metrics.setGlobalMeterProvider(provider);
   const stops: (() => void)[] = [];
   let drain: () => void = () => undefined;
