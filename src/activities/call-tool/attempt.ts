@@ -8,6 +8,7 @@ import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts
 import type { CatalogueTool, KeptToolList } from '../../storage/ports/tool-catalogue.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
 import type { McpResult, ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
 import type { QuestionParts } from '../questions/questions.ts';
@@ -58,6 +59,19 @@ export type AttemptEnd =
 
 export function attemptAt(input: Pick<ToolCallInput, 'execution' | 'repeats'>): CallAttempt {
   return { execution: input.execution, attempt: attemptNumber(input) };
+}
+
+/** The request that the last question of the call has held back is sent. */
+export function recordEffect(
+  { storage }: Pick<CallParts, 'storage'>,
+  { by, questions }: Pick<Attempt, 'by' | 'questions'>,
+): void {
+  if (by.attempt > 1) return;
+  const last = questions
+    .map(({ question }) => question)
+    .toSorted((one, other) => (one.settledAt ?? 0) - (other.settledAt ?? 0))
+    .at(-1);
+  if (last) answerTookEffect(last, storage.now());
 }
 
 interface Finish {

@@ -10,15 +10,14 @@ import { cannotAsk } from '../../elicitation/capabilities.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
-import { answerTookEffect, toolExecuted } from '../../telemetry/metrics/instruments.ts';
+import { toolExecuted } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
 import { toolError } from '../../telemetry/traces/names.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
 import { createQuestionsDuringCall } from './ask-during-call.ts';
-import { failCall } from './attempt.ts';
+import { failCall, recordEffect } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
 import { createCallNotifications } from './call-notifications.ts';
 import { concludeRequest } from './conclude-request.ts';
@@ -101,8 +100,9 @@ async function makeRequest(
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat)
     return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title));
-  const settled = newlySettled(attempt, request);
-  if (settled) answerTookEffect(settled, parts.storage.now());
+  const { isRenewed, isRestarted, answered } = request;
+  const isFirstSinceAnswer = call.state === 'requested' || (answered?.questions.length ?? 0) > 0;
+  if (isFirstSinceAnswer && !isRenewed && !isRestarted) recordEffect(parts, attempt);
   const startedAt = performance.now();
   const sent = await sendRequest(parts, attempt, request, isFirst);
   const failure = failureOf(sent.outcome);
@@ -116,20 +116,6 @@ async function makeRequest(
   if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
   if (sent.outcome.kind === 'result') backoff.reached(server);
   return concludeRequest(parts, attempt, { ...request, ...sent });
-}
-
-/** The last question that the call has waited for, where this is the first request after it. */
-function newlySettled(
-  { by, call, questions }: ServerAttempt,
-  { isRenewed, isRestarted, answered }: CallRequest,
-): ElicitationRow | undefined {
-  const isFirst = call.state === 'requested' || (answered?.questions.length ?? 0) > 0;
-  if (!isFirst || by.attempt > 1 || isRenewed || isRestarted) return undefined;
-  return questions
-    .map(({ question }) => question)
-    .filter(({ settledAt }) => settledAt !== null)
-    .toSorted((one, other) => (one.settledAt ?? 0) - (other.settledAt ?? 0))
-    .at(-1);
 }
 
 function failureOf(outcome: CallOutcome): string | undefined {

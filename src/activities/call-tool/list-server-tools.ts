@@ -5,7 +5,7 @@ import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
-import { failCall, finishCall } from './attempt.ts';
+import { failCall, finishCall, recordEffect } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 
 export async function listServerTools(
@@ -15,6 +15,7 @@ export async function listServerTools(
 ): Promise<AttemptEnd> {
   const { server, input } = attempt;
   let credential = resolved;
+  recordEffect(parts, attempt);
   for (let isRenewed = false; ; isRenewed = true) {
     const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
     switch (listed.kind) {
