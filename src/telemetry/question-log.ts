@@ -1,5 +1,5 @@
 /**
- * One log line when a question opens and one when it ends, whatever ends it; both are counted, too. Ids, names and durations
+ * One log line when a question opens and one when it ends, for any reason; both are counted, too. Ids, names and durations
  * only: never the message, an answer, an address or a secret.
  */
 import type { Logger } from 'pino';

@@ -40,11 +40,7 @@ function createInstruments(meter: Meter) {
   return {
     questionsOpened: counter('interlude.questions.opened', 'question', 'Questions that were put to people'),
     questionsSettled: counter('interlude.questions.settled', 'question', 'Questions that ended, by outcome'),
-    questionDuration: seconds(
-      'interlude.question.duration',
-      'From a question to its end, whatever ended it',
-      personSeconds,
-    ),
+    questionDuration: seconds('interlude.question.duration', 'From a question to its end', personSeconds),
     answerEffect: seconds(
       'interlude.answer.effect.duration',
       'From the end of a question until the call that waited for it goes on',
