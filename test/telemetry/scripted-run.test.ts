@@ -53,10 +53,11 @@ beforeAll(async () => {
     as: (user) => service.as(user),
     tracker: service.tracker,
     async untilExpired(turn) {
-      await vi.waitFor(
-        async () => expect(await isWaiting({ temporal: environment }, idOf(turn))).toBe(true),
-        { timeout: 20_000 },
-      );
+      const untilWaiting = async () => {
+        if (!(await isWaiting({ temporal: environment }, idOf(turn))))
+          throw new Error('the turn does not wait');
+      };
+      await vi.waitFor(untilWaiting, { timeout: 20_000 });
       await environment.sleep('11 minutes');
     },
   });
