@@ -82,12 +82,20 @@ export interface DemoServers {
   deskSecret: string;
 }
 
+export interface MetricsConfig {
+  /** At `/metrics` of the internal server. */
+  prometheus: boolean;
+  /** Sent to a collector. */
+  otlp: boolean;
+  exportIntervalMs: number;
+}
+
 /** Everything else about telemetry is in OTEL_ variables, which OpenTelemetry's SDK reads by itself. */
 export interface TelemetryConfig {
   /** Whether traces are exported. */
   traces: boolean;
-  /** Absent: metrics are off. `prometheus`: `/metrics` of the internal server; `otlp`: sent to a collector. */
-  metrics: { prometheus: boolean; otlp: boolean; exportIntervalMs: number } | undefined;
+  /** Absent: metrics are off. */
+  metrics: MetricsConfig | undefined;
   /** Traces of callers go on in ours. Otherwise they are only linked to it. */
   trustsCallers: boolean;
 }

@@ -43,11 +43,7 @@ export async function runProcess(
     const logger = createLogger({ level: config.logLevel, human: isReadable });
     requireInternalPort(config);
     const { version } = packageJson;
-    const metrics = await startTelemetry(
-      config,
-      { service, version, logger, secret: config.secret },
-      stack,
-    );
+    const metrics = await startTelemetry(config, { service, version, logger, secret: config.secret }, stack);
     stopOnSignal({
       delayMs: config.shutdownGraceMs + closingMs,
       logger,

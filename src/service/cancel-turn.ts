@@ -34,7 +34,7 @@ export async function cancelTurn(
 
 /** False where it was over, or stopping already. */
 export async function stopTurn(
-  { storage, logger }: { storage: Pick<Storage, 'turns' | 'turnLog'>; logger: Logger },
+  { storage, logger }: { storage: Pick<Storage, 'turns' | 'turnLog' | 'turnTraces'>; logger: Logger },
   turn: TurnRow,
   audit?: AuditEntry,
 ): Promise<boolean> {

@@ -90,7 +90,7 @@ export function operatorOf(principal: Principal, address: string | null): Operat
 interface Parts {
   storage: Pick<
     Storage,
-    'oversight' | 'turns' | 'turnLog' | 'conversations' | 'elicitations' | 'audit' | 'now'
+    'oversight' | 'turns' | 'turnLog' | 'turnTraces' | 'conversations' | 'elicitations' | 'audit' | 'now'
   >;
   config: Pick<Config, 'temporal' | 'traceUrl'>;
   keys: KeyRing;

@@ -1,5 +1,6 @@
-/** What exported telemetry says of the process that it comes from, whatever it is: traces, metrics. */
+/** What all exporters send: which process they are of, and the headers that a collector asks for. */
 import { randomUUID } from 'node:crypto';
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import type { Resource } from '@opentelemetry/resources';
 import type { Logger } from 'pino';
@@ -22,4 +23,15 @@ export function resourceOf({ service, version }: TelemetryOptions): Resource {
     'service.version': version,
     'service.instance.id': instance,
   }).merge(detectResources({ detectors: [envDetector] }));
+}
+
+/** Read for each export: they may be in a file, and change. */
+export function headersOf(
+  signal: 'TRACES' | 'METRICS',
+  { secret }: TelemetryOptions,
+): () => Promise<Record<string, string>> {
+  return async () =>
+    parseKeyPairsIntoRecord(
+      secret(`OTEL_EXPORTER_OTLP_${signal}_HEADERS`) ?? secret('OTEL_EXPORTER_OTLP_HEADERS'),
+    );
 }

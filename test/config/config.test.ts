@@ -351,7 +351,7 @@ agents: { assistant: { model: scripted, servers: [files] } }
 });
 
 test('metrics are off until an exporter is named or a collector is given', () => {
-  const metricsOf = (env: Record<string, string>) => load(env).metrics;
+  const metricsOf = (env: Record<string, string>) => load(env).telemetry.metrics;
   expect(metricsOf({})).toBeUndefined();
   expect(metricsOf({ INTERNAL_PORT: '3100' })).toBeUndefined();
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const span = (name: string) => beginSpan({ name, parent: null }).end();
 
-test('nothing of the SDK is loaded where traces are off, in a process that has all else', async () => {
+test('nothing of the SDK is loaded where telemetry is off, in a process that has all else', async () => {
   const program = `
     import { createRequire } from 'node:module';
     await import('./src/processes/api-process.ts');
@@ -34,10 +34,10 @@ test('nothing of the SDK is loaded where traces are off, in a process that has a
     const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((file) => /opentelemetry/.test(file));
     const packages = () => [...new Set(loaded().map((file) => /@opentelemetry.([\\w-]+)/.exec(file)?.[1]))];
     const options = { service: 'test', version: '0', logger: console, secret: () => undefined };
-    const start = (traces) => startTelemetry({ telemetry: { traces } }, options, new AsyncDisposableStack());
-    await start(false);
+    const start = (telemetry) => startTelemetry({ telemetry, servers: new Map() }, options, new AsyncDisposableStack());
+    await start({ traces: false });
     const off = packages();
-    await start(true);
+    await start({ traces: true, metrics: { prometheus: true, otlp: true, exportIntervalMs: 60_000 } });
     console.log(JSON.stringify({ off, on: packages() }));
     process.exit(0);
   `;
@@ -46,7 +46,9 @@ test('nothing of the SDK is loaded where traces are off, in a process that has a
   });
   const { off, on } = JSON.parse(stdout) as { off: string[]; on: string[] };
   expect(off).toEqual(['api']);
-  expect(on).toEqual(expect.arrayContaining(['api', 'sdk-trace-base', 'exporter-trace-otlp-proto']));
+  expect(on).toEqual(
+    expect.arrayContaining(['api', 'sdk-trace-base', 'sdk-metrics', 'exporter-trace-otlp-proto']),
+  );
 });
 
 test('without telemetry a span is nothing', () => {
@@ -73,9 +75,9 @@ describe('an exporter that is slow', () => {
       const { resourceMetrics } = await reader.collect();
       const points = resourceMetrics.scopeMetrics
         .flatMap((scope) => scope.metrics)
-        .filter(({ descriptor }) => descriptor.name === 'otel.sdk.processor.span.processed')
+        .filter(({ descriptor }) => descriptor.name === 'interlude.telemetry.dropped')
         .flatMap(({ dataPoints }): { attributes: Attributes; value: unknown }[] => dataPoints);
-      const dropped = points.find(({ attributes }) => attributes['error.type'] === 'queue_full');
+      const dropped = points.find(({ attributes }) => attributes['signal'] === 'spans');
       expect(dropped?.value).toBe(80);
     } finally {
       metrics.disable();

@@ -23,7 +23,11 @@ export async function startExporting(env: Record<string, string> = {}): Promise<
     logger: pino({ level: 'silent' }),
     secret: (name: string) => process.env[name],
   };
-  await startTelemetry({ telemetry: { traces: true, trustsCallers: false } }, options, stack);
+  await startTelemetry(
+    { telemetry: { traces: true, metrics: undefined, trustsCallers: false }, servers: new Map() },
+    options,
+    stack,
+  );
   const stop = async () => {
     await stack.disposeAsync();
     await receiver.stop();

@@ -12,9 +12,9 @@ import {
   serverRefused,
   turnWasEnded,
 } from '../../src/telemetry/metrics/instruments.ts';
-import { startMetrics } from '../../src/telemetry/metrics/start-metrics.ts';
 import type { Metrics } from '../../src/telemetry/metrics/start-metrics.ts';
 import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
+import { startTelemetry } from '../../src/telemetry/start-telemetry.ts';
 import type { Figures } from '../../src/storage/ports/figures.ts';
 import { freePort } from '../free-port.ts';
 import { samplesIn, sumOf } from './prometheus-text.ts';
@@ -29,9 +29,13 @@ const about = { service: 'interlude', version: '1', secret: (name: string) => se
 const secrets = new Map<string, string>();
 
 async function start({ prometheus = true, otlp = false } = {}, logger = silent): Promise<Metrics> {
-  const metrics = await startMetrics({ prometheus, otlp, exportIntervalMs: 100 }, { ...about, logger });
+  const telemetry = {
+    traces: false,
+    metrics: { prometheus, otlp, exportIntervalMs: 100 },
+    trustsCallers: false,
+  };
+  const metrics = await startTelemetry({ telemetry, servers: new Map() }, { ...about, logger }, stack);
   if (!metrics) throw new Error('metrics are on');
-  stack.defer(() => metrics.close());
   return metrics;
 }
 
@@ -168,17 +172,14 @@ describe('a collector', () => {
   test('that fails is a warning, once, and the exports that failed are counted', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    let status = 400;
-    const { received } = await receive(() => status);
+    const { received } = await receive(() => 400);
     const metrics = await start({ prometheus: true, otlp: true }, logger);
     turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
     await received(3);
     const dropped = async () =>
       sumOf(await scraped(metrics), 'interlude_telemetry_dropped_total', { signal: 'metrics' });
     await expect.poll(dropped).toBeGreaterThanOrEqual(2);
-    status = 200;
-    await expect.poll(() => lines.some((line) => line.includes('metrics are sent again'))).toBe(true);
-    expect(lines.filter((line) => line.includes('metrics cannot be sent'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('telemetry is not exported'))).toHaveLength(1);
   });
 
   test('that never answers keeps no process from ending', { timeout: 15_000 }, async () => {

@@ -1,4 +1,4 @@
-/** An OTLP receiver over HTTP, as a collector is one: keeps the spans it is sent, and every byte of them. */
+/** An OTLP receiver over HTTP, as a collector is one: keeps the spans it is sent, and every byte of them and of metrics. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -102,7 +102,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
         const body = Buffer.concat(chunks);
         bodies.push(body);
         headers.push(incoming.headers);
-        spans.push(...decode(body));
+        if (incoming.url === '/v1/traces') spans.push(...decode(body));
         arrived.resolve();
         arrived = Promise.withResolvers();
         response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { beginSeries } from '../../src/telemetry/metrics/instruments.ts';
 import { startMetrics } from '../../src/telemetry/metrics/start-metrics.ts';
-import type { Metrics } from '../../src/telemetry/metrics/start-metrics.ts';
 import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import { startService } from '../service/service.ts';
@@ -37,10 +36,10 @@ const total = (name: string, labels?: Record<string, string>) => sumOf(samples, 
 beforeAll(async () => {
   environment = await createWarmTimeSkipping();
   stack.defer(() => environment.teardown());
-  const metrics = (await startMetrics(
+  const metrics = await startMetrics(
     { prometheus: true, otlp: false, exportIntervalMs: 60_000 },
     { service: 'interlude', version: '1', secret: () => undefined, logger },
-  )) as Metrics;
+  );
   stack.defer(() => metrics.close());
   const asking = await startAskingServer({ era: 'modern' });
   stack.defer(() => asking.stop());

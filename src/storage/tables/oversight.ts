@@ -155,9 +155,7 @@ type Traced = Omit<SeenTurn, 'waitsFor'>;
 
 /** Of `traceparent` as W3C has it: version, trace id, span id, flags. */
 function toTraced(row: Parameters<typeof toTurn>[0]): Traced {
-  const parent = 'trace_parent' in row ? row.trace_parent : null;
-  const traceId = typeof parent === 'string' ? (parent.split('-')[1] ?? null) : null;
-  return { ...toTurn(row), traceId };
+  return { ...toTurn(row), traceId: row.trace_parent?.split('-')[1] ?? null };
 }
 
 async function withQuestions(query: Kysely<Tables>, turns: Traced[]): Promise<SeenTurn[]> {

@@ -140,6 +140,7 @@ export function beginSeries(
   servers: Iterable<Pick<ServerConfig, 'name' | 'credentialScope' | 'agent'>>,
 ): void {
   const { connections, serverRefusals, toolCalls } = current().instruments;
+  for (const signal of signals) telemetryDropped(signal, 0);
   for (const trigger of ['tool_elicitation', 'model_question', 'approval']) beginQuestions({ trigger });
   for (const { name: server, credentialScope, agent } of servers) {
     for (const outcome of toolOutcomes) toolCalls.add(0, { server, outcome });
@@ -158,6 +159,7 @@ function beginQuestions(about: Attributes): void {
   for (const outcome of questionOutcomes) questionsSettled.add(0, { ...about, outcome });
 }
 
+const signals = ['spans', 'metrics', 'temporal_metrics'] as const;
 const questionOutcomes: Outcome[] = ['accept', 'decline', 'cancel', 'expired'];
 const toolOutcomes: ToolOutcome[] = [
   'ok',
@@ -265,7 +267,7 @@ export function streamOpened(route: string): () => void {
   return () => openStreams.add(-1, { route });
 }
 
-export function telemetryDropped(signal: 'spans' | 'metrics' | 'temporal_metrics', count = 1): void {
+export function telemetryDropped(signal: (typeof signals)[number], count = 1): void {
   current().instruments.telemetryDropped.add(count, { signal });
 }
 

@@ -4,7 +4,6 @@
  * Prometheus sees the same names by both ways: a server of Prometheus that receives OTLP appends the unit to a name
  * (`…_duration_seconds`), and the exporter for `/metrics` does not, so it is appended here.
  */
-import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider, MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
@@ -14,34 +13,25 @@ import type {
   PushMetricExporter,
   ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
-import type { Logger } from 'pino';
-import type { Config } from '../../config/config.ts';
-import { resourceOf } from '../resource.ts';
+import type { MetricsConfig } from '../../config/config.ts';
+import { headersOf, resourceOf } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
 import { telemetryDropped } from './instruments.ts';
-
-type Settings = NonNullable<Config['metrics']>;
 
 /** Of one instrument. What comes after is counted together, under the label `otel_metric_overflow`. */
 const mostSeries = 500;
 
 export function createMeterProvider(
-  { prometheus, otlp, exportIntervalMs }: Settings,
+  { prometheus, otlp, exportIntervalMs }: MetricsConfig,
   options: TelemetryOptions,
 ): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
   const readers: IMetricReader[] = [];
-  const { secret } = options;
-  // They may be in a file, and change.
-  const headers = async () =>
-    parseKeyPairsIntoRecord(
-      secret('OTEL_EXPORTER_OTLP_METRICS_HEADERS') ?? secret('OTEL_EXPORTER_OTLP_HEADERS'),
-    );
   const reader = prometheus ? new ScrapedReader() : null;
   if (reader) readers.push(reader);
   if (otlp)
     readers.push(
       new PeriodicExportingMetricReader({
-        exporter: reporting(new OTLPMetricExporter({ headers }), options.logger),
+        exporter: countingLost(new OTLPMetricExporter({ headers: headersOf('METRICS', options) })),
         exportIntervalMillis: exportIntervalMs,
         exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
         cardinalityLimits: { default: mostSeries },
@@ -91,21 +81,12 @@ function withUnit(metric: MetricData): MetricData {
   return { ...metric, descriptor: { ...metric.descriptor, name: `${metric.descriptor.name}.${unit}` } };
 }
 
-/** Counts exports that failed, and logs when they begin to fail and when they work again. */
-function reporting(exporter: OTLPMetricExporter, logger: Logger): PushMetricExporter {
-  let isFailing = false;
+/** Counts exports that failed. The next one has their totals. */
+function countingLost(exporter: OTLPMetricExporter): PushMetricExporter {
   return {
     export(metrics, done) {
       exporter.export(metrics, (result) => {
-        const hasFailed = result.error !== undefined;
-        if (hasFailed) telemetryDropped('metrics');
-        if (hasFailed && !isFailing)
-          logger.warn(
-            { reason: result.error?.name },
-            'metrics cannot be sent; the next export has their totals',
-          );
-        if (!hasFailed && isFailing) logger.info('metrics are sent again');
-        isFailing = hasFailed;
+        if (result.error) telemetryDropped('metrics');
         done(result);
       });
     },

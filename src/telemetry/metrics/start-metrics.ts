@@ -1,7 +1,7 @@
 /** Switches metrics on. What this module imports when it is called is not loaded without them. */
 import { metrics } from '@opentelemetry/api';
 import type { MetricsBuffer } from '@temporalio/worker';
-import type { Config } from '../../config/config.ts';
+import type { MetricsConfig } from '../../config/config.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import type { TelemetryOptions } from '../resource.ts';
 import { drainTemporalMetrics } from './temporal-metrics.ts';
@@ -18,12 +18,7 @@ export interface Metrics {
 /** A collector that does not answer keeps no process from ending. */
 const lastExportMs = 3_000;
 
-/** Null where metrics are off. */
-export async function startMetrics(
-  settings: Config['metrics'],
-  options: TelemetryOptions,
-): Promise<Metrics | null> {
-  if (!settings) return null;
+export async function startMetrics(settings: MetricsConfig, options: TelemetryOptions): Promise<Metrics> {
   const { createMeterProvider } = await import('./meter-provider.ts');
   const { logger } = options;
   const { provider, scrape } = createMeterProvider(settings, options);

@@ -1,13 +1,14 @@
 /** The SDK of traces: everything here is loaded only where traces are exported. Its own settings are OTEL_ variables. */
-import { context, metrics, trace } from '@opentelemetry/api';
+import { context, createNoopMeter, trace } from '@opentelemetry/api';
+import type { Meter } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { resourceOf } from '../resource.ts';
+import { headersOf, resourceOf } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
+import { telemetryDropped } from '../metrics/instruments.ts';
 import { onlyListed } from './allow-list.ts';
 import { idGenerator } from './span-ids.ts';
 import { spansWritten, switchTracing } from './tracing.ts';
@@ -15,22 +16,28 @@ import { spansWritten, switchTracing } from './tracing.ts';
 /** How long a process that stops waits until its last spans are exported. */
 const lastExportMs = 5_000;
 
+/** What the processor counts of itself; the type of its options leaves it out. */
+const countingLost = { selfObsMeterProvider: { getMeter: meterOfLost } } as object;
+
+/** Of all that the SDK counts, spans that were dropped or not exported are enough. */
+function meterOfLost(): Meter {
+  const meter = createNoopMeter();
+  meter.createCounter = (name) => ({
+    add(count, attributes) {
+      const isLost = name === 'otel.sdk.processor.span.processed' && attributes?.['error.type'] !== undefined;
+      if (isLost) telemetryDropped('spans', count);
+    },
+  });
+  return meter;
+}
+
 /** Returns what stops it. No propagator is registered: which servers get our trace is for `outgoing.ts` to say. */
 export function startTraces(options: TelemetryOptions): () => Promise<void> {
-  // What is dropped is counted there; the type of the processor leaves it out.
-  const counting = { selfObsMeterProvider: metrics.getMeterProvider() };
-  const { secret } = options;
-  // They may be in a file, and change.
-  const headers = async () =>
-    parseKeyPairsIntoRecord(
-      secret('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? secret('OTEL_EXPORTER_OTLP_HEADERS'),
-    );
+  const exporter = new OTLPTraceExporter({ headers: headersOf('TRACES', options) });
   const provider = new BasicTracerProvider({
     resource: resourceOf(options),
     idGenerator,
-    spanProcessors: [
-      onlyListed(new BatchSpanProcessor(new OTLPTraceExporter({ headers, ...counting }), counting as object)),
-    ],
+    spanProcessors: [onlyListed(new BatchSpanProcessor(exporter, countingLost))],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   trace.setGlobalTracerProvider(provider);

@@ -56,6 +56,15 @@ export function oversightContract(subject: () => Subject): void {
       expect(await found({ until: createdAt })).toEqual(ids(asking));
     });
 
+    test('turns with the id of their trace, where they are traced', async () => {
+      const { storage } = subject();
+      const traceId = 'a'.repeat(32);
+      const traced = await begunTurn(storage, { traceParent: `00-${traceId}-${'b'.repeat(16)}-01` });
+      const untraced = await begunTurn(storage);
+      expect(await storage.oversight.turn(traced.turnId)).toMatchObject({ traceId });
+      expect(await storage.oversight.turn(untraced.turnId)).toMatchObject({ traceId: null });
+    });
+
     test('turns and questions page by page, each once', async () => {
       const { storage } = subject();
       const tenant = randomUUID();
