@@ -119,7 +119,7 @@ export class OperatorView {
     const shown = this.#shownAskers;
     if (askers ? shown && askers.every((asker) => shown.has(asker)) : !shown) return;
     this.#shownAskers = askers && new Set(askers);
-    if (this.#shownAskers) showStatus('waiting_input', [...this.#shownAskers]);
+    if (this.#shownAskers) showStatus('waiting_input', fitting(this.#shownAskers));
     else showStatus(null, null);
   }
 }
@@ -141,6 +141,17 @@ export function waitsFor(user: string | null, questions: AskedQuestion[]): strin
 /** In UTF-8. Temporal refuses summaries of more than 400 bytes, and sealing makes them longer. */
 const summaryBytes = 120;
 const utf8 = new TextEncoder();
+
+/** Temporal refuses values of a search attribute of more than 2 KiB. */
+const attributeBytes = 2_000;
+
+/** As many as fit, as JSON. */
+function fitting(askers: Iterable<string>): string[] {
+  let bytes = 0;
+  return [...askers].filter(
+    (asker) => (bytes += utf8.encode(JSON.stringify(asker)).length + 1) <= attributeBytes,
+  );
+}
 
 function clipped(text: string): string {
   if (utf8.encode(text).length <= summaryBytes) return text;
@@ -193,7 +204,8 @@ function isQuestion(value: unknown): value is AskedQuestion {
   const { elicitationId, remainingMs, mode, askedBy, askerTitle = '' } = fieldsOf(value);
   const isText = (field: unknown) => typeof field === 'string' && field.length <= 255;
   const isTime = typeof remainingMs === 'number' && remainingMs >= 0 && remainingMs <= longestMs;
-  return [elicitationId, askedBy, askerTitle].every(isText) && isTime && (mode === 'url' || mode === 'form');
+  const isMode = mode === 'url' || mode === 'form';
+  return isText(elicitationId) && isText(askedBy) && typeof askerTitle === 'string' && isTime && isMode;
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

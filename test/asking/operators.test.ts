@@ -1,6 +1,6 @@
 /** What an operator does to a turn that waits, and how operators find it in Temporal. */
 import { expect, test } from 'vitest';
-import { searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
+import { callWaits, searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { callOf } from '../service/asking.ts';
 import { asks, form } from '../servers/playing-server.ts';
 import { delegatesOf, untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
@@ -78,6 +78,24 @@ test('the timer of a wait says for whom and who asks', async () => {
   expect(summaries).toEqual(['waits for alice: Asking asks']);
   await setup.alice.cancel(turn.conversation);
   await turn.stream.finished();
+});
+
+test('more names than a search attribute takes do not stop a turn', async () => {
+  const turn = await begin([asks({ one: form('One') }, 's')]);
+  const { context } = await turn.question(0);
+  await untilWaiting({ temporal }, turn);
+  const questions = Array.from({ length: 50 }, (_, number) => ({
+    elicitationId: `other-${number}`,
+    remainingMs: 60_000,
+    mode: 'form' as const,
+    askedBy: `server ${number} `.padEnd(200, 'x'),
+  }));
+  await handleOf(turn).signal(callWaits, { toolCallId: context.toolCallId ?? '', questions });
+  const names = async () =>
+    (await handleOf(turn).describe()).typedSearchAttributes.get(searchAttributes.waitsFor);
+  await expect.poll(names).toContain(questions[0]?.askedBy);
+  await turn.answer(0, city());
+  expect(await turn.end()).toMatchObject({ text: expect.stringMatching(/^done\b/) });
 });
 
 test('a search for what a delegate waits for leads to the root turn', async () => {
