@@ -159,6 +159,7 @@ describe('the metrics of a scripted run', () => {
       'outcome',
       'route',
       'server',
+      'signal',
       'state',
       'status',
       'trigger',
