@@ -35,17 +35,17 @@ test('an address that names no conversation begins a new one, says so, and its e
   await page.getByText('is not there, or not yours').waitFor();
   expect(new URL(page.url()).hash).toBe('');
   await ask(page);
-  await page.locator('aside').getByText('elicitation-request').waitFor();
+  await page.locator('aside').getByText('was asked to connect Tracker').waitFor();
   expect(await page.getByText('is not there, or not yours').count()).toBe(0);
   await page.getByRole('button', { name: 'Not now' }).click();
-  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('aside').getByText('Turn completed').waitFor();
 });
 
 test('another conversation is a step back, or written into the address', async () => {
   const page = await open();
   await page.locator('select').selectOption('researcher');
   await say(page, 'Thanks!');
-  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('aside').getByText('Turn completed').waitFor();
   const { hash } = new URL(page.url());
   await page.getByRole('button', { name: 'New conversation' }).click();
   await page.getByText('What can I do for you?').waitFor();
@@ -56,7 +56,7 @@ test('another conversation is a step back, or written into the address', async (
   await page.getByText('What can I do for you?').waitFor();
   await page.evaluate((address) => location.assign(address), hash);
   await page.getByText('Thanks!').waitFor();
-  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('aside').getByText('Turn completed').waitFor();
 });
 
 test('a conversation comes back with its agent, and so does the next one', async () => {
@@ -124,7 +124,7 @@ test('somebody else who signs in first comes to a conversation of their own', as
   await other.getByRole('button', { name: 'Continue as Bob' }).click();
   await other.getByText('is not there, or not yours').waitFor();
   await ask(other);
-  await other.locator('aside').getByText('elicitation-request').waitFor();
+  await other.locator('aside').getByText('was asked to connect Tracker').waitFor();
   await context.close();
 });
 
@@ -184,7 +184,7 @@ test('new events do not move a list that was scrolled up, and keep one at its en
   await page.setViewportSize({ width: 1100, height: 320 });
   await page.locator('select').selectOption('researcher');
   const list = page.locator('aside ol');
-  const ended = list.getByText('turn-ended');
+  const ended = list.getByText('Turn completed');
   for (let turn = 0; turn < 5; turn += 1) {
     await say(page, 'Thanks!');
     await ended.nth(turn).waitFor();
@@ -233,7 +233,7 @@ test('events that could not be read are asked for once more', async () => {
   await ask(page);
   const retry = page.locator('aside').getByRole('button', { name: 'Try again' });
   await retry.click();
-  await page.locator('aside').getByText('elicitation-request').waitFor();
+  await page.locator('aside').getByText('was asked to connect Tracker').waitFor();
   expect(await retry.count()).toBe(0);
 });
 
@@ -241,15 +241,15 @@ test('no connection is held for the events of a turn that waits for somebody, an
   const page = await open();
   const feeds = feedsOf(page);
   await ask(page);
-  await page.locator('aside').getByText('elicitation-request').waitFor();
+  await page.locator('aside').getByText('was asked to connect Tracker').waitFor();
   await expect.poll(feeds.count, { timeout: 10_000 }).toBe(0);
   await page.getByRole('button', { name: 'Not now' }).click();
-  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('aside').getByText('Turn completed').waitFor();
   const shown = await events(page);
-  expect(shown.filter((type) => type === 'elicitation-request')).toHaveLength(2);
+  expect(shown.filter((title) => title.includes('was asked'))).toHaveLength(1);
   // A window that reads them all at once tells the same.
   const second = await open(`/${new URL(page.url()).hash}`);
-  await second.locator('aside').getByText('turn-ended').waitFor();
+  await second.locator('aside').getByText('Turn completed').waitFor();
   expect(await events(second)).toEqual(shown);
 });
 
@@ -258,16 +258,16 @@ test('a window that nobody looks at holds no connection, and shows what it misse
   const feeds = feedsOf(page);
   await page.locator('select').selectOption('researcher');
   await say(page, 'Thanks!');
-  await page.locator('aside').getByText('turn-ended').waitFor();
+  await page.locator('aside').getByText('Turn completed').waitFor();
   await look(page, false);
   await expect.poll(feeds.count, { timeout: 10_000 }).toBe(0);
   const second = await open(`/${new URL(page.url()).hash}`);
   await second.getByText('welcome').waitFor();
   await say(second, 'Thanks!');
-  await second.locator('aside').getByText('turn-ended').nth(1).waitFor();
-  expect(await page.locator('aside').getByText('turn-ended').count()).toBe(1);
+  await second.locator('aside').getByText('Turn completed').nth(1).waitFor();
+  expect(await page.locator('aside').getByText('Turn completed').count()).toBe(1);
   await look(page, true);
-  await page.locator('aside').getByText('turn-ended').nth(1).waitFor();
+  await page.locator('aside').getByText('Turn completed').nth(1).waitFor();
   expect(await events(page)).toEqual(await events(second));
 });
 
@@ -276,7 +276,7 @@ test('four windows with a question each leave room for a fifth, and for an answe
   for (let window = 0; window < 4; window += 1) {
     const page = await open();
     await ask(page);
-    await page.locator('aside').getByText('elicitation-request').waitFor();
+    await page.locator('aside').getByText('was asked to connect Tracker').waitFor();
     pages.push(page);
   }
   const fifth = await open();

@@ -60,7 +60,7 @@ export async function ask(page: Page): Promise<void> {
 }
 
 export function events(page: Page): Promise<string[]> {
-  return page.locator('aside li code').allInnerTexts();
+  return page.locator('aside li strong').allInnerTexts();
 }
 
 /** Requests that are on their way, or still answered, of a path like this. */
