@@ -147,7 +147,7 @@ test.each([
   expect((await turn.end()).error).toContain('what was about to be sent is not what they approved');
   expect(setup.server.calls).toEqual([]);
   expect(logged).toHaveBeenCalledWith(
-    expect.objectContaining({ mismatch, server: 'asking', tool: 'ask' }),
+    expect.objectContaining({ mismatch, server: 'asking', toolName: 'ask' }),
     'a call is not what its user approved, and was not sent',
   );
 });

@@ -136,7 +136,7 @@ test('arguments that are changed on the way are refused and logged', async () =>
   expect(errorIn(stream)).toContain('what was about to run is not what they approved');
   expect(stream.text()).not.toContain('Hello');
   expect(logged).toHaveBeenCalledWith(
-    expect.objectContaining({ mismatch: 'shown arguments', tool: 'greet' }),
+    expect.objectContaining({ mismatch: 'shown arguments', toolName: 'greet' }),
     'a call is not what its user approved, and was not sent',
   );
 });

@@ -70,7 +70,7 @@ test('runs once, as one activity and no workflow of its own, and reports its pro
   ]);
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(logged.find(({ msg }) => msg === 'wrote')).toMatchObject({
-    tool: 'jot',
+    toolName: 'jot',
     details: { user: 'alice', tenant: 'demo' },
   });
   const history = await historyOf();
