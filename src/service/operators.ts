@@ -249,7 +249,7 @@ function pageOf<Item>(found: Item[], limit: number, positionOf: (item: Item) => 
 
 const settling = new Set<AuditEntry['action']>(['answered', 'connected', 'expired']);
 
-/** The last to act; nobody, while it is open. */
+/** The last to act; null while it is open. */
 function settlerOf({ id, status }: ElicitationRow, entries: AuditEntry[]): string | null {
   if (status === 'pending') return null;
   const entry = entries.findLast(({ elicitationId, action }) => elicitationId === id && settling.has(action));

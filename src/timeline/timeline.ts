@@ -62,7 +62,7 @@ export interface TimelineQuestion {
   user: string | null;
   status: Status;
   deadline: number;
-  /** Who settled it, as the audit has it; null: nobody, or not known here. */
+  /** Who settled it, as the audit has it; null: not settled, or not known here. */
   settledBy: string | null;
   /** Its user has agreed to open the page. */
   hasConsented: boolean;

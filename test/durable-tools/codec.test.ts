@@ -54,7 +54,7 @@ async function decode(bearer: string, payloads: object[]) {
 const readable = (payloads: { data?: string }[] = []) =>
   payloads.map(({ data = '' }) => Buffer.from(data, 'base64').toString()).join('\n');
 
-test('an operator’s UI reads the payloads of a turn, which is in the audit; nobody else’s does', async () => {
+test('an operator’s UI reads the payloads of a turn, which is in the audit; no one else’s does', async () => {
   const conversation = randomUUID();
   const stream = await used.alice.chat('call secretive {"argument":"canary-argument"}', { conversation });
   const { elicitationId } = await stream.question('pending');
@@ -90,7 +90,7 @@ test('an operator’s UI reads the payloads of a turn, which is in the audit; no
   expect(await decode(key, sealed)).toMatchObject({ status: 403 });
   expect(await decode('nothing', sealed)).toMatchObject({ status: 401 });
 
-  // What is not sealed, or by nobody here, comes back as it is.
+  // What is not sealed, or not with these keys, comes back as it is.
   const others = [
     { metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'MQ==' },
     { ...sealed[0], data: 'bm8=' },

@@ -1,4 +1,4 @@
-/** What traces must not say, whatever happens: nothing that a person, a model or a server has said, and no secret. */
+/** What traces must not say: nothing that a person, a model or a server has said, and no secret. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';

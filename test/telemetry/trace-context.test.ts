@@ -41,7 +41,7 @@ const linked = (spans: ExportedSpan[], what: string) =>
 describe('by default', () => {
   const setup = useAskingService({ letsIn, env: { INTERLUDE_CONFIG } });
 
-  test('a server is told the span that calls it, in its header and in _meta, and nothing else', async () => {
+  test('a server receives the span that calls it, in its header and in _meta, and nothing else', async () => {
     const { stream } = await setup.begin([done()], { headers: fromCaller });
     await stream.finished();
     const spans = await exporting.trace(stream.turnId, hasEnded);
@@ -54,7 +54,7 @@ describe('by default', () => {
     expect(JSON.stringify([received, params])).not.toMatch(/theirs=1|secret=yes|tracestate|baggage/);
   });
 
-  test('a server that is to know nothing of our trace is told nothing', async () => {
+  test('a server whose traceparent is switched off receives none', async () => {
     const { stream } = await setup.begin([done()], { text: 'call apart__ask {}' });
     await stream.finished();
     expect(setup.server.calls).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('over A2A', () => {
     },
   });
 
-  test('a remote agent is told the span that invokes it', async () => {
+  test('a remote agent receives the span that invokes it', async () => {
     const sent: string[] = [];
     const onHeaders = (message: unknown) => void sent.push((message as { headers: string }).headers);
     subscribe('undici:client:sendHeaders', onHeaders);

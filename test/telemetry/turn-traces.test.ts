@@ -1,4 +1,4 @@
-/** The trace of a turn, as a collector receives it: every span of it, where it stands, and what it says. */
+/** The trace of a turn, as a collector receives it: every span of it, its place, and what it says. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { spanIdOf } from '../../src/telemetry/traces/span-ids.ts';

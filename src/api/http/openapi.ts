@@ -50,7 +50,7 @@ export function describeApi(
         { name: 'elicitations', description: 'Questions to a person, and their answers' },
         { name: 'connections', description: 'Accounts at servers, and their end' },
         { name: 'operators', description: 'For operators: turns and questions of everyone in a tenant' },
-        { name: 'service', description: 'For whoever runs the service' },
+        { name: 'service', description: 'For operators of the service' },
       ],
     },
     // Untagged are the pages, which are made for browsers and may change.

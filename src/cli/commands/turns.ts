@@ -1,6 +1,6 @@
 /**
  * `interlude turns | turn | questions | cancel`: what operators see of turns and questions, and the end of either, at a terminal.
- * They work on the database, with the environment of a process, and need no role: whoever runs them has its keys.
+ * They work on the database, with the environment of a process, and need no role: they take the keys of the database.
  */
 import { userInfo } from 'node:os';
 import { pino } from 'pino';

@@ -1,5 +1,5 @@
 /**
- * Stands before every exporter: attributes and events that are not on the list are dropped, and so is the text of errors.
+ * Precedes every exporter: attributes and events that are not on the list are dropped, and so is the text of errors.
  * Libraries write into spans what they see, such as addresses with their query, SQL, and the words of others.
  */
 import type { Attributes } from '@opentelemetry/api';

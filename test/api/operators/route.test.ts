@@ -72,7 +72,7 @@ async function askedTurn(conversation: string, of = api) {
   return { ...turn, open };
 }
 
-describe('whoever is no operator', () => {
+describe('a user who is no operator', () => {
   const routes: ['GET' | 'POST', string][] = [
     ['GET', '/turns'],
     ['GET', '/turns/turn-of-refused'],

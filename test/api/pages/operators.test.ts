@@ -23,7 +23,7 @@ test('a sign-in leads on to the turn that was asked for', async () => {
   expect(words(page)).toContain('assistant for alice waiting Waits for alice to connect Tracker');
 });
 
-test('nobody else gets in, which is recorded', async () => {
+test('no one else gets in, which is recorded', async () => {
   const setup = await setUp('bob');
   await setup.ask();
   const { browser, page } = await enterAs(setup, 'alice');
@@ -104,7 +104,7 @@ test('an operator expires a question and cancels a turn, each after a page that 
   const { browser } = await enterAs(setup, 'bob');
   const asking = await browser.open(`${setup.publicUrl}/operators/questions/q1/expire`);
   expect(words(asking)).toContain(
-    'alice was asked to connect Tracker. The turn goes on as if nobody had answered in time.',
+    'alice was asked to connect Tracker. The turn goes on as if no one had answered in time.',
   );
   const expired = await browser.press(asking, {});
   expect(expired.url).toBe(`${setup.publicUrl}/operators/turns/t-q1`);
@@ -115,7 +115,7 @@ test('an operator expires a question and cancels a turn, each after a page that 
   expect(await setup.storage.audit.ofTurn('t-q1')).toMatchObject([{ action: 'expired', actor: 'bob' }]);
 });
 
-test('contents are shown by a button to those who may see them, and to nobody else', async () => {
+test('contents are shown by a button to those who may see them, and to no one else', async () => {
   const setups = [await setUp('bob'), await setUp()] as const;
   for (const setup of setups) {
     const { tenant, conversation, turnId } = await setup.ask();

@@ -142,7 +142,7 @@ export function expirePage(view: OperatorView, question: SeenQuestion): Page {
   return confirmPage(view, {
     heading: 'Expire this question?',
     lead: html`<strong>${question.user}</strong> was asked ${askedForIn(question.request)}. The turn goes on
-      as if nobody had answered in time.`,
+      as if no one had answered in time.`,
     action: `${view.publicUrl}/operators/questions/${question.id}/expire`,
     button: 'Expire the question',
     backUrl: turnUrl(view, question.turnId),

@@ -31,7 +31,7 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
   const { config, operators, sessions, refusals, now } = context;
   const { publicUrl } = config.http;
 
-  /** Null: it was answered, because nobody is signed in, or no operator. */
+  /** Null: the answer is sent, because the caller is not signed in, or is no operator. */
   async function enter(request: FastifyRequest, reply: FastifyReply, isForm: boolean) {
     const session = sessions.read(request);
     const signInUrl = operatorsLoginUrl(publicUrl, turnIn(request));
