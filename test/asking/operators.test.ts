@@ -90,7 +90,7 @@ test('more names than a search attribute takes do not stop a turn', async () => 
     mode: 'form' as const,
     askedBy: `server ${number} `.padEnd(200, 'x'),
   }));
-  await handleOf(turn).signal(callWaits, { toolCallId: context.toolCallId ?? '', questions });
+  await handleOf(turn).signal(callWaits, { toolCallId: String(context['toolCallId']), questions });
   const names = async () =>
     (await handleOf(turn).describe()).typedSearchAttributes.get(searchAttributes.waitsFor);
   await expect.poll(names).toContain(questions[0]?.askedBy);
