@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { startOutbox } from '../../src/service/outbox.ts';
@@ -92,20 +93,24 @@ async function signalsTo(turn: TurnRef): Promise<string[][]> {
 test('a process that is busy signals when it has time again', async () => {
   const { storage, waitingTurn, sent } = await setUp();
   const { turn, questions } = await waitingTurn();
-  await keepBusy(100);
-  const [, answered] = await Promise.all([keepBusy(500), answer(storage, questions[0]!)]);
-  expect({ answered: answered.question.status, sent }).toEqual({ answered: 'accept', sent: [] });
+  await keepBusy(sleep(100));
+  const answering = answer(storage, questions[0]!);
+  await keepBusy(answering);
+  expect((await answering).question.status).toBe('accept');
+  expect(sent).toEqual([]);
   await expect.poll(() => sent, soon).toEqual([turn.turnId]);
 });
 
-/** What is ready gets its chance every few milliseconds. */
-async function keepBusy(ms: number): Promise<void> {
-  const end = performance.now() + ms;
-  while (performance.now() < end) {
+/** Until `done`. What is ready gets its chance every few milliseconds. */
+async function keepBusy(done: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const settled = done.finally(() => (isDone = true));
+  while (!isDone) {
     const pieceEnd = performance.now() + 5;
     while (performance.now() < pieceEnd);
     await new Promise((resolve) => setImmediate(resolve));
   }
+  await settled;
 }
 
 test('an answer is signalled to the workflow that waits, and its mark deleted', async () => {

@@ -62,7 +62,7 @@ test('a hold that has run out during an outage counts until its holder could hav
   const call = { toolCallId: 'c1', toolName: 'tracker__list', input: {} };
   await keptStep(holder, turn, { calls: [call] });
   const by = (attempt: number) => ({ execution: 0, attempt });
-  const holdMs = 500;
+  const holdMs = 3_000;
   const take = () => taker.toolCalls.take(turn, 'c1', by(2), holdMs);
   const hold = (ms: number) => holder.toolCalls.hold(turn, 'c1', ms, by(1));
   await hold(60_000);
@@ -74,7 +74,7 @@ test('a hold that has run out during an outage counts until its holder could hav
   await hold(-1);
   line.accept();
   expect(await take()).toMatchObject({ isHeld: true });
-  await expect.poll(take).toEqual({ ...call, state: 'requested' });
+  await expect.poll(take, { timeout: 20_000 }).toEqual({ ...call, state: 'requested' });
 });
 
 test.each([-5, 5])(
