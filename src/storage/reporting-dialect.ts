@@ -7,7 +7,7 @@ const slowMs = 5_000;
 
 /**
  * The same dialect: what its driver throws becomes `DatabaseUnavailable`, except for faults of a statement. `onOutage` is
- * called whenever there is no connection, and after each statement that was slow.
+ * called whenever the database could not do its work, and after each statement that was slow.
  */
 export function reportingDialect(dialect: Dialect, onOutage: () => void = () => undefined): Dialect {
   return {
@@ -21,7 +21,7 @@ export function reportingDialect(dialect: Dialect, onOutage: () => void = () => 
 function reportingDriver(driver: Driver, onOutage: () => void): Driver {
   const reporting = new WeakSet<DatabaseConnection>();
 
-  /** Drivers begin and end transactions by the same method. Poolled connections come back here, and are changed once. */
+  /** Drivers begin and end transactions by the same method. Pooled connections come back here, and are changed once. */
   function report(connection: DatabaseConnection): DatabaseConnection {
     if (reporting.has(connection)) return connection;
     reporting.add(connection);
@@ -46,8 +46,7 @@ function reportingDriver(driver: Driver, onOutage: () => void): Driver {
       try {
         return report(await driver.acquireConnection(options));
       } catch (error) {
-        onOutage();
-        throw new DatabaseUnavailable(error);
+        return rethrow(new DatabaseUnavailable(error));
       }
     },
     beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings).catch(rethrow),
@@ -56,8 +55,10 @@ function reportingDriver(driver: Driver, onOutage: () => void): Driver {
     releaseConnection: (connection, options) => driver.releaseConnection(connection, options),
     destroy: (options) => driver.destroy(options),
   };
-}
 
-function rethrow(error: unknown): never {
-  throw toStorageError(error);
+  function rethrow(error: unknown): never {
+    const known = toStorageError(error);
+    if (known instanceof DatabaseUnavailable) onOutage();
+    throw known;
+  }
 }
