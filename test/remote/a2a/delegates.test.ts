@@ -60,7 +60,7 @@ test('an agent that asks for ever is stopped', async () => {
   const turn = await ask('insist Which city?');
   for (const n of [0, 1, 2]) await turn.answer(n, accept({ answer: 'Lisbon' }));
   expect((await turn.end()).error).toContain('3');
-  expect(agent.cancelled).toContain(agent.tasks.at(-1));
+  await expect.poll(() => agent.cancelled).toContain(agent.tasks.at(-1));
 });
 
 test('the end of the turn is the end of the task', async () => {
