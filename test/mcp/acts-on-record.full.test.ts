@@ -24,7 +24,10 @@ interface Line {
 
 /** The one question that has ended, as the log tells it. */
 async function endOfQuestion() {
-  const ends = () => lines.map((line) => JSON.parse(line) as Line).filter(({ outcome }) => outcome);
+  const ends = () =>
+    lines
+      .map((line) => JSON.parse(line) as Line)
+      .filter(({ elicitationId, outcome }) => elicitationId !== undefined && outcome !== undefined);
   await expect.poll(ends).toHaveLength(1);
   const [{ elicitationId = '', outcome } = {}] = ends();
   const audit = await setup.service.storage.audit.ofElicitation(elicitationId);
