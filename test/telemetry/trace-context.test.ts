@@ -111,7 +111,10 @@ describe('with callers that are trusted', () => {
     const { stream } = await setup.begin([done()], { headers: fromCaller });
     await stream.finished();
     const own = () => exporting.spans.filter(({ traceId }) => traceId === callersTrace);
-    await exporting.until(() => own().filter(({ name }) => name === 'chat scripted').length === 2);
+    const named = (wanted: string) => own().filter(({ name }) => name === wanted);
+    await exporting.until(() => named('chat scripted').length === 2 && named('turn assistant').length === 1);
+    // Ends once the stream is closed, and may be exported last.
+    await exporting.until(() => own().some(({ parentId }) => parentId === callersSpan));
     const request = own().find(({ parentId }) => parentId === callersSpan);
     expect(request?.name).toBe('POST /run/api/chat');
     expect(own().find(({ name }) => name === 'turn assistant')?.parentId).toBe(request?.spanId);
