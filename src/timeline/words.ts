@@ -1,4 +1,4 @@
-/** A timeline in words: what each item is called, and what there is to know about it. For pages, terminals and browsers; pure. */
+/** The title and notes of each item of a timeline, for pages, terminals and browsers. Pure. */
 import { askerTitle } from '../elicitation/asker.ts';
 import type { ElicitationRequest } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';

@@ -23,11 +23,12 @@ export function attemptWithinExecution(number: number): number {
 
 /**
  * For `where`: the row of this call, while its turn goes on and no newer attempt has taken it over. `number`: of the attempt;
- * without it, whoever it is.
+ * without it, any. `isStart`: the call is to start, which it does not in a turn that was asked to stop.
  */
 export function openTo(
   { turnId, toolCallId }: { turnId: string; toolCallId: string },
   number: number | undefined,
+  { isStart = false } = {},
 ): (row: ExpressionBuilder<Tables, 'tool_calls'>) => Expression<SqlBool> {
   return (row) =>
     row.and([
@@ -39,24 +40,14 @@ export function openTo(
           .selectFrom('turns')
           .select('status')
           .where('turns.turn_id', '=', turnId)
-          .where('status', 'in', ['starting', 'running']),
+          .where('status', 'in', ['starting', 'running'])
+          .$if(isStart, (turn) => turn.where('ending_at', 'is', null)),
       ),
     ]);
 }
 
-/** For `where`, beside `openTo`: the turn was not asked to stop, so that its calls may start. */
-export function isNotStopping(row: ExpressionBuilder<Tables, 'tool_calls'>): Expression<SqlBool> {
-  const stopping = row
-    .selectFrom('turns')
-    .select('ending_at')
-    .whereRef('turns.turn_id', '=', 'tool_calls.turn_id')
-    .where('ending_at', 'is not', null);
-  return row.not(row.exists(stopping));
-}
-
 /**
- * To be called when such a condition did not hold. Rejects unless the reason was the state of the call. `isStart`: the
- * condition was that the call may start.
+ * To be called when that condition did not hold, with the same `isStart`. Rejects unless the reason was the state of the call.
  */
 export async function stateUnlessRefused(
   query: Kysely<Tables>,

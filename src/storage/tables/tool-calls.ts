@@ -1,7 +1,7 @@
 /** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
 import type { Expression, ExpressionBuilder, SqlBool, Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
-import { isNotStopping, numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
+import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
 import { compileOnce } from '../compile-once.ts';
 import { writeToConversation } from '../log/append.ts';
 import { fromColumn } from './delegation.ts';
@@ -53,8 +53,7 @@ const updateStarted = compileOnce((query, call: CallOfAttempt) =>
   query
     .updateTable('tool_calls')
     .set({ state: 'started', attempt: call.number })
-    .where(openTo(call, call.number))
-    .where(isNotStopping)
+    .where(openTo(call, call.number, { isStart: true }))
     .where('state', 'in', ['requested', 'paused'])
     .compile(),
 );
