@@ -41,7 +41,8 @@ function acceptsConnections(address: string): Promise<boolean> {
 }
 
 async function hasNamespace(address: string, namespace: string): Promise<boolean> {
-  const connection = Connection.lazy({ address });
+  // Without the SDK's retries: one that is due after the connection is closed throws in a timer.
+  const connection = Connection.lazy({ address, interceptors: [] });
   try {
     await connection.withDeadline(Date.now() + 5_000, () =>
       connection.workflowService.describeNamespace({ namespace }),

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { demoAudience, demoLoginClient } from '../../demo/identity.ts';
@@ -20,6 +20,7 @@ import { openDependencies } from '../../src/processes/dependencies.ts';
 import type { ElicitationRow, NewQuestion } from '../../src/storage/ports/elicitations.ts';
 import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { connectLazily } from '../../src/temporal/connection.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { startIdentity } from '../service/identity.ts';
 import { patient } from '../storage/contract/fixtures.ts';
@@ -78,8 +79,13 @@ export async function startApi({
   const { storage } = parts;
   stack.defer(() => storage.close());
   await storage.versions.use(config.temporal.deployment.name, routedByTemporal);
-  const connection = Connection.lazy({ address: temporal });
-  stack.defer(() => connection.close());
+  const { connection, close } = connectLazily({
+    address: temporal,
+    namespace: 'default',
+    apiKey: undefined,
+    tls: false,
+  });
+  stack.defer(close);
   const app = createApp({
     logger: parts.logger,
     config: { ...config, auth },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
+import { whenNotBusy } from '../../src/storage/sqlite/writer.ts';
 import { onPath } from '../programs/on-path.ts';
 import { asks, done, form } from '../servers/playing-server.ts';
 import { untilWaiting } from '../workflows/waiting.ts';
@@ -23,14 +24,15 @@ const limitFiles = (bytes: string) =>
   execFileSync(prlimit ?? '', [`--pid=${process.pid}`, `--fsize=${bytes}:`]);
 
 /** Begins the trouble, and returns what ends it. */
-const troubles: Record<string, () => () => void> = {
+const troubles: Record<string, () => (() => void) | Promise<() => void>> = {
   'the disk takes no more'() {
     limitFiles('1');
     return () => limitFiles('unlimited');
   },
-  'another process is writing for longer than is waited'() {
-    const other = new DatabaseSync(file, { timeout: 5_000 });
-    other.exec('begin immediate');
+  async 'another process is writing for longer than is waited'() {
+    const other = new DatabaseSync(file, { timeout: 0 });
+    // A blocking wait would last for ever: the service commits in this thread.
+    await whenNotBusy(() => other.exec('begin immediate'));
     return () => {
       other.exec('rollback');
       other.close();
@@ -47,7 +49,7 @@ test.each(possible)(
     const { elicitationId } = await turn.question(0);
     await untilWaiting(setup, turn);
     const { elicitations } = setup.service.storage;
-    const end = begin();
+    const end = await begin();
     try {
       expect(await turn.answer(0, city())).toMatchObject({ status: 503, body: { code: 'unavailable' } });
       expect(await elicitations.get(elicitationId)).toMatchObject({ status: 'pending', responseId: null });

@@ -1,9 +1,10 @@
 /** Turns whose workflow could not end them. */
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import type { RunStatus } from '../../src/service/turn-runs.ts';
+import { connectLazily } from '../../src/temporal/connection.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
@@ -152,10 +153,15 @@ test('one that waits, and one that nobody has taken up yet, are left alone', asy
 test('while Temporal is away, nothing is ended', async () => {
   await using own = await ownStorage();
   const turn = await begunTurn(own.storage);
-  const connection = Connection.lazy({ address: `127.0.0.1:${await freePort()}` });
+  const { connection, close } = connectLazily({
+    address: `127.0.0.1:${await freePort()}`,
+    namespace: 'default',
+    apiKey: undefined,
+    tls: false,
+  });
   await own.looks(new Client({ connection }), 1);
   expect(await own.storage.turns.get(turn)).toMatchObject({ status: 'running' });
-  await connection.close();
+  await close();
   own.pass(minuteMs);
   await using _ = own.reconciles(setup.temporal.client);
   await ended(own.storage, turn);
