@@ -19,6 +19,7 @@ export interface AskingServer extends TestMcpServer {
 interface Options {
   era: 'modern' | 'legacy' | 'both';
   eventStore?: EventStore;
+  guard?: Parameters<typeof startMcpServer>[0]['guard'];
 }
 
 const text = (words: string, isError = false): CallToolResult => ({
@@ -36,7 +37,7 @@ const nights = (city: string): InputRequest =>
     },
   });
 
-export async function startAskingServer({ era, eventStore }: Options): Promise<AskingServer> {
+export async function startAskingServer({ era, eventStore, guard }: Options): Promise<AskingServer> {
   const done: string[] = [];
   const codec = createRequestStateCodec<{ step: number; city: string }>({ key: new Uint8Array(32).fill(7) });
 
@@ -97,6 +98,11 @@ export async function startAskingServer({ era, eventStore }: Options): Promise<A
     return server;
   }
 
-  const server = await startMcpServer({ era, build, ...(eventStore && { eventStore }) });
+  const server = await startMcpServer({
+    era,
+    build,
+    ...(eventStore && { eventStore }),
+    ...(guard && { guard }),
+  });
   return { ...server, done };
 }

@@ -11,6 +11,11 @@ import { cancelCall } from './resume-call.ts';
 
 /** How long to read: what the server sent since the last observation is replayed at once. */
 const readMs = 500;
+/**
+ * How long to wait for headers. A server that has nothing to send may send none (Go's SDK), and while it waits it refuses
+ * the reader that goes on with the call.
+ */
+const headersMs = 2_000;
 const maxFailures = 3;
 const failureBackoffMs = 1_000;
 /** Long enough to learn that a server cannot be reached. One that accepts the connection and sends nothing still waits. */
@@ -35,9 +40,11 @@ export async function observeCall(
   }
   const enough = new AbortController();
   const reading = AbortSignal.any([signal, enough.signal]);
-  const { exchange, events } = await openStream(session, reading, call.lastEventId);
+  const silence = setTimeout(() => enough.abort(), headersMs);
+  const { exchange, events } = await openStream(session, reading, call.lastEventId, () => silence.refresh());
+  clearTimeout(silence);
   const keys = questions.map(({ key }) => key);
-  if (signal.aborted) return { kind: 'unchanged' };
+  if (reading.aborted) return { kind: 'unchanged' };
   if (!events)
     return isGone(exchange) ? { kind: 'changed', change: 'server_gone', keys } : { kind: 'unchanged' };
   const timer = setTimeout(() => enough.abort(), readMs);
@@ -91,8 +98,10 @@ async function openStream(
   session: JoinedSession,
   signal: AbortSignal,
   lastEventId: string,
+  onAttempt: () => void,
 ): ReturnType<JoinedSession['read']> {
   for (let count = 1; ; count++) {
+    onAttempt();
     const opened = await session.read(signal, lastEventId);
     if (opened.events || opened.exchange.status !== undefined || signal.aborted || count === maxFailures)
       return opened;
