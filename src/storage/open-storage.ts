@@ -27,6 +27,7 @@ import { openQuestionIds } from './tables/open-questions.ts';
 import { createPolls } from './tables/polls.ts';
 import { createMergeQueue } from './log/merge-queue.ts';
 import { createImages } from './tables/images.ts';
+import { createLearnedEras } from './tables/learned-eras.ts';
 import { createMessages } from './tables/messages.ts';
 import { createOversight } from './tables/oversight.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
@@ -125,6 +126,7 @@ export async function openStorage(
     accountPermits: createAccountPermits(parts),
     approvals: createApprovals(parts),
     mcpSessions: createMcpSessions(parts),
+    learnedEras: createLearnedEras(parts),
     pushConfigs: createPushConfigs(parts),
     slack: createSlackTables(parts),
     toolCatalogue: createToolCatalogue(parts),

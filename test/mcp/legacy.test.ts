@@ -78,6 +78,24 @@ test.each(['decline', 'cancel'] as const)('%s reaches the tool as what it is', a
   expect(setup.server.calls[1]?.params.inputResponses).toEqual({ city: { action } });
 });
 
+test('a client whose answers never fit is asked five times; then the call ends with the question and the reasons', async () => {
+  setup.server.play(asks({ city: form('Which city?') }));
+  let asked = 0;
+  await using client = await connect({
+    elicitation: { form: {}, url: {} },
+    answer() {
+      asked++;
+      return { action: 'accept', content: { city: ['Lisbon'] } };
+    },
+  });
+  const result = await client.callTool(callAsk);
+  expect(asked).toBe(5);
+  expect(result).toMatchObject({
+    content: [{ text: expect.stringContaining('Please answer again: city: ') }, expect.anything()],
+    structuredContent: { status: 'input_required' },
+  });
+});
+
 test('a link is asked of clients that declare it, and goes in words to the others', async () => {
   const link = () => asks({ there: page('https://example.com/a') });
   setup.server.play(link());
@@ -246,4 +264,25 @@ test('an event id that names no call is no call', async () => {
     const response = await fetch(address, { headers: { ...headers, 'last-event-id': eventId } });
     expect(response.status).toBe(404);
   }
+});
+
+test('a rejoined session that counts its ids from the start gets no result of an earlier call', async () => {
+  const first = await connect();
+  const { sessionId } = first;
+  const say = (client: Client, message: string) =>
+    client.callTool({ name: 'ask_assistant', arguments: { message } });
+  expect(await say(first, 'hello')).toMatchObject({ content: [{ text: 'You said: hello' }, {}] });
+  await first.close();
+
+  const token = await setup.service.token('alice');
+  const transport = new StreamableHTTPClientTransport(new URL('/run/v1/mcp', setup.service.baseUrl), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    sessionId: sessionId ?? '',
+  });
+  const again = new Client({ name: 'test', version: '1' });
+  await again.connect(transport as Parameters<typeof again.connect>[0]);
+  // The id of the first call; the rejoined client made no handshake.
+  while ((again as unknown as { _requestMessageId: number })._requestMessageId < 1) await again.ping();
+  expect(await say(again, 'goodbye')).toMatchObject({ content: [{ text: 'You said: goodbye' }, {}] });
+  await again.close();
 });

@@ -50,6 +50,7 @@ import { addArbiter } from './044-one-arbiter.ts';
 import { addCodeOfCalls } from './045-plain-tools.ts';
 import { addTraces } from './046-traces.ts';
 import { indexForOperators } from './047-operators.ts';
+import { addLearnedErasAndCallKeys } from './048-eras-and-call-keys.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -126,4 +127,5 @@ const migrations: Record<string, Migration> = {
   '045-plain-tools': { up: addCodeOfCalls },
   '046-traces': { up: addTraces },
   '047-operators': { up: indexForOperators },
+  '048-eras-and-call-keys': { up: addLearnedErasAndCallKeys },
 };

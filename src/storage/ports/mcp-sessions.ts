@@ -5,7 +5,7 @@ export interface McpSessions {
   /** Null when there is none, or it has expired or was ended. Puts its end off to `expiresAt`. */
   find(id: string, expiresAt: number): Promise<McpSession | null>;
   end(id: string): Promise<void>;
-  /** Again, for the same request, is a no-op. What is over in this session, and was kept for a day, is forgotten. */
+  /** Replaces an earlier call under the same id. What is over in this session, and was kept for a day, is forgotten. */
   addCall(sessionId: string, call: McpCall): Promise<void>;
   findCall(sessionId: string, requestId: string): Promise<McpCall | null>;
   /** Takes the place of an earlier one to the same question. */
@@ -31,6 +31,8 @@ export interface McpCall {
   turnId: string;
   /** Under which its client wants to be told of progress. */
   progressToken: string | number | null;
+  /** The same for the same call; clients use ids again. */
+  idempotencyKey: string | null;
 }
 
 /** What a client said to a question that stays open. */

@@ -1,4 +1,5 @@
 /** Tables that turns would not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
+import type { LearnedEra } from '../ports/learned-eras.ts';
 import type { McpReply } from '../ports/mcp-sessions.ts';
 import type { PushConfig } from '../ports/push-configs.ts';
 
@@ -21,6 +22,8 @@ export interface SessionTables {
     tool: string;
     /** JSON: a string or a number. */
     progress_token: string | null;
+    /** Null where an older release wrote the row. */
+    idempotency_key: string | null;
     created_at: number;
   };
   mcp_replies: {
@@ -30,6 +33,13 @@ export interface SessionTables {
     reasons: string | null;
     /** How many there have been to this question. */
     times: number;
+  };
+  learned_eras: {
+    server: string;
+    tool: string;
+    era: LearnedEra['era'];
+    identity: string;
+    learned_at: number;
   };
   push_configs: {
     delivery_id: string;

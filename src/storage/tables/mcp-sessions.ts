@@ -50,20 +50,20 @@ export function createMcpSessions({
     async end(id) {
       await query.deleteFrom('mcp_sessions').where('id', '=', id).execute();
     },
-    async addCall(sessionId, { requestId, conversation, turnId, tool, progressToken }) {
+    async addCall(sessionId, { requestId, conversation, turnId, tool, progressToken, idempotencyKey }) {
       await forget(sessionId);
+      const call = {
+        conversation,
+        turn_id: turnId,
+        tool,
+        progress_token: progressToken === null ? null : JSON.stringify(progressToken),
+        idempotency_key: idempotencyKey,
+        created_at: now(),
+      };
       await query
         .insertInto('mcp_calls')
-        .values({
-          session_id: sessionId,
-          request_id: requestId,
-          conversation,
-          turn_id: turnId,
-          tool,
-          progress_token: progressToken === null ? null : JSON.stringify(progressToken),
-          created_at: now(),
-        })
-        .onConflict((same) => same.columns(['session_id', 'request_id']).doNothing())
+        .values({ session_id: sessionId, request_id: requestId, ...call })
+        .onConflict((same) => same.columns(['session_id', 'request_id']).doUpdateSet(call))
         .execute();
     },
     async findCall(sessionId, requestId) {
@@ -75,6 +75,7 @@ export function createMcpSessions({
           'turn_id as turnId',
           'tool',
           'progress_token as progressToken',
+          'idempotency_key as idempotencyKey',
         ])
         .where('session_id', '=', sessionId)
         .where('request_id', '=', requestId)

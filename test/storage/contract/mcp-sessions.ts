@@ -21,7 +21,7 @@ async function newSession(sessions: McpSessions, owner: string = randomUUID(), l
   return session;
 }
 
-const call = { conversation: 'c', turnId: 't', tool: 'ask', progressToken: 7 };
+const call = { conversation: 'c', turnId: 't', tool: 'ask', progressToken: 7, idempotencyKey: 'k' };
 
 export function mcpSessionsContract(subject: () => Subject): void {
   describe('sessions of MCP clients', () => {
@@ -31,7 +31,11 @@ export function mcpSessionsContract(subject: () => Subject): void {
       expect(await other.mcpSessions.find(session.id, session.expiresAt)).toEqual(session);
       await other.mcpSessions.addCall(session.id, { ...call, requestId: '1' });
       await other.mcpSessions.addCall(session.id, { ...call, requestId: '1', tool: 'again' });
-      expect(await storage.mcpSessions.findCall(session.id, '1')).toEqual({ ...call, requestId: '1' });
+      expect(await storage.mcpSessions.findCall(session.id, '1')).toEqual({
+        ...call,
+        requestId: '1',
+        tool: 'again',
+      });
       await storage.mcpSessions.end(session.id);
       expect(await other.mcpSessions.find(session.id, session.expiresAt)).toBeNull();
       expect(await other.mcpSessions.findCall(session.id, '1')).toBeNull();

@@ -28,6 +28,9 @@ export function closeSettled({ asked }: Asking, stage: CallStage, replies: Repli
     .map((elicitationId) => notificationMessage('notifications/elicitation/complete', { elicitationId }));
 }
 
+/** Of one question; an SDK that fills in the same form each time would be asked without end. */
+const mostMisfits = 5;
+
 /** Those that the call ends with, in words: its client has failed to ask them, or can ask none of what is open. */
 export function unaskable(
   { asked }: Asking,
@@ -38,10 +41,14 @@ export function unaskable(
   const isShown = isShowable(shows);
   const unshown = open.filter((question) => !isShown(question));
   const failed = [...[...asked.values()].map(({ question }) => question), ...open].filter(
-    (question) => replies.get(question.elicitationId)?.kind === 'undelivered' && !unshown.includes(question),
+    (question) => isWornOut(replies.get(question.elicitationId)) && !unshown.includes(question),
   );
   const areOthersAsked = asked.size > 0 || open.length > unshown.length;
   return failed.length > 0 || !areOthersAsked ? [...unshown, ...failed] : [];
+}
+
+function isWornOut(reply: McpReply | undefined): boolean {
+  return reply?.kind === 'undelivered' || (reply?.kind === 'misfit' && reply.times >= mostMisfits);
 }
 
 /** Requests for what has opened, and again for what was answered with what does not fit. */

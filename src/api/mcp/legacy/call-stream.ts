@@ -84,7 +84,7 @@ async function* messagesOf({ layer, service }: CallStreamParts, call: LegacyCall
       const inWords = unaskable(asking, stage, { shows, replies });
       if (inWords.length > 0) {
         const toResult = shows.form && shows.url ? unshownResult : pendingResult;
-        return void (yield resultMessage(requestId, toResult(turn, inWords)));
+        return void (yield resultMessage(requestId, toResult(turn, inWords, reasonsIn(replies))));
       }
       yield* askOpen(asking, stage, { shows, replies });
     }
@@ -110,6 +110,12 @@ async function repliesTo(
   const known = [...new Set([...asked.keys(), ...open])];
   const replies = known.length === 0 ? [] : await mcpSessions.replies(id, known);
   return new Map(replies.map((reply) => [reply.elicitationId, reply]));
+}
+
+/** What was wrong with answers, by question. */
+function reasonsIn(replies: Replies): Map<string, string> {
+  const misfits = [...replies].filter(([, { kind }]) => kind === 'misfit');
+  return new Map(misfits.map(([id, { reasons }]) => [id, reasons ?? '']));
 }
 
 /** What was told between two waits is waited for no more. */

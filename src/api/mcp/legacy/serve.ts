@@ -1,4 +1,5 @@
 /** Requests of clients up to 2025-11-25, at whatever process they arrive. */
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { McpSession } from '../../../service/mcp-sessions.ts';
@@ -154,13 +155,13 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   if (typeof name !== 'string' || typeof given !== 'object')
     return reply.send(errorMessage(id, code.invalidParams, 'name or arguments are missing.'));
   const requestId = JSON.stringify(id);
+  const idempotencyKey = await callKey(parts, { caller, session }, requestId, { name, arguments: given });
   const started = await parts.layer.start(caller, {
     name,
     arguments: { ...given },
     hops: readHops(params._meta),
     traceParent: params._meta?.['traceparent'],
-    // The same request, sent again, is the same call.
-    idempotencyKey: `mcp ${session.id} ${requestId}`,
+    idempotencyKey,
   });
   if (started === null)
     return reply.send(errorMessage(id, code.invalidParams, `There is no tool "${name}" for this caller.`));
@@ -168,7 +169,7 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   const { turn, answered = [] } = started;
   const { conversation, turnId } = turn;
   const progressToken = params._meta?.progressToken ?? null;
-  const call = { requestId, conversation, turnId, tool: name, progressToken };
+  const call = { requestId, conversation, turnId, tool: name, progressToken, idempotencyKey };
   await parts.service.mcpSessions.addCall(session.id, call);
   return stream(parts, arriving, {
     session,
@@ -179,6 +180,28 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
     answered,
     signal: arrived.signal,
   });
+}
+
+/** A client that repeats a request does so soon. */
+const repeatedMs = 60_000;
+
+/**
+ * The same request, sent again, is the same call. A client that rejoins its session counts its ids from the start, so a
+ * call is not identified by its id alone: under the id of a call with other arguments, or of one that is over, it is a new one.
+ */
+async function callKey(
+  { layer, service }: LegacyParts,
+  { caller, session }: { caller: Caller; session: McpSession },
+  requestId: string,
+  content: object,
+): Promise<string> {
+  const base = `mcp ${session.id} ${requestId} ${hash('sha256', JSON.stringify(content), 'base64url')}`;
+  const earlier = await service.mcpSessions.findCall(session.id, requestId);
+  if (!earlier) return base;
+  const found = await layer.find(caller, earlier);
+  const isOver = !found || (found.endedAt !== null && Date.now() - found.endedAt > repeatedMs);
+  const isSame = !isOver && earlier.idempotencyKey?.startsWith(base) === true;
+  return isSame ? (earlier.idempotencyKey ?? base) : `${base} ${earlier.turnId}`;
 }
 
 /** The call whose stream the client has lost; its event ids begin with the id of the request. */

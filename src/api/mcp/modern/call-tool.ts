@@ -47,8 +47,11 @@ interface Running {
 
 type Result = CallToolResult | InputRequiredResult | CreatedTask;
 
-/** Clients give a request 60 s. Early rounds are shorter, so that the client soon knows how to come back. */
-const holdMs = (rounds: number) => Math.min(20_000 + rounds * 10_000, 50_000);
+/**
+ * Clients give a request 60 s. The first round is as long as the others: clients in Go give up at the third one that asks
+ * nothing.
+ */
+const requestMs = 50_000;
 /** Clients come again ten times by themselves; the last ones are kept for questions. */
 const mostIdleRounds = 8;
 
@@ -68,11 +71,11 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
     running = { turn, rounds: 0, answered: new Set(answered), misfits: new Map(), notes: [] };
   } else running = await goOn(parts, called, requestState);
 
-  const { turn, rounds, answered } = running;
+  const { turn, answered } = running;
   const follow = () =>
     layer.follow(turn, {
       signal,
-      holdMs: called.keepsTasks ? beforeTaskMs : holdMs(rounds),
+      holdMs: called.keepsTasks ? beforeTaskMs : requestMs,
       answered,
       ...(onProgress && { onProgress }),
     });
@@ -126,7 +129,8 @@ function toResult(
       const unshown = stage.awaited.filter(({ mode }) => !caller.shows[mode]);
       if (unshown.length > 0) return { ...pendingResult(turn, unshown, notDone(unshown)) };
       if (rounds >= mostIdleRounds) return { ...workingResult(turn) };
-      return { resultType: 'input_required', requestState: again(stage.awaited) };
+      // Go's SDK takes a round without this member for the result.
+      return { resultType: 'input_required', inputRequests: {}, requestState: again(stage.awaited) };
     }
     default:
       return stage satisfies never;

@@ -21,8 +21,9 @@ export type Notes = ReadonlyMap<string, string>;
 export function unshownResult(
   turn: Pick<TurnRef, 'conversation' | 'turnId'>,
   questions: Question[],
+  notes?: Notes,
 ): ToolResult {
-  const { content, ...rest } = pendingResult(turn, questions);
+  const { content, ...rest } = pendingResult(turn, questions, notes);
   const text = `If you do not have the tool ${fallbackTool}, call answer_question with the same values and the id as "elicitationId", then wait_for_turn {"turnId": "${turn.turnId}"}.`;
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
