@@ -64,7 +64,7 @@ export async function openDependencies(
       await opened.close();
     },
   };
-  const remote = createServersByProtocol();
+  const remote = createServersByProtocol(storage.learnedEras);
   const confirm = createConfirmConnection(storage);
   try {
     const problem = await proveKeys(storage, keys);

@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../config/config.ts';
 import { createA2aAgents } from './a2a/a2a-agents.ts';
 import { createMcpServers } from './mcp/mcp-servers.ts';
+import type { LearnedEras } from '../storage/ports/learned-eras.ts';
 import type { RemoteServers } from './remote-servers.ts';
 
 type Protocol = 'mcp' | 'a2a';
@@ -10,9 +11,9 @@ function protocolOf({ agent }: ServerConfig): Protocol {
   return agent ? 'a2a' : 'mcp';
 }
 
-export function createServersByProtocol(): RemoteServers {
+export function createServersByProtocol(learnedEras: LearnedEras): RemoteServers {
   const byProtocol: Record<Protocol, RemoteServers> = {
-    mcp: createMcpServers(),
+    mcp: createMcpServers({ learnedEras }),
     a2a: createA2aAgents(),
   };
   const of = (server: ServerConfig) => byProtocol[protocolOf(server)];

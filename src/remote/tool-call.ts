@@ -22,6 +22,8 @@ export interface ToolCall extends CallListener {
   askUser?: AskUser;
   /** Keeps what a remote agent has begun, before it is waited for. False: the call has ended meanwhile. */
   keepTask?(task: RemoteTask): Promise<boolean>;
+  /** Declared read-only or idempotent by its server. */
+  isRepeatable?: boolean;
   /** An earlier attempt may have sent the same already. */
   mayBeSent?: boolean;
   /** Whose sessions the call may use and leave behind; without an owner, it opens one of its own. */

@@ -11,8 +11,11 @@ import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { everythingFilled, startEverything } from '../servers/everything-server.ts';
 import type { PeerProcess } from '../servers/everything-server.ts';
-import { fastmcpVersions, startFastMCP } from '../servers/fastmcp.ts';
+import { fastmcpVersions, startFastMCP, startPythonSdk } from '../servers/fastmcp.ts';
 import type { FastMCPStart } from '../servers/fastmcp.ts';
+import { goProgram, goVersions, startGo } from '../servers/go-server.ts';
+import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+import { serverConfig } from '../servers/mcp-server.ts';
 import { startV1Server } from '../servers/v1-server.ts';
 import type { V1Server } from '../servers/v1-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
@@ -211,7 +214,6 @@ describe.each([
 describe.each([
   ['third', 'with event ids', true],
   ['third', 'without event ids', false],
-  ['fourth', 'in the new era', false],
 ] as const)('a server of FastMCP’s %s version, %s', { timeout: 60_000 }, (version, _, hasEventIds) => {
   let start: FastMCPStart;
   beforeAll(async () => {
@@ -235,16 +237,92 @@ describe.each([
       await refused.answer(0, { action });
       expect((await refused.end()).text).toBe(`not booked: ${action}`);
     }
-    const [begun, state] = [
-      did().filter((one) => one.startsWith('begin')),
-      did().find((one) => one.startsWith('state')),
-    ];
-    expect(begun).toEqual(version === 'third' ? ['begin Lisbon', 'begin decline', 'begin cancel'] : []);
-    // Sealed on its way, so this is what came back of it.
-    expect(state).toBe(version === 'third' ? undefined : 'state asked about Lisbon');
+    const begun = did().filter((one) => one.startsWith('begin'));
+    expect(begun).toEqual(['begin Lisbon', 'begin decline', 'begin cancel']);
     expect(did().filter((one) => one.startsWith('book'))).toEqual(['book Lisbon for 3']);
   });
 });
+
+/** Offer both eras, or with sessions the old one only. In the new era they cannot push. */
+describe.each([
+  ['FastMCP’s fourth version', 'book_by_push', () => startFastMCP('fourth', { hasEventIds: false })],
+  ['the second SDK for Python', 'book', startPythonSdk],
+  ['Go’s SDK with sessions', 'book', () => startGo('sdk', 'sessions')],
+  ['Go’s SDK with an event store', 'book', () => startGo('sdk', 'events')],
+  ['Go’s SDK with sessions, in rounds', 'rounds', () => startGo('sdk', 'sessions')],
+  ['Go’s SDK without sessions, in rounds', 'rounds', () => startGo('sdk', 'stateless')],
+  ['mcp-go', 'book', () => startGo('mcp-go', 'sessions')],
+] as const)('a server of %s', { timeout: 60_000 }, (_, tool, startServer) => {
+  let start: FastMCPStart;
+  beforeAll(async () => {
+    start = await startServer();
+  }, 240_000);
+  afterAll(() => (start.kind === 'ready' ? start.server.stop() : undefined));
+
+  test('asks a form, and does what was answered once', async ({ skip }) => {
+    if (start.kind === 'missing') return skip(start.why);
+    const turn = await begin(start.server.url, [tool, { city: 'Lisbon' }]);
+    expect(await turn.question(0)).toMatchObject({ message: 'How many nights in Lisbon?' });
+    expect(await turn.answer(0, accept({ nights: 'three' }))).toMatchObject({ status: 422 });
+    await turn.answer(0, nights(3));
+    expect((await turn.end()).text).toBe('booked Lisbon for 3');
+    const refused = await go([tool, { city: 'Oslo' }]);
+    await refused.answer(0, { action: 'decline' });
+    expect((await refused.end()).text).toBe('not booked: decline');
+    const did = start.server.did();
+    expect(did).toEqual(['begin Lisbon', 'book Lisbon for 3', 'begin Oslo']);
+  });
+});
+
+describe('a tool of FastMCP’s fourth version that asks in rounds', { timeout: 60_000 }, () => {
+  let start: FastMCPStart;
+  beforeAll(async () => {
+    start = await startFastMCP('fourth', { hasEventIds: false });
+  }, 240_000);
+  afterAll(() => (start.kind === 'ready' ? start.server.stop() : undefined));
+
+  test('fails once in the old era, and is called in the new one from then on', async ({ skip }) => {
+    if (start.kind === 'missing') return skip(start.why);
+    const first = await begin(start.server.url, ['book', { city: 'Lisbon' }]);
+    expect((await first.end()).error).toContain('another call will ask');
+    const turn = await go(['book', { city: 'Lisbon' }]);
+    await turn.answer(0, nights(3));
+    expect((await turn.end()).text).toBe('booked Lisbon for 3');
+    // Sealed on its way, so this is what came back of it.
+    expect(start.server.did()).toEqual(['state asked about Lisbon', 'book Lisbon for 3']);
+  });
+});
+
+test('a server of Go’s SDK on stdio is asked in the old era', async ({ skip }) => {
+  const program = await goProgram();
+  if ('missing' in program) return skip(program.missing);
+  const { executable: command } = program;
+  const config = serverConfig('stdio://go', {
+    credentialScope: 'none',
+    process: { command, args: ['sdk', 'stdio'], cwd: import.meta.dirname, env: {} },
+  });
+  const remote = createMcpServers();
+  const outcome = await remote.callTool(
+    config,
+    { kind: 'credential', headers: {}, version: 0 },
+    {
+      name: 'book',
+      arguments: { city: 'Lisbon' },
+      callId: 'c1',
+      capabilities: { form: true, url: true },
+      askUser: {
+        ask: ({ key }) => {
+          const answer = { key, action: 'accept' as const, content: { nights: 3 } };
+          return Promise.resolve({ kind: 'answer', answer, outcome: 'accept' });
+        },
+        pageDone: () => undefined,
+      },
+      signal: new AbortController().signal,
+    },
+  );
+  expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'booked Lisbon for 3' }] } });
+  await remote.close();
+}, 240_000);
 
 test('the results name the versions that were tried', () => {
   const page = readFileSync(new URL('../../docs/mcp-peers.md', import.meta.url), 'utf8');
@@ -255,4 +333,6 @@ test('the results name the versions that were tried', () => {
     expect(page).toContain(`\`${peer}\` ${versions[peer]}`);
   }
   for (const version of Object.values(fastmcpVersions)) expect(page).toContain(`\`fastmcp\` ${version}`);
+  for (const [name, version] of Object.entries(goVersions))
+    expect(page).toContain(`${name === 'sdk' ? '`go-sdk`' : `\`${name}\``} ${version}`);
 });

@@ -56,6 +56,8 @@ if is_fourth:
             return f"not booked: {answer.action}"
         return booked(city, answer.content["nights"])
 
+    mcp.tool(book_by_push)
+
 else:
     from fastmcp.server.event_store import EventStore
 

@@ -14,15 +14,28 @@ export interface FastMCP extends PeerProcess {
 
 export type FastMCPStart = { kind: 'ready'; server: FastMCP } | { kind: 'missing'; why: string };
 
-export async function startFastMCP(
+export function startFastMCP(
   version: keyof typeof fastmcpVersions,
   { hasEventIds }: { hasEventIds: boolean },
+): Promise<FastMCPStart> {
+  return startPython(version, 'fastmcp-server.py', [hasEventIds ? 'events' : 'plain']);
+}
+
+/** The SDK for Python 2.3.0, which comes with FastMCP's fourth version. */
+export function startPythonSdk(): Promise<FastMCPStart> {
+  return startPython('fourth', 'python-sdk-server.py', []);
+}
+
+async function startPython(
+  version: keyof typeof fastmcpVersions,
+  file: string,
+  more: string[],
 ): Promise<FastMCPStart> {
   const python = await pythonWith('fastmcp', fastmcpVersions[version]);
   if (python.kind === 'missing') return python;
   const port = await freePort();
-  const script = path.join(import.meta.dirname, 'fastmcp-server.py');
-  const args = [script, String(port), hasEventIds ? 'events' : 'plain'];
+  const script = path.join(import.meta.dirname, file);
+  const args = [script, String(port), ...more];
   const { PATH = '', HOME = '' } = process.env;
   const server = await startPeer(python.executable, args, {
     // It would look for newer versions of itself.

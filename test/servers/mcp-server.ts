@@ -23,8 +23,10 @@ export interface TestMcpServer {
 
 interface Options {
   era: 'modern' | 'legacy' | 'both';
-  build: () => McpServer;
+  build: (era: 'modern' | 'legacy') => McpServer;
   eventStore?: EventStore;
+  /** In the old era; otherwise the server cannot push there. */
+  hasSessions?: boolean;
   /** A free one unless given. */
   port?: number;
   /** Stands before the server, and may take a request upon itself: then it answers true. */
@@ -35,12 +37,13 @@ export async function startMcpServer({
   era,
   build,
   eventStore,
+  hasSessions = true,
   port: wanted = 0,
   guard = () => false,
 }: Options): Promise<TestMcpServer> {
   const requests: TestMcpServer['requests'] = [];
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
-  const modern = toNodeHandler(createMcpHandler(build, { legacy: 'reject' }));
+  const modern = toNodeHandler(createMcpHandler(() => build('modern'), { legacy: 'reject' }));
   const sessionIds = new Set<string>();
 
   const legacy: typeof modern = async (request, response, body) => {
@@ -49,12 +52,12 @@ export async function startMcpServer({
     if (!transport && id !== undefined) return (void response.writeHead(404), void response.end());
     if (!transport) {
       const fresh = new NodeStreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
+        sessionIdGenerator: hasSessions ? randomUUID : undefined,
         onsessioninitialized: (session) => void (sessions.set(session, fresh), sessionIds.add(session)),
         onsessionclosed: (session) => void (sessions.delete(session), sessionIds.delete(session)),
         ...(eventStore && { eventStore }),
       });
-      await build().connect(fresh);
+      await build('legacy').connect(fresh);
       transport = fresh;
     }
     await transport.handleRequest(request as never, response as never, body);

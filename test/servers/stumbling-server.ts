@@ -102,6 +102,10 @@ const questions: Record<string, [bad: Request, good: Request]> = {
 
 const modern: Record<string, Pair> = {
   'wrong-era': [round(page('https://pages.example/')), round(withoutId(page('https://pages.example/')))],
+  'asks-in-other-era': [
+    says('Server-to-client requests are not available on protocol revision 2026-07-28', true),
+    says('The multi-storey car park is closed', true),
+  ],
   'unstable-keys': [round(named({}), { key: randomUUID }), round(named({}))],
   'unstable-state': [takenOnce(), round(named({}), signed())],
   'state-unprotected': [round(named({}), { state: () => 'step 1' }), round(named({}), signed())],
@@ -129,6 +133,11 @@ const legacy: Record<string, Pair> = {
   ],
   'unknown-completion': [push(named({}), { completes: 'whose?' }), push(named({}))],
   'wrong-era': [push(named({}), { end: result }), push(named({}))],
+  'asks-in-other-era': [
+    (message, response) =>
+      answerError(message, response, -32602, 'InputRequiredResult requires protocol version 2026-07-28'),
+    push(named({})),
+  ],
   'no-decline-path': [
     async (message, response, { answerTo }) => {
       const id = randomUUID();

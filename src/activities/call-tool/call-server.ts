@@ -150,6 +150,7 @@ async function sendRequest(
     capabilities: turn.user === null ? cannotAsk : turn.capabilities,
     ...(continuation && { continuation }),
     askUser: questions,
+    isRepeatable: attempt.isRepeatable,
     mayBeSent: !isFirst,
     async keepTask(task) {
       begun = task;

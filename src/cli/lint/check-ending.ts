@@ -1,5 +1,6 @@
 /** How a call ended whose questions were declined or cancelled: what a client would make of that. Pure. */
 import type { ToolCallReport } from '../../testing/call/call-events.ts';
+import { couldNotAsk } from '../../remote/mcp/outdated-cache.ts';
 import { textOfEnd } from '../../testing/matchers/text-of-end.ts';
 import type { Seen } from './rules.ts';
 
@@ -34,6 +35,19 @@ export function checkEnding(action: 'decline' | 'cancel', { end, rounds }: ToolC
     default:
       return end satisfies never;
   }
+}
+
+/** The tool asks in the way of the other era: clients that speak this one never see its question. */
+export function checkEra({ end, era }: ToolCallReport): Seen[] {
+  const answer = end.kind === 'error' ? { error: end } : end;
+  if ((end.kind !== 'error' && end.kind !== 'result') || !couldNotAsk(answer)) return [];
+  const words = end.kind === 'error' ? end.message : textOfEnd(end);
+  return [
+    {
+      rule: 'asks-in-other-era',
+      message: `It fails because it asks in a way that ${era === 'modern' ? '2026-07-28' : '2025-11-25'} does not have: ${short(words)}`,
+    },
+  ];
 }
 
 /** The same result, whether its questions were declined or answered. */

@@ -5,7 +5,7 @@ import { callTool } from '../../testing/call/call-tool.ts';
 import type { CallToolOptions } from '../../testing/call/call-tool.ts';
 import type { ListedTool } from '../try/list-tools.ts';
 import { withReason } from '../try/why-gone.ts';
-import { checkEnding, checkIgnored } from './check-ending.ts';
+import { checkEnding, checkEra, checkIgnored } from './check-ending.ts';
 import { checkState } from './check-state.ts';
 import { faultFinding } from './fault-finding.ts';
 import { hearCall } from './hear-call.ts';
@@ -50,7 +50,7 @@ export async function lintCall(
 
   const declined = await pass([always('decline')]);
   const passes = [declined];
-  const seen: Seen[] = [...checkEnding('decline', declined.report)];
+  const seen: Seen[] = [...checkEnding('decline', declined.report), ...checkEra(declined.report)];
   if (declined.questions.length > 0) {
     const cancelled = await pass([always('cancel')]);
     passes.push(cancelled);

@@ -103,6 +103,12 @@ export const rules = {
     },
     remedy: 'Send each client what its version knows.',
   },
+  'asks-in-other-era': {
+    level: 'error',
+    clause: clauses.noServerRequests,
+    remedy:
+      'Ask in both ways: return input_required to clients of 2026-07-28, and send elicitation/create to older ones. Or offer only the version in which the tool asks.',
+  },
   'unstable-keys': {
     level: 'warning',
     clause: {

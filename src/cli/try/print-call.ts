@@ -1,5 +1,6 @@
 /** The story of a call while it goes on: what the server tells and asks, and who answered what. */
 import { styleText } from 'node:util';
+import { couldNotAsk } from '../../remote/mcp/outdated-cache.ts';
 import { secretFields } from '../../elicitation/form/secret-fields.ts';
 import type { GivenAnswer } from '../../testing/answers/collect-answers.ts';
 import type { Question } from '../../testing/answers/source.ts';
@@ -121,7 +122,13 @@ export function endLine({ end, rounds, durationMs }: ToolCallReport): string {
 }
 
 /** What to do about it, below the end line. */
-export function remedyLines({ end, tool }: ToolCallReport): string[] {
+export function remedyLines({ end, tool, era }: ToolCallReport): string[] {
+  const answer = end.kind === 'error' ? { error: end } : end;
+  if (couldNotAsk(answer))
+    return [
+      dim('    The tool asks in the way of the other protocol era, so its question was never sent.'),
+      dim(`    To see its question: --era ${era === 'modern' ? 'legacy' : 'modern'}.`),
+    ];
   switch (end.kind) {
     case 'fault': {
       const { text, url } = end.fault.clause;

@@ -115,6 +115,12 @@ export const entrySchema = z.strictObject({
     .describe(
       'Which calls a person approves before they are sent: always, never (unless given), or destructive ones, by what the server says of its tools',
     ),
+  era: z
+    .enum(['auto', '2025-11-25', '2026-07-28'])
+    .optional()
+    .describe(
+      'The MCP version that it is called with; auto, unless given: the one in which it can ask the user',
+    ),
   timeout: duration.default(60_000),
   traceparent: z
     .boolean()

@@ -12,7 +12,6 @@ import { orUnaskable, outcomeOf, unaskable } from './call-outcome.ts';
 import type { CallTrace } from './call-outcome.ts';
 import { connect } from './connect.ts';
 import type { Connection } from './connection.ts';
-import type { EraCache } from './era-cache.ts';
 import type { Exchange } from './exchange.ts';
 import { handleServerRequests } from './legacy/server-requests.ts';
 import type { EarlyEnd, ServerRequests } from './legacy/server-requests.ts';
@@ -21,13 +20,16 @@ import { notifyListener } from './notifications.ts';
 import { isPooledSessionGone, outdatedCacheOf } from './outdated-cache.ts';
 import type { OutdatedCache } from './outdated-cache.ts';
 import { sendCall } from './send-call.ts';
+import type { Era, ServerEras } from './server-eras.ts';
 import { holdRounds } from './stdio/held-rounds.ts';
 
 export interface CallParts {
   server: ServerConfig;
   credential: Credential;
   deadline: Deadline;
-  eras: EraCache;
+  eras: ServerEras;
+  /** Which one the call has to be made in; otherwise the one in which the server can ask. */
+  era?: Era | undefined;
   sessions: OwnerSessions | undefined;
 }
 
@@ -35,6 +37,8 @@ export interface AttemptResult {
   outcome: CallOutcome;
   /** What was remembered and made the server turn the call down before anything was done. */
   outdated?: OutdatedCache | undefined;
+  /** In which the call was made. */
+  era?: Era | undefined;
 }
 
 /** `connection`: what becomes of it. A detached one is closed here while its session goes on at the server. */
@@ -61,7 +65,7 @@ export async function attemptCall(
   call: ToolCall,
   pooled?: Connection,
 ): Promise<AttemptResult> {
-  const { server, credential, deadline, eras, sessions } = parts;
+  const { server, credential, deadline, eras, era, sessions } = parts;
   const { capabilities = cannotAsk, askUser, continuation, onProcessExit } = call;
   const messages = collectMessages(call, () => sessions?.drop(server));
   // Whoever has been to the pages may be known to the session, and to nothing else.
@@ -71,6 +75,8 @@ export async function attemptCall(
     credential,
     deadline,
     eras,
+    era,
+    tool: call.name,
     capabilities,
     session,
     onProcessExit,
@@ -90,7 +96,7 @@ export async function attemptCall(
   let end: AttemptEnd | undefined;
   try {
     end = await callUntilDone(attempt);
-    return end;
+    return { ...end, era: isModern ? 'modern' : 'legacy' };
   } finally {
     // With an answer, the server has gone on without waiting any longer; without one, it is not there any more.
     requests?.end(traceOf(attempt).answer ? 'server_gave_up' : 'server_gone');

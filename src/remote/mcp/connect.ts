@@ -1,18 +1,22 @@
 /**
- * Connects to an MCP server in the era it speaks. Nothing that goes wrong here can have run a tool: no call was sent yet.
+ * Connects to an MCP server in the era in which it is to be called. Nothing that goes wrong here can have run a tool: no
+ * call was sent yet.
  */
 import type { ProcessExit } from '../call-listener.ts';
 import { unsendableHeader } from '../request-headers.ts';
 import { nameOf } from '../server-name.ts';
 import type { Refused, Unreachable } from '../tool-call.ts';
-import { openConnection } from './connection.ts';
-import type { Connection, Target } from './connection.ts';
+import { canAsk, openConnection, silentProbeMs } from './connection.ts';
+import type { Connection, OpenResult, Target } from './connection.ts';
 import type { ExchangeLog } from './exchange.ts';
 import { failureMessage } from './failure-message.ts';
+import { discoveryFor, fixedEra } from './server-eras.ts';
+import type { Era } from './server-eras.ts';
 import { ProcessFailure } from './stdio/process.ts';
+import { StdioTransport } from './stdio/transport.ts';
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
-  const { server, credential, deadline, eras } = target;
+  const { server, credential, eras, tool, session } = target;
   const unsendable = unsendableHeader(server, credential);
   if (unsendable !== undefined) {
     const remedy = 'The operator should check headers and headersEnv in the agents file.';
@@ -20,34 +24,101 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
     return { kind: 'unreachable', message };
   }
   // Only servers of the old era have sessions.
-  const cached = target.session ? undefined : eras.get(server);
-  const report = deferExitReport(target);
-  const first = await openConnection({ ...target, onProcessExit: report.onProcessExit }, cached);
-  const isOver = first.connection !== undefined || deadline.end !== undefined;
-  const endedByProbe = !isOver && !cached && server.process !== undefined && isEndedByProbe(first.exchanges);
-  if (!endedByProbe) report.release();
-  if (first.connection) return first.connection;
-  if (deadline.end) return connectFailureOf(target, first.exchanges);
+  if (session) return opened(target, await openConnection(target));
+  // Where nothing can be asked, the era does not matter, and the new one takes fewer requests.
+  const wanted =
+    target.era ?? (canAsk(target) ? await eras.wanted(server, tool) : (fixedEra(server) ?? 'modern'));
+  const connection = await connectIn(target, wanted);
+  const isLearned = wanted && canAsk(target) && !target.era && !fixedEra(server);
+  if (connection.kind !== 'connected' || !isLearned) return connection;
+  if (!(await eras.isOutdated(server, tool, connection.client))) return connection;
+  connection.close();
+  return connect(target);
+}
 
+async function connectIn(
+  target: Target,
+  wanted: Era | undefined,
+): Promise<Connection | Refused | Unreachable> {
+  const { server, deadline, eras } = target;
+  const known = eras.known(server);
+  const discovery = discoveryFor(known, wanted);
+  if (discovery) {
+    const first = await openConnection(target, { discovery });
+    // The server no longer speaks what it spoke.
+    if (first.connection || deadline.end || !eraMayHaveChanged(first.exchanges.last()?.status))
+      return opened(target, first);
+    eras.changed(server);
+    return connectIn(target, wanted);
+  }
+  if (fixedEra(server) === 'legacy')
+    return opened(target, await openConnection(target, { discovery: { kind: 'legacy' } }));
+  if (known.modern && known.legacy === undefined) return preferOldEra(target);
+  const first = await negotiate(target);
+  if (first.connection?.client.getProtocolEra() !== 'modern') return opened(target, first);
+  return wanted === 'modern' ? first.connection : preferOldEra(target, first.connection);
+}
+
+/** Asks for the new era first, as the SDK does, and learns what the server speaks. */
+async function negotiate(target: Target): Promise<OpenResult> {
+  const { server, deadline, eras } = target;
+  const report = deferExitReport(target);
+  const mode = fixedEra(server) === 'modern' ? { pin: '2026-07-28' } : 'auto';
+  const first = await openConnection({ ...target, onProcessExit: report.onProcessExit }, { mode });
+  const { connection } = first;
+  const isOver = connection !== undefined || deadline.end !== undefined || mode !== 'auto';
+  const endedByProbe = !isOver && server.process !== undefined && isEndedByProbe(first.exchanges);
+  if (!endedByProbe) report.release();
+  if (connection) {
+    const discover = connection.client.getDiscoverResult();
+    if (discover) eras.found(server, { modern: discover });
+    else eras.found(server, { modern: null, legacy: { canPush: canPush(connection) } });
+  }
+  if (isOver) return first;
   const last = first.exchanges.last();
-  // The server no longer speaks what it spoke.
-  if (cached && eraMayHaveChanged(last?.status)) {
-    eras.delete(server);
-    return connect(target);
-  }
-  // Some old servers fail on a probe they do not know.
-  if (!cached && (last?.status ?? 0) >= 500 && last?.method === 'server/discover') {
-    const old = await openConnection(target, { kind: 'legacy' });
-    return old.connection ?? connectFailureOf(target, old.exchanges);
-  }
-  // Some old servers end when they are asked something before they were greeted.
+  // Some old servers fail on a probe they do not know, or end when they are asked something before they were greeted.
+  const failedOnProbe = (last?.status ?? 0) >= 500 && last?.method === 'server/discover';
+  if (!failedOnProbe && !endedByProbe) return first;
+  const old = await openConnection(target, { discovery: { kind: 'legacy' } });
   if (endedByProbe) {
-    const old = await openConnection(target, { kind: 'legacy' });
-    if (old.connection) eras.set(server, { kind: 'legacy' });
+    if (old.connection) eras.found(server, { modern: null, legacy: { canPush: true } });
     report.release({ isExcused: old.connection !== undefined });
-    return old.connection ?? connectFailureOf(target, old.exchanges);
   }
-  return connectFailureOf(target, first.exchanges);
+  return old;
+}
+
+/** Of a server that speaks the new era: whether it can push questions in the old one. `modern` is closed if it is not used. */
+async function preferOldEra(
+  target: Target,
+  modern?: Connection,
+): Promise<Connection | Refused | Unreachable> {
+  const { server, eras } = target;
+  const { connection, exchanges } = await openConnection(target, {
+    discovery: { kind: 'legacy' },
+    timeoutMs: silentProbeMs,
+  });
+  const status = exchanges.last()?.status;
+  const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
+  if (connection) eras.found(server, { legacy: { canPush: canPush(connection) } });
+  else if (isRefused || server.process) eras.found(server, { legacy: null });
+  if (connection && (canPush(connection) || target.era === 'legacy')) {
+    modern?.close();
+    return connection;
+  }
+  connection?.close();
+  if (modern) return modern;
+  const discover = eras.known(server).modern;
+  const discovery = discover ? { kind: 'modern' as const, discover } : undefined;
+  return opened(target, await openConnection(target, { discovery }));
+}
+
+/** Over HTTP, a server without sessions cannot match an answer with its question. */
+export function canPush({ transport }: Connection): boolean {
+  return transport.sessionId !== undefined || transport instanceof StdioTransport;
+}
+
+function opened(target: Target, { connection, exchanges }: OpenResult): Connection | Refused | Unreachable {
+  return connection ?? connectFailureOf(target, exchanges);
 }
 
 /** Whether an answer can mean that the server now speaks another era than the cached one. */
@@ -62,6 +133,11 @@ export function connectFailureOf(
   const exchange = exchanges.last();
   if ((exchange?.status === 401 || exchange?.status === 403) && !deadline.end) {
     return { kind: 'refused', status: exchange.status, challenge: exchange.challenge };
+  }
+  const isHandshake = exchange?.method === 'initialize' || exchange?.method === 'server/discover';
+  if (server.era && fixedEra(server) && isHandshake && eraMayHaveChanged(exchange.status) && !deadline.end) {
+    const message = `${nameOf(server)} does not speak MCP ${server.era} (HTTP ${exchange.status}), which its era in the agents file asks for. The operator should correct or remove it.`;
+    return { kind: 'unreachable', message };
   }
   return { kind: 'unreachable', message: failureMessage(server, exchange, deadline.end) };
 }

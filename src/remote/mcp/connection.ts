@@ -11,16 +11,17 @@ import type {
   JsonSchemaValidator,
   jsonSchemaValidator,
   PriorDiscovery,
+  VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { ServerConfig } from '../../config/config.ts';
 import { cannotAsk } from '../../elicitation/capabilities.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { sendBestEffort } from '../best-effort.ts';
-import type { EraCache } from './era-cache.ts';
 import type { ExchangeLog } from './exchange.ts';
 import { openTransport } from './open-transport.ts';
 import type { Destination, OpenTransport, Operation } from './open-transport.ts';
+import type { Era, ServerEras } from './server-eras.ts';
 import { StdioTransport } from './stdio/transport.ts';
 
 export interface Connection extends Omit<OpenTransport, 'begin'> {
@@ -40,7 +41,11 @@ export interface Connection extends Omit<OpenTransport, 'begin'> {
 }
 
 export interface Target extends Destination {
-  eras: EraCache;
+  eras: ServerEras;
+  /** Of a call. */
+  tool?: string;
+  /** Without it, the one in which the server can ask. */
+  era?: Era | undefined;
   /** What the server may ask the user with; without them it may not ask. */
   capabilities?: Capabilities;
   /** Nothing is called, so nothing is asked, whatever the server is told. */
@@ -56,21 +61,31 @@ export interface OpenResult {
 /** The SDK's own clock is kept out of the way: the deadline of the operation is the only one. */
 export const noTimeoutMs = 2 ** 31 - 1;
 /** Old servers need not answer what they do not know. New ones may take their time to start, but hardly as long. */
-const silentProbeMs = 10_000;
+export const silentProbeMs = 10_000;
 
-/** `discovery`: the server's era, if it need not be asked for. */
-export async function openConnection(target: Target, discovery?: PriorDiscovery): Promise<OpenResult> {
+interface OpenOptions {
+  /** The server's era, if it need not be asked for. */
+  discovery?: PriorDiscovery | undefined;
+  /** Otherwise: which era to ask for. */
+  mode?: VersionNegotiationMode;
+  /** For the handshake; the operation's own by default. */
+  timeoutMs?: number;
+}
+
+export async function openConnection(
+  target: Target,
+  { discovery, mode = 'auto', timeoutMs = noTimeoutMs }: OpenOptions = {},
+): Promise<OpenResult> {
   const { server, deadline, capabilities = cannotAsk } = target;
-  const canAsk = (capabilities.form || capabilities.url) && target.makesNoCalls !== true;
-  const { transport, exchanges, begin, ...rest } = openTransport(target, canAsk);
+  const { transport, exchanges, begin, ...rest } = openTransport(target, canAsk(target));
   let { onMessage } = target;
   transport.onmessage = (message) => onMessage?.(message);
-  const client = createClient(capabilities, server.process !== undefined);
+  const client = createClient(capabilities, mode, server.process !== undefined);
   // Requests over HTTP end with the deadline by themselves.
   const giveUp = () => void (transport instanceof StdioTransport && transport.close());
   deadline.signal.addEventListener('abort', giveUp);
   try {
-    await client.connect(transport, { timeout: noTimeoutMs, ...(discovery && { prior: discovery }) });
+    await client.connect(transport, { timeout: timeoutMs, ...(discovery && { prior: discovery }) });
   } catch {
     giveUp();
     await client.close();
@@ -79,9 +94,7 @@ export async function openConnection(target: Target, discovery?: PriorDiscovery)
     deadline.signal.removeEventListener('abort', giveUp);
   }
   // Older servers may ask there, and what they say before anybody listens is lost.
-  if (canAsk) await exchanges.listening();
-  const discover = client.getDiscoverResult();
-  if (!discovery) target.eras.set(server, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
+  if (canAsk(target)) await exchanges.listening();
 
   const toClient = transport.onmessage;
   const beginNext = (signal: AbortSignal, next: Pick<Operation, 'onMessage' | 'onSending'>) => {
@@ -107,6 +120,10 @@ export async function openConnection(target: Target, discovery?: PriorDiscovery)
   };
 }
 
+export function canAsk({ capabilities = cannotAsk, makesNoCalls }: Target): boolean {
+  return (capabilities.form || capabilities.url) && makesNoCalls !== true;
+}
+
 /** Older servers keep a session until told otherwise, and a running call until its cancellation arrives. */
 async function endSession(
   client: Client,
@@ -121,12 +138,12 @@ async function endSession(
   await client.close();
 }
 
-function createClient(capabilities: Capabilities, isProcess: boolean): Client {
+function createClient(capabilities: Capabilities, mode: VersionNegotiationMode, isProcess: boolean): Client {
   const client = new Client(
     { name: 'interlude', version: packageJson.version },
     {
       capabilities: toClientCapabilities(capabilities),
-      versionNegotiation: { mode: 'auto', ...(isProcess && { probe: { timeoutMs: silentProbeMs } }) },
+      versionNegotiation: { mode, ...(isProcess && { probe: { timeoutMs: silentProbeMs } }) },
       jsonSchemaValidator: acceptAnything,
     },
   );

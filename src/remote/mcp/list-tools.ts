@@ -11,8 +11,8 @@ import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
-import type { EraCache } from './era-cache.ts';
 import { leaveOut, readTool } from './read-tool.ts';
+import type { ServerEras } from './server-eras.ts';
 
 export const listLimits = { tools: 500, bytes: 1024 * 1024, pages: 100 };
 
@@ -31,7 +31,7 @@ const pageSchema = z.looseObject({
 });
 
 interface Options extends Pick<CallListener, 'onProcessExit'> {
-  eras: EraCache;
+  eras: ServerEras;
 }
 
 export async function listServerTools(

@@ -1,16 +1,23 @@
 /** MCP servers as what a turn calls. Owns what is remembered between calls: eras, and sessions of the old era. */
+import type { LearnedEras } from '../../storage/ports/learned-eras.ts';
 import { bestEffortSettled } from '../best-effort.ts';
 import type { Resume } from '../input-required.ts';
 import type { RemoteServers } from '../remote-servers.ts';
 import { callServerTool } from './call.ts';
-import { createEraCache } from './era-cache.ts';
 import { cancelServerCall, listenForPages, observeCall } from './legacy/observe-call.ts';
 import { createSessionPool } from './legacy/session-pool.ts';
 import { listServerTools } from './list-tools.ts';
+import { ServerEras } from './server-eras.ts';
 
-/** `idleMs`: how long a session of the old era is kept for the next call, default ten seconds. */
-export function createMcpServers({ idleMs }: { idleMs?: number } = {}): RemoteServers {
-  const eras = createEraCache();
+interface Options {
+  /** How long a session of the old era is kept for the next call, default ten seconds. */
+  idleMs?: number;
+  /** Without it, what was learned is kept in this process. */
+  learnedEras?: LearnedEras;
+}
+
+export function createMcpServers({ idleMs, learnedEras }: Options = {}): RemoteServers {
+  const eras = new ServerEras(learnedEras);
   const sessions = createSessionPool({ ...(idleMs !== undefined && { idleMs }) });
   return {
     listTools: (server, credential, signal, listener = {}) =>

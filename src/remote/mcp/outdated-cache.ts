@@ -1,11 +1,18 @@
-/** What was remembered of a server, and has made it turn a call down before anything was done. */
+/** What was remembered of a server and has made a call fail; except with `cannot-ask`, before anything was done. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Session } from '../input-required.ts';
 import type { CallOutcome } from '../tool-call.ts';
 import type { CallTrace } from './call-outcome.ts';
 import { eraMayHaveChanged } from './connect.ts';
 import type { Connection } from './connection.ts';
 
-export type OutdatedCache = 'era' | 'schema' | 'session' | 'pooled-session';
+export type OutdatedCache =
+  | 'era'
+  | 'schema'
+  | 'session'
+  | 'pooled-session'
+  /** The server could not ask in the era it was called in. The tool may have run up to that point. */
+  | 'cannot-ask';
 
 const unsupportedVersion = -32022;
 const headerMismatch = -32020;
@@ -17,10 +24,29 @@ export function outdatedCacheOf(
   session: Session | undefined,
 ): OutdatedCache | undefined {
   if (trace.end) return undefined;
+  if (trace.answer && couldNotAsk(trace.answer)) return 'cannot-ask';
   if (isEraCached && speaksAnotherEra(outcome, trace)) return 'era';
   if (client.getProtocolEra() === 'modern' && lacksHeaders(trace)) return 'schema';
   return session && isForgotten(trace) ? 'session' : undefined;
 }
+
+/**
+ * What SDKs answer when a tool asks in the way of the other era (TypeScript, Python, Go, mcp-go, rmcp, FastMCP). No code
+ * says so: it is the text of an error, or of a result that is one.
+ */
+const asksInOtherEra =
+  /server[- ](?:initiated|to[- ]client) requests?|elicitation\/create|url elicitation cannot be signalled|input_?required|multi[- ]?round[- ]?trip/i;
+
+export function couldNotAsk(answer: object): boolean {
+  const { error } = answer as { error?: { message?: unknown } };
+  if (error) return asksInOtherEra.test(String(error.message));
+  const { isError, content } = ('result' in answer ? answer.result : {}) as Partial<CallToolResult>;
+  const texts = Array.isArray(content) ? content.map((one) => (one?.type === 'text' ? one.text : '')) : [];
+  return isError === true && texts.some((text) => text.length < longestError && asksInOtherEra.test(text));
+}
+
+/** A longer text is more than an error message of an SDK. */
+const longestError = 1_000;
 
 /** Older servers may mean anything by this code. */
 function lacksHeaders({ answer }: CallTrace): boolean {

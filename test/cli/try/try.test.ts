@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlayingServer } from '../../servers/playing-server.ts';
 import type { PlayingServer } from '../../servers/playing-server.ts';
+import { startStumblingServer } from '../../servers/stumbling-server.ts';
 import { testFolder } from '../../test-folder.ts';
 import { startCommand } from '../start-command.ts';
 import { runTryCommand } from './in-process.ts';
@@ -39,6 +40,14 @@ test('a server on stdio: the result on one stream, its story on the other', asyn
 test('without a tool it lists them', async () => {
   const { code, output } = await runTryCommand([playing.url]);
   expect([code, output]).toEqual([0, '  ask\n\n']);
+});
+
+test('a tool that asks in the way of the other era is named as that, with the option that shows its question', async () => {
+  const server = await startStumblingServer('modern');
+  const { errors } = await runTryCommand(['--tool', 'asks-in-other-era.bad', server.config.url]);
+  expect(errors).toContain('The tool asks in the way of the other protocol era');
+  expect(errors).toContain('--era legacy');
+  await server.stop();
 });
 
 const question = {

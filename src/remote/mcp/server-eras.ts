@@ -1,0 +1,121 @@
+/**
+ * In which protocol era a server is called. One that speaks both is called in the era in which it can ask the user:
+ *
+ * 1. what the agents file says;
+ * 2. what a failed call has shown, for its tool, or else for another tool of the server (stored, shared by all processes);
+ * 3. the old era, if the server keeps sessions there or is a process: most servers that speak both still push their
+ *    questions, and most of those that return them are called back in the old era by their SDK. Otherwise the new era.
+ */
+import { createHash } from 'node:crypto';
+import type { Client, DiscoverResult, PriorDiscovery } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config/config.ts';
+import type { LearnedEra, LearnedEras } from '../../storage/ports/learned-eras.ts';
+
+export type Era = LearnedEra['era'];
+
+/** What is known of one server, so that only the first contact asks for it. */
+interface KnownEras {
+  /** What it answered to `server/discover`; null if it does not speak the new era. */
+  modern?: DiscoverResult | null;
+  /** Null if it does not speak the old era. */
+  legacy?: { canPush: boolean } | null;
+  expiresAt: number;
+}
+
+/** A server may be upgraded at any time. */
+const lifetimeMs = 10 * 60_000;
+/** How long it may take until this process sees what another one has learned. */
+const learnedMs = 10_000;
+
+export class ServerEras {
+  readonly #known = new Map<string, KnownEras>();
+  readonly #stored: LearnedEras | undefined;
+  #learned: LearnedEra[] = [];
+  #readAt = -Infinity;
+
+  constructor(stored?: LearnedEras) {
+    this.#stored = stored;
+  }
+
+  known(server: ServerConfig): Omit<KnownEras, 'expiresAt'> {
+    const known = this.#known.get(keyOf(server));
+    return known && known.expiresAt > Date.now() ? known : {};
+  }
+
+  /** Adds to what is known, which expires as a whole. */
+  found(server: ServerConfig, found: Omit<KnownEras, 'expiresAt'>): void {
+    const expiresAt = this.#known.get(keyOf(server))?.expiresAt ?? 0;
+    const isExpired = expiresAt <= Date.now();
+    this.#known.set(keyOf(server), {
+      ...this.known(server),
+      ...found,
+      expiresAt: isExpired ? Date.now() + lifetimeMs : expiresAt,
+    });
+  }
+
+  changed(server: ServerConfig): void {
+    this.#known.delete(keyOf(server));
+  }
+
+  /** The era to call this tool in, as far as that is decided before the server is contacted. */
+  async wanted(server: ServerConfig, tool?: string): Promise<Era | undefined> {
+    return fixedEra(server) ?? (await this.#learnedOf(server, tool))?.era;
+  }
+
+  async learn(server: ServerConfig, tool: string, era: Era, client: Client): Promise<void> {
+    const learned = { server: keyOf(server), tool, era, identity: identityOf(client) };
+    const others = this.#learned.filter((one) => one.server !== learned.server || one.tool !== tool);
+    this.#learned = [learned, ...others];
+    await this.#stored?.learn(learned).catch(() => undefined);
+  }
+
+  /** Whether what was learned is about another version of the server. It is forgotten then. */
+  async isOutdated(server: ServerConfig, tool: string | undefined, client: Client): Promise<boolean> {
+    const learned = await this.#learnedOf(server, tool);
+    if (!learned || learned.identity === identityOf(client)) return false;
+    this.#learned = this.#learned.filter((one) => one.server !== learned.server);
+    await this.#stored?.forget(learned.server).catch(() => undefined);
+    return true;
+  }
+
+  async #learnedOf(server: ServerConfig, tool?: string): Promise<LearnedEra | undefined> {
+    await this.#readLearned();
+    const key = keyOf(server);
+    const ofServer = this.#learned.filter((one) => one.server === key);
+    return ofServer.find((one) => one.tool === tool) ?? ofServer[0];
+  }
+
+  /** Without the database, what this process knows is used. */
+  async #readLearned(): Promise<void> {
+    if (!this.#stored || performance.now() - this.#readAt < learnedMs) return;
+    this.#readAt = performance.now();
+    this.#learned = await this.#stored.list().catch(() => this.#learned);
+  }
+}
+
+/** What the agents file says; undefined for `auto`. */
+export function fixedEra({ era }: Pick<ServerConfig, 'era'>): Era | undefined {
+  if (era === '2026-07-28') return 'modern';
+  return era === '2025-11-25' ? 'legacy' : undefined;
+}
+
+/** How to connect without asking for the era; undefined when that is not known yet. */
+export function discoveryFor(
+  { modern, legacy }: Omit<KnownEras, 'expiresAt'>,
+  wanted: Era | undefined,
+): PriorDiscovery | undefined {
+  if (wanted === 'modern' && modern) return { kind: 'modern', discover: modern };
+  if (legacy && (wanted === 'legacy' || legacy.canPush || modern === null)) return { kind: 'legacy' };
+  return modern && legacy !== undefined ? { kind: 'modern', discover: modern } : undefined;
+}
+
+export function identityOf(client: Client): string {
+  const { name = '', version = '' } = client.getServerVersion() ?? {};
+  return JSON.stringify([name, version]);
+}
+
+/** Arguments of commands may be secrets. */
+function keyOf({ url, process }: ServerConfig): string {
+  const key = process ? JSON.stringify([process.command, process.args, process.cwd]) : url;
+  return createHash('sha256').update(key).digest('base64url');
+}
