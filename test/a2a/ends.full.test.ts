@@ -17,8 +17,11 @@ const hasty = useAskingService({ env: { ELICITATION_TIMEOUT: '2s' } });
 const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
 const callAsk = 'call asking__ask {}';
 
-test('a newer message in the context takes the place of a task that only waits', async () => {
-  setup.server.play(question);
+test('a newer message in the context takes the place of a task that waits with two questions', async () => {
+  const text = { type: 'string' };
+  setup.server.play(
+    asks({ city: form('Which city?', { city: text }), day: form('Which day?', { day: text }) }),
+  );
   const agent = await connectAgent(setup.service);
   const { id, contextId } = await agent.send(callAsk);
   const next = await agent.send('hello', { contextId });

@@ -253,3 +253,18 @@ test('what comes before the method is told in the form of the transport', async 
   });
   expect(await post(`${path}/tasks/${randomUUID()}:explode`, '')).toMatchObject({ status: 400 });
 });
+
+test.each([
+  ['a task that there is not', 'tasks/resubscribe', { id: 'nothing' }],
+  [
+    'a message without parts',
+    'message/stream',
+    { message: { kind: 'message', messageId: 'm', role: 'user', parts: [] } },
+  ],
+  ['no params', 'message/stream', undefined],
+])('clients of 0.3 read the refusal of a stream as an event: %s', async (_, method, params) => {
+  const { status, headers, body } = await rpc(method, params, { 'a2a-version': '0.3' });
+  expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')]);
+  const [, data = ''] = /^data: (.*)$/m.exec(String(body['text'])) ?? [];
+  expect(JSON.parse(data)).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: expect.any(Number) } });
+});

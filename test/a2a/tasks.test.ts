@@ -41,3 +41,16 @@ test('several questions of one round are shown one after the other, and the rest
   const done = await agent.send('Monday', { taskId: first.id });
   expect(stateOf(done)).toBe('COMPLETED');
 });
+
+test('an answer that names only its context is taken where one question is open, and once', async () => {
+  setup.server.play(asks({ city: form('Which city?', named) }));
+  const agent = await connectAgent(setup.service);
+  const asked = await agent.send(callAsk);
+  const messageId = randomUUID();
+  const { contextId } = asked;
+  const done = await agent.send('Lisbon', { contextId, messageId });
+  expect([done.id, stateOf(done)]).toEqual([asked.id, 'COMPLETED']);
+  expect((await agent.send('Lisbon', { contextId, messageId })).id).toBe(asked.id);
+  const next = await agent.send('hello', { contextId });
+  expect(next.id).not.toBe(asked.id);
+});

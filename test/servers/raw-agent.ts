@@ -1,4 +1,4 @@
-/** A remote agent that answers what a test says: JSON-RPC of A2A 1.0, without streams, and any card. */
+/** A remote agent that answers what a test says: JSON-RPC of A2A 1.0, and any card. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../demo/listen.ts';
@@ -10,7 +10,13 @@ export interface Asked {
 }
 
 /** A number: the HTTP status of an empty answer. `never`: none at all. */
-export type Answer = { result: unknown } | { error: { code: number; message: string } } | number | 'never';
+export type Answer =
+  | { result: unknown }
+  /** Events, after which the stream ends. */
+  | { stream: unknown[] }
+  | { error: { code: number; message: string } }
+  | number
+  | 'never';
 
 export interface RawAgent extends AsyncDisposable {
   card: string;
@@ -39,6 +45,12 @@ export async function startRawAgent({ answer, card = (given) => given }: Options
     const given = await answer(one);
     if (given === 'never') return;
     if (typeof given === 'number') return void response.writeHead(given).end();
+    if ('stream' in given) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const result of given.stream)
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      return void response.end();
+    }
     json({ jsonrpc: '2.0', id, ...given });
   }
 

@@ -39,11 +39,20 @@ export function questionsOfRound(
       id,
       place: `round/${turn.turnId}/${toolCallId}/${number}/${index}`,
       request: { ...request, context },
-      isReported: round.resume.kind === 'task' && request.mode === 'url',
+      isReported: isReported(round.resume),
       expiresAt,
       poll,
     };
   });
+}
+
+/** Only an agent with the extension says by itself that its page is done. Any other may be waiting for a message. */
+function isReported(resume: Round['resume']): boolean {
+  return (
+    resume.kind === 'task' &&
+    resume.task.asked?.mode === 'url' &&
+    resume.task.asked.elicitationId !== undefined
+  );
 }
 
 /**

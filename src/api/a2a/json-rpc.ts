@@ -39,10 +39,15 @@ async function respond(
     error: jsonRpcErrorOf(error, legacy),
   });
   nameExtensions(reply, context, legacy ? 'x-a2a-extensions' : 'a2a-extensions');
+  // Clients of 0.3 read nothing but events where they have asked for a stream.
+  const isAwaitedAsStream = legacy && streamingMethods.has(body?.['method']);
+  const refuse = (answer: object) =>
+    isAwaitedAsStream ? sendStream(reply, eventsOf(answer), failing) : reply.send(answer);
+  const failing = { failed, failedStatus: () => 200, isEvent: isAwaitedAsStream };
   try {
     validateVersion(context.requestedVersion, card, 'JSONRPC');
   } catch (error) {
-    return reply.send(failed(error));
+    return refuse(failed(error));
   }
   const transport = legacy
     ? new LegacyJsonRpcTransportHandler(handler)
@@ -50,8 +55,14 @@ async function respond(
   const answer = await transport.handle(body, context);
   const outage = outageIn(context);
   if (outage !== undefined) throw outage;
-  if (isStream(answer)) return sendStream(reply, answer, { failed, failedStatus: () => 200 });
-  return reply.send(isMisread(answer, context) ? failed(unreadable()) : answer);
+  if (isStream(answer)) return sendStream(reply, answer, failing);
+  return refuse(isMisread(answer, context) ? failed(unreadable()) : answer);
+}
+
+const streamingMethods = new Set<unknown>(['message/stream', 'tasks/resubscribe']);
+
+async function* eventsOf(answer: object): AsyncGenerator<object> {
+  yield answer;
 }
 
 /** The SDK calls it an internal error when its codecs fail at what a caller sent. */

@@ -25,7 +25,13 @@ import { isTerminal } from '../../a2a/task-view.ts';
 
 export type SendParts = Pick<
   Service,
-  'startTurn' | 'findTurn' | 'turnSoFar' | 'questionPage' | 'answerQuestion' | 'questionAnsweredUnder'
+  | 'startTurn'
+  | 'findTurn'
+  | 'listTurns'
+  | 'turnSoFar'
+  | 'questionPage'
+  | 'answerQuestion'
+  | 'questionAnsweredUnder'
 >;
 
 type Caller = A2ACaller & { isStructured: boolean };
@@ -44,9 +50,33 @@ export async function takeMessage(
   if (message.role !== Role.ROLE_USER)
     throw new RequestMalformedError('role: messages to an agent are ROLE_USER.');
   if (message.parts.length === 0) throw new RequestMalformedError('parts: send at least one.');
-  return message.taskId === ''
+  const taskId =
+    message.taskId === '' ? await taskInContext(service, agent, caller, message) : message.taskId;
+  return taskId === null
     ? beginTask(service, agent, caller, message)
-    : answerTask(service, agent, caller, message);
+    : answerTask(service, agent, caller, { ...message, taskId });
+}
+
+/**
+ * Some clients (Google's ADK) answer with the context alone. The task that this message answers, now or when it was sent
+ * before: the newest in the context, if exactly one of its questions is open. With more it could be for any of them.
+ */
+async function taskInContext(
+  service: SendParts,
+  agent: string,
+  { principal, isStructured }: Caller,
+  { contextId, messageId }: Message,
+): Promise<string | null> {
+  if (!ClientIdSchema.safeParse(contextId).success) return null;
+  const filter = { agent, conversation: contextId };
+  const [turn] = (await service.listTurns(principal, filter, { after: null, limit: 1 })).turns;
+  if (!turn) return null;
+  if (await service.questionAnsweredUnder(turn, `a2a/${messageId}`)) return turn.turnId;
+  const task = await openTask(service, turn, { isStructured });
+  if (task?.view.open().length !== 1) return null;
+  // The message that began the task, sent again.
+  const isItsFirst = task.view.task().history.some((one) => one.messageId === messageId);
+  return isItsFirst ? null : turn.turnId;
 }
 
 async function beginTask(

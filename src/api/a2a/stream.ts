@@ -8,6 +8,8 @@ interface Failing {
   failed(error: unknown): object;
   /** The status of an error before the first event; later ones are events. */
   failedStatus(error: unknown): number;
+  /** An error before the first event is an event as well. */
+  isEvent?: boolean;
 }
 
 export function isStream(value: object): value is AsyncGenerator<object> {
@@ -18,14 +20,15 @@ export function isStream(value: object): value is AsyncGenerator<object> {
 export async function sendStream(
   reply: FastifyReply,
   events: AsyncGenerator<object>,
-  { failed, failedStatus }: Failing,
+  { failed, failedStatus, isEvent = false }: Failing,
 ): Promise<FastifyReply> {
   let first: IteratorResult<object>;
   try {
     first = await events.next();
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
-    return reply.code(failedStatus(error)).send(failed(error));
+    if (!isEvent) return reply.code(failedStatus(error)).send(failed(error));
+    first = { value: failed(error) };
   }
   async function* texts(): AsyncGenerator<string> {
     try {

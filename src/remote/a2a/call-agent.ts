@@ -10,7 +10,7 @@ import type { Credential } from '../../credentials/store.ts';
 import { sendBestEffort } from '../best-effort.ts';
 import { startDeadline } from '../deadline.ts';
 import type { Deadline } from '../deadline.ts';
-import type { AskedByTask, RemoteTask } from '../input-required.ts';
+import type { AskedByTask, RemoteTask, ServerQuestion } from '../input-required.ts';
 import { nameOf } from '../server-name.ts';
 import type { CallOutcome, Continuation, ToolCall } from '../tool-call.ts';
 import { cancelTask } from './cancel-task.ts';
@@ -32,6 +32,8 @@ interface AgentCall {
   task?: RemoteTask;
 }
 
+/** How long a login may take before the user is asked whether it is done. */
+const loginMs = 20_000;
 /** How long an answer that may have been sent is given to show. */
 const settlingMs = 3_000;
 
@@ -74,12 +76,37 @@ async function goOn(here: AgentCall, { answers }: Continuation): Promise<CallOut
   const [answer] = answers;
   if (!task || !asked || !answer) return conclude(here, await followTask(agent, following(here, undefined)));
   const request = answerRequest(call, task, asked, answer);
+  if (request === null && asked.elicitationId === undefined) return followLogin(here, task, asked);
   if (request === null || !(await isStillAsked(here, task, asked)))
     return conclude(here, await followTask(agent, following(here, asked.fingerprint)));
   const sent = await send(here, request, asked.fingerprint);
   if (sent.kind === 'outcome') return sent.outcome;
   if (sent.status && isNews(sent.status, { answered: asked.fingerprint })) return read(here, sent.status);
   return conclude(here, await followTask(agent, following(here, asked.fingerprint)));
+}
+
+/**
+ * The user has agreed to a link. Most agents see for themselves when the login is done; others wait for a message, which is
+ * sent once the user confirms that it is.
+ */
+async function followLogin(here: AgentCall, task: RemoteTask, asked: AskedByTask): Promise<CallOutcome> {
+  const { agent, call } = here;
+  const waiting = AbortSignal.timeout(Math.min(loginMs, agent.server.timeout / 2));
+  const signal = AbortSignal.any([waiting, ...(agent.options.signal ? [agent.options.signal] : [])]);
+  try {
+    const options = call.capabilities?.form === true ? { ...agent.options, signal } : agent.options;
+    return conclude(here, await followTask({ ...agent, options }, following(here, asked.fingerprint)));
+  } catch (error) {
+    if (!waiting.aborted || agent.options.signal?.aborted) throw error;
+  }
+  const message = `${nameOf(agent.server)} still waits for you to finish on the page that you opened. Is it done?`;
+  const question: ServerQuestion = {
+    key: `${asked.fingerprint}/done`,
+    request: { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } },
+    trigger: 'a2a_auth_required',
+  };
+  const resume = { kind: 'task' as const, task: { ...task, asked: { ...asked, mode: 'form' as const } } };
+  return { kind: 'asks', pause: { questions: [question], resume } };
 }
 
 /** An answer to a question that the task does not ask any more would be taken for something else. */

@@ -32,6 +32,7 @@ const longestPauseMs = 5_000;
 /** Rejects only when the operation is over. */
 export async function followTask(agent: ConnectedAgent, following: Following): Promise<Followed> {
   const signal = signalOf(agent);
+  let last = '';
   for (let count = 0; ; count++) {
     const task = await readTask(agent, following.taskId);
     if (task !== null) {
@@ -40,7 +41,11 @@ export async function followTask(agent: ConnectedAgent, following: Following): P
       if (status && isNews(status, following)) return { kind: 'task', task, status };
     }
     const heard = agent.isStreaming && task !== null ? await listen(agent, following) : false;
-    if (heard) count = 0;
+    // An agent whose stream says what its task does not would be asked without a pause.
+    const current = JSON.stringify(task);
+    const isChanged = heard && current !== last;
+    last = current;
+    if (isChanged) count = 0;
     else await sleep(Math.min(firstPauseMs * 1.5 ** count, longestPauseMs), undefined, { signal });
   }
 }

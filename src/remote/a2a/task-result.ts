@@ -18,7 +18,7 @@ export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOu
   const said = status?.message && (textOf(status.message) ?? '');
   switch (status?.state) {
     case TaskState.TASK_STATE_COMPLETED: {
-      const made = artifacts.flatMap(({ parts }) => parts.flatMap(toBlock));
+      const made = artifacts.flatMap(({ parts }) => joined(parts.flatMap(toBlock)));
       // Earlier messages, in the task's history, are reports of its progress.
       return outcomeOfMessage(name, made.length > 0 ? { blocks: made } : (status.message ?? { parts: [] }));
     }
@@ -31,6 +31,18 @@ export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOu
     default:
       return { kind: 'unknown', message: `${name} ended the task in a state that is not known here.` };
   }
+}
+
+/** Text that streams is appended to its artifact piece by piece, wherever the pieces were cut. */
+function joined(blocks: Block[]): Block[] {
+  const all: Block[] = [];
+  for (const block of blocks) {
+    const last = all.at(-1);
+    if (block.type === 'text' && last?.type === 'text')
+      all[all.length - 1] = { type: 'text', text: last.text + block.text };
+    else all.push(block);
+  }
+  return all;
 }
 
 /** Some agents answer with a message, and make no task. */

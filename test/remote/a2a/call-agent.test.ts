@@ -185,3 +185,49 @@ test('words of the agent are quoted wherever they stand in ours', async () => {
 function at(url: string) {
   return { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] };
 }
+
+test('text that was streamed in pieces is one text', async () => {
+  const parts = ['The ans', 'wer is for', 'ty-two.'].map((text) => ({ text }));
+  const done = task('COMPLETED', { artifacts: [{ artifactId: 'a', parts }] });
+  await using agent = await startRawAgent({
+    answer: ({ method }) => ({ result: method === 'GetTask' ? done : { task: done } }),
+  });
+  expect((await call(agent)).outcome).toMatchObject({
+    result: { content: [{ type: 'text', text: 'The answer is forty-two.' }] },
+  });
+});
+
+test('an agent whose stream says what its task does not is asked more and more rarely', async () => {
+  const completed = {
+    statusUpdate: { taskId: 't1', contextId: 'c1', status: { state: 'TASK_STATE_COMPLETED' } },
+  };
+  await using agent = await startRawAgent({
+    answer: ({ method }) =>
+      method === 'GetTask' ? { result: task('WORKING') } : { stream: [{ task: task('WORKING') }, completed] },
+    card: (card) => ({ ...card, capabilities: { streaming: true } }),
+  });
+  await call(agent, {}, { timeout: 3_000 });
+  expect(agent.asked.length).toBeGreaterThan(4);
+  expect(agent.asked.length).toBeLessThan(40);
+});
+
+test('a login that the agent waits to hear of is confirmed by the user, and the agent gets a message', async () => {
+  await using agent = await startRawAgent({
+    answer: askingOnce('Sign in at https://login.example/a', 'AUTH_REQUIRED'),
+  });
+  const opened = await answerTo(agent, { action: 'accept' });
+  const waiting = await call(agent, { continuation: opened.continuation });
+  expect(waiting.outcome).toMatchObject({
+    kind: 'asks',
+    pause: { questions: [{ request: { mode: 'form', message: expect.stringContaining('Is it done?') } }] },
+  });
+  expect(agent.messageIds()).toHaveLength(1);
+  if (waiting.outcome.kind !== 'asks') throw new Error('nobody was asked');
+  const { resume, questions } = waiting.outcome.pause;
+  const key = questions[0]?.key ?? '';
+  const done = await call(agent, {
+    continuation: { resume, answers: [{ key, action: 'accept', content: {} }] },
+  });
+  expect(done.outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'Booked.' }] } });
+  expect(agent.messageIds()).toHaveLength(2);
+});

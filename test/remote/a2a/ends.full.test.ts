@@ -110,7 +110,7 @@ test('a login that is finished elsewhere is noticed, and nothing is sent for it'
     url: 'https://login.example/a?b=c',
     context: { trigger: 'a2a_auth_required' },
   });
-  expect(await turn.answer(0, { action: 'accept' })).toMatchObject({ status: 202 });
+  expect(await turn.answer(0, { action: 'accept' })).toMatchObject({ status: 200 });
   const sent = agent.messages.length;
   agent.finish();
   expect((await turn.end()).text).toBe('I was told: Signed in.');
