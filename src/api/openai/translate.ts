@@ -32,6 +32,8 @@ interface Delta {
     type: 'function';
     function: { name: string; arguments: string };
   }[];
+  /** What proxies pass on that build each chunk anew, as LiteLLM does. */
+  provider_specific_fields?: { elicitation: ElicitationEvent };
 }
 
 export interface CompletionUsage {
@@ -90,7 +92,9 @@ export function createTranslator({
         return [chunk({ tool_calls: [{ index: toolCalls++, id, type: 'function', function: called }] })];
       }
       case 'elicitation-request':
-        return canPresent(event.mode, reader.capabilities) ? [{ ...chunk({}), elicitation: event }] : [];
+        return canPresent(event.mode, reader.capabilities)
+          ? [{ ...chunk({ provider_specific_fields: { elicitation: event } }), elicitation: event }]
+          : [];
       case 'finish-step':
         finish = toFinishReason(event.finish);
         return [];
