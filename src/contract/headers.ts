@@ -42,7 +42,7 @@ const supportsResetStep = yesOrNo.optional().meta({
 const supportsToolApproval = yesOrNo.optional().meta({
   examples: ['true'],
   description:
-    '`true`: the caller reads the part `tool-approval-request` of a UI message stream, as AI SDK 6 and 7 do. It comes beside the question',
+    '`true`: the caller reads the part `tool-approval-request` of a UI message stream, as AI SDK 6 and 7 do. It comes beside the question, and shows their approval cards. `addToolApprovalResponse` alone does not answer while the stream is open, because the SDK sends nothing before it ends: post the answer to `/run/api/elicitation-responses`',
 });
 
 export const ReaderHeadersSchema = z.looseObject({
