@@ -15,6 +15,16 @@ const messageSchema = z.object({
   user: id,
   text: z.string().default(''),
   files: z.array(z.object({ name: z.string().nullish() })).default([]),
+  attachments: z
+    .array(
+      z.object({
+        is_share: z.boolean().optional(),
+        is_msg_unfurl: z.boolean().optional(),
+        author_name: z.string().nullish().catch(undefined),
+        text: z.string().nullish().catch(undefined),
+      }),
+    )
+    .catch([]),
 });
 
 /** `event` stays as it is: it is kept until somebody takes it. */
@@ -60,12 +70,17 @@ export interface SlackMessage {
   text: string;
   /** Names of what is attached. */
   files: string[];
+  /** Messages of others that it forwards or quotes by their links, as Slack writes them. */
+  forwarded: { author: string | null; text: string }[];
 }
 
 /** What people write; edits, joins and the like are messages, too. */
 const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
-/** Null: no message of a person, or one that comes a second time as a mention. */
+/**
+ * Null: no message of a person. One that mentions us comes as `message` and as `app_mention`, or as only one of them: shared
+ * channels and shared files have no `app_mention`.
+ */
 export function readMessage(event: SlackEventBody, botUser: string): SlackMessage | null {
   const { type, subtype, hidden } = event;
   if (type !== 'message' && type !== 'app_mention') return null;
@@ -74,8 +89,7 @@ export function readMessage(event: SlackEventBody, botUser: string): SlackMessag
   const { data } = messageSchema.safeParse(event);
   if (!data) return null;
   const isDirect = data.channel_type === 'im';
-  const isMention = type === 'app_mention';
-  if (!isDirect && !isMention && data.text.includes(`<@${botUser}>`)) return null;
+  const isMention = type === 'app_mention' || data.text.includes(`<@${botUser}>`);
   return {
     channel: data.channel,
     isDirect,
@@ -85,5 +99,8 @@ export function readMessage(event: SlackEventBody, botUser: string): SlackMessag
     slackUser: data.user,
     text: data.text,
     files: data.files.map(({ name }) => name ?? 'a file'),
+    forwarded: data.attachments.flatMap(({ is_share, is_msg_unfurl, author_name: author, text }) =>
+      (is_share === true || is_msg_unfurl === true) && text ? [{ author: author ?? null, text }] : [],
+    ),
   };
 }

@@ -93,13 +93,42 @@ test('a direct message is for us, with what is attached named; what people did n
   ])
     expect((await write({ by: 'U1', channel: 'DU1', text: 'x', threadTs: ts, more })).status).toBe(200);
   // What people say to each other in a channel is not kept at all.
-  const row = { team: 'T1', eventId: newEventId(), slackUser: 'U1', lane: 'x', ts: '1.0', sealed: '' };
-  await write({ by: 'U1', text: 'among us', type: 'message', eventId: row.eventId });
+  const { ts: amongUs } = await write({ by: 'U1', text: 'among us', type: 'message' });
+  const row = {
+    team: 'T1',
+    eventId: `C1/${amongUs}`,
+    slackUser: 'U1',
+    lane: 'x',
+    ts: '1.0',
+    sealed: '',
+  };
   const { events } = setup.service.storage.slack;
   expect(await events.add(row)).toBe(true);
   await events.finish(row);
   await write({ by: 'U1', channel: 'DU1', text: 'last', threadTs: ts });
   await expect.poll(() => setup.asked(thread)).toHaveLength(2);
+});
+
+test('a mention that comes only as a message is taken, and once if it comes as both', async () => {
+  // Shared channels, and messages with files, have no `app_mention`.
+  const text = `${mention} read the plan`;
+  const { ts: threadTs } = await write({ by: 'U1', text, type: 'message' });
+  const thread = { threadTs, slackUser: 'U1' };
+  await expect.poll(() => setup.asked(thread)).toEqual(['read the plan']);
+  await write({ by: 'U1', text, ts: threadTs });
+  await write({ by: 'U1', text: 'and then?', type: 'message', threadTs });
+  await expect.poll(() => setup.asked(thread)).toEqual(['read the plan', 'and then?']);
+});
+
+test('what a message forwards reaches the agent, named as forwarded', async () => {
+  const attachments = [
+    { is_share: true, author_name: 'Carol', text: 'The plan:\n&gt; done' },
+    { title: 'a preview of a page', text: 'not forwarded' },
+  ];
+  const { ts } = await write({ by: 'U1', channel: 'DU1', text: '', more: { attachments } });
+  await expect
+    .poll(() => setup.asked({ channel: 'DU1', threadTs: ts, slackUser: 'U1' }))
+    .toEqual(['(Forwarded in Slack, written by Carol)\n> The plan:\n> > done']);
 });
 
 test('a mention that says nothing is answered with what to do', async () => {

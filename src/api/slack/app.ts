@@ -66,7 +66,7 @@ export function createSlackApp(context: SlackContext): SlackApp {
       if (botUser === null) return installs.isReady() ? 'foreign' : 'early';
       const about = aboutOf(event, eventId, botUser);
       if (!about) return 'ignored';
-      await inbox.receive({ team, eventId, event, ...about });
+      await inbox.receive({ team, event, ...about });
       return 'kept';
     },
     async runCommand(team, command) {
@@ -84,13 +84,14 @@ function aboutOf(
   event: SlackEventBody,
   eventId: string,
   botUser: string,
-): { slackUser: string; lane: string; ts: string } | null {
+): { eventId: string; slackUser: string; lane: string; ts: string } | null {
   if (event.type !== 'message' && event.type !== 'app_mention')
-    return { slackUser: '', lane: eventId, ts: '' };
+    return { eventId, slackUser: '', lane: eventId, ts: '' };
   const message = readMessage(event, botUser);
   if (!message) return null;
   const { channel, threadTs, slackUser, ts, isDirect, isMention } = message;
   // Of what people say in a channel, only threads may concern us: nothing else of it is kept.
   if (!isDirect && !isMention && threadTs === ts) return null;
-  return { slackUser, lane: JSON.stringify([channel, threadTs, slackUser]), ts };
+  // One message can come as two events, each with an id of its own.
+  return { eventId: `${channel}/${ts}`, slackUser, lane: JSON.stringify([channel, threadTs, slackUser]), ts };
 }

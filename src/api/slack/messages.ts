@@ -81,13 +81,23 @@ async function introduce(
 }
 
 /** What was said, and what came along, which the agent cannot open. */
-async function textOf({ text, files }: SlackMessage, workspace: SlackWorkspace): Promise<string> {
+async function textOf({ text, files, forwarded }: SlackMessage, workspace: SlackWorkspace): Promise<string> {
   const names = new Map<string, string>();
-  const mentioned = mentionsIn(text).filter((id) => id !== workspace.botUser);
+  const mentioned = mentionsIn([text, ...forwarded.map((one) => one.text)].join(' ')).filter(
+    (id) => id !== workspace.botUser,
+  );
   for (const id of mentioned.slice(0, mostNames)) names.set(id, (await profileOf(workspace, id)).name);
-  const said = plainText(text, { botUser: workspace.botUser, names });
-  if (files.length === 0) return said;
-  return `${said}\n\n(Attached in Slack, and not readable here: ${files.join(', ')})`.trim();
+  const read = (words: string) => plainText(words, { botUser: workspace.botUser, names });
+  const quotes = forwarded.map(({ author, text: words }) => {
+    const lines = read(words).split('\n');
+    return [
+      `(Forwarded in Slack${author === null ? '' : `, written by ${author}`})`,
+      ...lines.map((line) => `> ${line}`),
+    ].join('\n');
+  });
+  const attached =
+    files.length === 0 ? [] : [`(Attached in Slack, and not readable here: ${files.join(', ')})`];
+  return [read(text), ...quotes, ...attached].filter((part) => part !== '').join('\n\n');
 }
 
 interface Wanted {
