@@ -21,6 +21,8 @@ const relay = createServer((incoming, outgoing) => {
         response.pipe(outgoing);
       },
     );
+    // Sessions are ended when the service behind it is gone.
+    passed.on('error', () => outgoing.destroy());
     incoming.pipe(passed);
     outgoing.once('close', () => passed.destroy());
   });

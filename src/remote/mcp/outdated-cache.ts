@@ -38,11 +38,16 @@ const asksInOtherEra =
   /server[- ](?:initiated|to[- ]client) requests?|elicitation\/create|url elicitation cannot be signalled|input_?required|multi[- ]?round[- ]?trip/i;
 
 export function couldNotAsk(answer: object): boolean {
-  const { error } = answer as { error?: { message?: unknown } };
+  const { error, result } = answer as {
+    error?: { message?: unknown };
+    result?: Partial<CallToolResult> | null;
+  };
   if (error) return asksInOtherEra.test(String(error.message));
-  const { isError, content } = ('result' in answer ? answer.result : {}) as Partial<CallToolResult>;
-  const texts = Array.isArray(content) ? content.map((one) => (one?.type === 'text' ? one.text : '')) : [];
-  return isError === true && texts.some((text) => text.length < longestError && asksInOtherEra.test(text));
+  if (result?.isError !== true || !Array.isArray(result.content)) return false;
+  return result.content.some((part: { text?: unknown } | null) => {
+    const text = part?.text;
+    return typeof text === 'string' && text.length < longestError && asksInOtherEra.test(text);
+  });
 }
 
 /** A longer text is more than an error message of an SDK. */

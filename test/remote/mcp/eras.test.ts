@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { couldNotAsk } from '../../../src/remote/mcp/outdated-cache.ts';
 import type { RemoteServers } from '../../../src/remote/remote-servers.ts';
 import type { AskUser } from '../../../src/remote/ask-user.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
@@ -165,4 +166,59 @@ test('a server that only speaks one era says so to an agents file that wants the
     kind: 'unreachable',
     message: expect.stringContaining('2026-07-28'),
   });
+});
+
+const failed = (text: string) => ({ result: { isError: true, content: [{ type: 'text', text }] } });
+const refused = (message: string) => ({ error: { code: -32600, message } });
+
+test.each([
+  [
+    'FastMCP 4',
+    failed('elicitation via server-initiated requests is unavailable on 2026-07-28 connections.'),
+  ],
+  [
+    'the SDK for Python',
+    refused(
+      "Cannot send 'elicitation/create': this transport context has no back-channel for server-initiated requests.",
+    ),
+  ],
+  [
+    'the SDK for Python, in rounds',
+    refused("Tool 'book' returned an InputRequiredResult to request client input, but the multi-round-trip"),
+  ],
+  [
+    'the SDK for TypeScript',
+    failed(
+      "Server-to-client requests are not available on protocol revision 2026-07-28: 'elicitation/create'",
+    ),
+  ],
+  [
+    'the SDK for TypeScript, a page',
+    refused(
+      'URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revision',
+    ),
+  ],
+  [
+    'the SDK for Go',
+    failed('"elicitation/create" cannot be sent while serving a request on protocol version 2026-07-28'),
+  ],
+  ['mcp-go', refused('server-initiated requests are not supported in protocol version 2026-07-28 or later')],
+  ['rmcp', refused('server-to-client requests are not allowed on protocol 2026-07-28 or later')],
+  [
+    'rmcp, in rounds',
+    refused('InputRequiredResult requires negotiated protocol version 2026-07-28 or newer'),
+  ],
+])('what %s answers when a tool asks in the way of the other era is understood', (_, answer) => {
+  expect(couldNotAsk(answer)).toBe(true);
+});
+
+test.each([
+  ['a result that speaks of it', { result: { content: [{ type: 'text', text: 'elicitation/create' }] } }],
+  ['another failure', failed('Input required: the name of a city')],
+  ['a failure that quotes a page about it', failed(`elicitation/create ${'x'.repeat(2_000)}`)],
+  ['a failure without a text', failed('')],
+  ['a result that is none', { result: null }],
+  ['another refusal', refused('Invalid params')],
+])('%s is not taken for that', (_, answer) => {
+  expect(couldNotAsk(answer)).toBe(false);
 });
