@@ -293,36 +293,44 @@ describe('a tool of FastMCP’s fourth version that asks in rounds', { timeout: 
   });
 });
 
-test('a server of Go’s SDK on stdio is asked in the old era', async ({ skip }) => {
-  const program = await goProgram();
-  if ('missing' in program) return skip(program.missing);
-  const { executable: command } = program;
-  const config = serverConfig('stdio://go', {
-    credentialScope: 'none',
-    process: { command, args: ['sdk', 'stdio'], cwd: import.meta.dirname, env: {} },
-  });
-  const remote = createMcpServers();
-  const outcome = await remote.callTool(
-    config,
-    { kind: 'credential', headers: {}, version: 0 },
-    {
-      name: 'book',
-      arguments: { city: 'Lisbon' },
-      callId: 'c1',
-      capabilities: { form: true, url: true },
-      askUser: {
-        ask: ({ key }) => {
-          const answer = { key, action: 'accept' as const, content: { nights: 3 } };
-          return Promise.resolve({ kind: 'answer', answer, outcome: 'accept' });
+test.each([
+  ['Go’s SDK', 'sdk', 'book'],
+  ['Go’s SDK, in rounds', 'sdk', 'rounds'],
+  ['mcp-go', 'mcp-go', 'book'],
+])(
+  'a server of %s on stdio can ask',
+  async (_, library, tool) => {
+    const program = await goProgram();
+    if ('missing' in program) return;
+    const { executable: command } = program;
+    const config = serverConfig('stdio://go', {
+      credentialScope: 'none',
+      process: { command, args: [library, 'stdio'], cwd: import.meta.dirname, env: {} },
+    });
+    const remote = createMcpServers();
+    const outcome = await remote.callTool(
+      config,
+      { kind: 'credential', headers: {}, version: 0 },
+      {
+        name: tool,
+        arguments: { city: 'Lisbon' },
+        callId: 'c1',
+        capabilities: { form: true, url: true },
+        askUser: {
+          ask: ({ key }) => {
+            const answer = { key, action: 'accept' as const, content: { nights: 3 } };
+            return Promise.resolve({ kind: 'answer', answer, outcome: 'accept' });
+          },
+          pageDone: () => undefined,
         },
-        pageDone: () => undefined,
+        signal: new AbortController().signal,
       },
-      signal: new AbortController().signal,
-    },
-  );
-  expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'booked Lisbon for 3' }] } });
-  await remote.close();
-}, 240_000);
+    );
+    expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'booked Lisbon for 3' }] } });
+    await remote.close();
+  },
+  240_000,
+);
 
 test('the results name the versions that were tried', () => {
   const page = readFileSync(new URL('../../docs/mcp-peers.md', import.meta.url), 'utf8');

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 
@@ -123,9 +124,13 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
-	address := "127.0.0.1:" + os.Args[3]
-	fmt.Fprintln(os.Stderr, "listening on "+address)
-	if err := http.ListenAndServe(address, mux); err != nil {
+	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[3])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Fprintln(os.Stderr, "listening on", listener.Addr())
+	if err := http.Serve(listener, mux); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
