@@ -32,6 +32,7 @@ export class ServerEras {
   readonly #stored: LearnedEras | undefined;
   #learned: LearnedEra[] = [];
   #readAt = -Infinity;
+  #reading: Promise<void> | undefined;
 
   constructor(stored?: LearnedEras) {
     this.#stored = stored;
@@ -67,6 +68,8 @@ export class ServerEras {
     const others = this.#learned.filter((one) => one.server !== learned.server || one.tool !== tool);
     this.#learned = [learned, ...others];
     await this.#stored?.learn(learned).catch(() => undefined);
+    // A reading that is under way may not have it.
+    this.#readAt = -Infinity;
   }
 
   /** Whether what was learned is about another version of the server. It is forgotten then. */
@@ -87,9 +90,15 @@ export class ServerEras {
 
   /** Without the database, what this process knows is used. */
   async #readLearned(): Promise<void> {
-    if (!this.#stored || performance.now() - this.#readAt < learnedMs) return;
-    this.#readAt = performance.now();
-    this.#learned = await this.#stored.list().catch(() => this.#learned);
+    if (!this.#stored) return;
+    if (performance.now() - this.#readAt >= learnedMs) {
+      this.#readAt = performance.now();
+      this.#reading = this.#stored.list().then(
+        (learned) => void (this.#learned = learned),
+        () => undefined,
+      );
+    }
+    await this.#reading;
   }
 }
 
