@@ -13,7 +13,7 @@ import type { FastMCPStart } from './fastmcp.ts';
 
 export const goVersions = { sdk: '1.8.0', 'mcp-go': '1.2.1' } as const;
 
-export type GoMode = 'sessions' | 'events' | 'stateless';
+type GoMode = 'sessions' | 'events' | 'stateless';
 
 const source = path.join(import.meta.dirname, 'go-server');
 

@@ -46,7 +46,7 @@ export async function callServerTool(
       eras.changed(server);
       return (await attemptCall(parts, call)).outcome;
     case 'cannot-ask':
-      return learnEra(parts, call, first);
+      return await learnEra(parts, call, first);
     case 'schema': {
       const listed = await listServerTools(server, credential, deadline.signal, { eras });
       const tool = listed.kind === 'tools' && listed.tools.find(({ name }) => name === call.name);

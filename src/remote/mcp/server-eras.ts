@@ -118,7 +118,7 @@ export function discoveryFor(
   return modern && legacy !== undefined ? { kind: 'modern', discover: modern } : undefined;
 }
 
-export function identityOf(client: Client): string {
+function identityOf(client: Client): string {
   const { name = '', version = '' } = client.getServerVersion() ?? {};
   return JSON.stringify([name, version]);
 }
