@@ -1,5 +1,4 @@
 /** What was remembered of a server and has made a call fail; except with `cannot-ask`, before anything was done. */
-import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Session } from '../input-required.ts';
 import type { CallOutcome } from '../tool-call.ts';
 import type { CallTrace } from './call-outcome.ts';
@@ -40,11 +39,11 @@ const asksInOtherEra =
 export function couldNotAsk(answer: object): boolean {
   const { error, result } = answer as {
     error?: { message?: unknown };
-    result?: Partial<CallToolResult> | null;
+    result?: { isError?: unknown; content?: unknown } | null;
   };
   if (error) return asksInOtherEra.test(String(error.message));
   if (result?.isError !== true || !Array.isArray(result.content)) return false;
-  return result.content.some((part: { text?: unknown } | null) => {
+  return (result.content as ({ text?: unknown } | null)[]).some((part) => {
     const text = part?.text;
     return typeof text === 'string' && text.length < longestError && asksInOtherEra.test(text);
   });

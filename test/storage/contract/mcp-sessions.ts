@@ -5,6 +5,7 @@ import type { McpSessions } from '../../../src/storage/ports/mcp-sessions.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';
+import { nextMillisecond } from './next-millisecond.ts';
 import { answer, formQuestion, open } from './question.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -24,6 +25,23 @@ async function newSession(sessions: McpSessions, owner: string = randomUUID(), l
 const call = { conversation: 'c', turnId: 't', tool: 'ask', progressToken: 7, idempotencyKey: 'k' };
 
 export function mcpSessionsContract(subject: () => Subject): void {
+  test('what was learned of eras is the same for every process: one row for each tool, the latest first', async () => {
+    const { storage, other } = subject();
+    const server = randomUUID();
+    const one = { server, tool: 'one', era: 'modern', identity: '["a","1"]' } as const;
+    const two = { ...one, tool: 'two', era: 'legacy' } as const;
+    const learned = async () => (await other.learnedEras.list()).filter((row) => row.server === server);
+    await storage.learnedEras.learn(two);
+    await nextMillisecond(storage);
+    await storage.learnedEras.learn(one);
+    expect(await learned()).toEqual([one, two]);
+    await nextMillisecond(storage);
+    await storage.learnedEras.learn({ ...two, era: 'modern' });
+    expect(await learned()).toEqual([{ ...two, era: 'modern' }, one]);
+    await storage.learnedEras.forget(server);
+    expect(await learned()).toEqual([]);
+  });
+
   describe('sessions of MCP clients', () => {
     test('are the same for every process, until they end', async () => {
       const { storage, other } = subject();

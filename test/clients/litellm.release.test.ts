@@ -14,7 +14,7 @@ let python: Python;
 
 beforeAll(async () => {
   python = await pythonWith('litellm', '1.110.2');
-}, 240_000);
+}, 600_000);
 beforeEach(({ skip }) => {
   if (python.kind === 'missing') skip(python.why);
 });
