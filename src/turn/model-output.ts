@@ -1,10 +1,11 @@
 /**
  * A tool's result as the model reads it.
  *
- * Models are given text, images of the types that all providers accept, and PDF files. Any other file is named in a line
- * of text: a provider that is sent a file type it does not know refuses the whole conversation, from then on. What
- * exceeds the limits is left out, with a line that says so. Pure.
+ * Models are given text, images of the types that all providers accept, and PDF files, each with the type that its bytes
+ * show. Any other file is named in a line of text: a provider that is sent a file it cannot read rejects the whole
+ * conversation from then on. What exceeds the limits is left out, with a line that says so. Pure.
  */
+import { readFileContent } from './file-content.ts';
 import { fileInWords, readContent } from './tool-content.ts';
 import type { Content, McpContent, McpResult } from './tool-content.ts';
 
@@ -43,8 +44,14 @@ export function errorText(result: McpResult): string {
 /** MCP servers describe `structuredContent` in text as well; it is only used for a result without any text. */
 function toBlocks({ content = [], structuredContent }: McpResult): Block[] {
   const blocks = content.map(toBlock).filter((block) => block.type !== 'text' || block.text !== '');
-  const hasText = structuredContent === undefined || blocks.some(({ type }) => type === 'text');
+  const hasText = structuredContent === undefined || content.some(saysSomething);
   return hasText ? blocks : [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }];
+}
+
+/** The line in place of a file says nothing of the rest. */
+function saysSomething(block: McpContent): boolean {
+  const content = readContent(block);
+  return content.kind === 'text' ? content.text !== '' : content.kind !== 'file';
 }
 
 function toBlock(block: McpContent): Block {
@@ -66,10 +73,16 @@ function toBlock(block: McpContent): Block {
 }
 
 function toFileBlock(file: Extract<Content, { kind: 'file' }>): Block {
-  const { mediaType, data } = file;
-  if (!readable.has(mediaType)) return leftOut(file, 'a kind of file that models cannot read');
-  if (data.length > modelLimits.fileCharacters) return leftOut(file, 'too large for a model to read');
-  return { type: 'file', mediaType, data: { type: 'data', data } };
+  if (file.data.length > modelLimits.fileCharacters) return leftOut(file, 'too large for a model to read');
+  const content = readFileContent(file.data);
+  if (content.kind === 'known') {
+    const { mediaType, data } = content;
+    return { type: 'file', mediaType, data: { type: 'data', data } };
+  }
+  return leftOut(
+    file,
+    readable.has(file.mediaType) ? `its content ${content.is}` : 'a kind of file that models cannot read',
+  );
 }
 
 function leftOut(file: Extract<Content, { kind: 'file' }>, reason: string): Block {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { gif, jpeg, pdf, png, webp } from '../images.ts';
 import { keptLimit } from '../../src/turn/kept-output.ts';
 import { modelLimits } from '../../src/turn/model-output.ts';
 import { toEvent, toMessageContent } from '../../src/turn/tool-result.ts';
@@ -20,10 +21,10 @@ test('every content block of an MCP result reaches the client unchanged and the 
   const output = {
     content: [
       { type: 'text', text: 'two issues', annotations: { audience: ['user'] } },
-      { type: 'image', data: 'aW1n', mimeType: 'image/png' },
+      { type: 'image', data: png, mimeType: 'image/png' },
       { type: 'audio', data: 'c25k', mimeType: 'audio/wav' },
       { type: 'resource', resource: { uri: 'file:///a', text: 'inside', mimeType: 'text/plain' } },
-      { type: 'resource', resource: { uri: 'file:///b', blob: 'cGRm', mimeType: 'application/pdf' } },
+      { type: 'resource', resource: { uri: 'file:///b', blob: pdf, mimeType: 'application/pdf' } },
       { type: 'resource_link', uri: 'https://example.com/1', name: 'one' },
     ],
     structuredContent: { issues: [1, 2] },
@@ -44,13 +45,13 @@ test('every content block of an MCP result reaches the client unchanged and the 
         type: 'content',
         value: [
           { type: 'text', text: 'two issues' },
-          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aW1n' } },
+          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: png } },
           {
             type: 'text',
             text: "[audio/wav, 3 bytes: a kind of file that models cannot read; the user's client has it]",
           },
           { type: 'text', text: 'file:///a:\ninside' },
-          { type: 'file', mediaType: 'application/pdf', data: { type: 'data', data: 'cGRm' } },
+          { type: 'file', mediaType: 'application/pdf', data: { type: 'data', data: pdf } },
           { type: 'text', text: 'Link to "one": https://example.com/1.' },
         ],
       },
@@ -72,7 +73,7 @@ describe('a model reads', () => {
     const structuredContent = { open: 2 };
     expect(toModel({ structuredContent })).toEqual({ type: 'text', value: '{"open":2}' });
     expect(toModel({ content: [], structuredContent })).toEqual({ type: 'text', value: '{"open":2}' });
-    const picture = { type: 'image', data: 'aW1n', mimeType: 'image/png' };
+    const picture = { type: 'image', data: png, mimeType: 'image/png' };
     expect(toModel({ content: [picture], structuredContent })).toMatchObject({
       type: 'content',
       value: [{ type: 'file' }, { type: 'text', text: '{"open":2}' }],
@@ -123,6 +124,44 @@ describe('a model reads', () => {
     },
   );
 
+  const html = base64('<!DOCTYPE html><html><body>Sign in</body></html>');
+  test.each([
+    ['an HTML page labelled image/png', 'image/png', html, 'its content is an HTML page'],
+    ['a text labelled image/jpeg', 'image/jpeg', base64('404 not found'), 'its content is text'],
+    [
+      'bytes labelled image/webp',
+      'image/webp',
+      base64('\u0000\u0001\u0002'),
+      'its content is of another type',
+    ],
+    ['what is no base64', 'image/png', 'https://example.com/a.png', 'its content is not base64'],
+    ['nothing at all', 'image/gif', '', 'its content is empty'],
+    ['an empty data URL', 'image/png', 'data:image/png;base64,', 'its content is empty'],
+    ['a page labelled application/pdf', 'application/pdf', html, 'its content is an HTML page'],
+  ])('a line in place of %s', (_, mimeType, data, why) => {
+    const words = read({ type: 'image', data, mimeType });
+    expect(words).toMatch(new RegExp(`^\\[${mimeType}, [^:]+: ${why}; the user's client has it\\]$`));
+    expect(toClient({ content: [{ type: 'image', data, mimeType }] })).toMatchObject({
+      output: { content: [{ data }] },
+    });
+  });
+
+  const jpegData = Buffer.from(jpeg, 'base64');
+  test.each([
+    ['a JPEG labelled image/png', 'image/png', jpeg, 'image/jpeg', jpeg],
+    ['a GIF labelled image/jpg', 'image/jpg', gif, 'image/gif', gif],
+    ['an image without a type', undefined, webp, 'image/webp', webp],
+    ['base64 in lines', 'image/png', png.replaceAll(/.{20}/g, '$&\r\n'), 'image/png', png],
+    ['base64 without padding', 'image/png', png.replaceAll('=', ''), 'image/png', png],
+    ['base64 of URLs', 'image/jpeg', jpegData.toString('base64url'), 'image/jpeg', jpeg],
+    ['a data URL', 'image/png', `data:image/png;base64,${png}`, 'image/png', png],
+    ['a PDF labelled application/octet-stream', 'application/octet-stream', pdf, 'application/pdf', pdf],
+  ])('%s with its real type', (_, mimeType, data, mediaType, sent) => {
+    expect(read({ type: 'image', data, mimeType })).toEqual([
+      { type: 'file', mediaType, data: { type: 'data', data: sent } },
+    ]);
+  });
+
   test.each([
     { type: 'hologram', beams: 3 },
     { type: 'image', data: 7 },
@@ -151,7 +190,7 @@ describe('a model reads', () => {
     expect(read(picture(large))).toBe(
       "[image/png, 3.9 MB: too large for a model to read; the user's client has it]",
     );
-    const many = Array.from({ length: modelLimits.files + 5 }, () => picture('aW1n'));
+    const many = Array.from({ length: modelLimits.files + 5 }, () => picture(png));
     const { value } = toModel({ content: many }) as { value: { type: string }[] };
     expect(value.map(({ type }) => type)).toEqual([...many.slice(5).map(() => 'file'), 'text']);
   });

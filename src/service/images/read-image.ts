@@ -1,5 +1,6 @@
 /** What a client says is an image: read from base64, and known by its first bytes, whatever it is said to be. Pure. */
 import { createHash } from 'node:crypto';
+import { imageTypeOf } from '../../turn/file-content.ts';
 import type { ImageType } from '../../turn/image-part.ts';
 
 export interface ReadImage {
@@ -21,7 +22,7 @@ export function readImage(base64: string, { maxBytes }: { maxBytes: number }): I
   if (bytes.length === 0 || bytes.toString('base64') !== base64)
     return refused('this is not base64, or a part of it is missing');
   if (bytes.length > maxBytes) return tooLarge;
-  const mediaType = typeOf(bytes);
+  const mediaType = imageTypeOf(bytes);
   if (!mediaType) return refused('the bytes are of no image that is understood; send PNG, JPEG, GIF or WebP');
   const digest = createHash('sha256').update(bytes).digest('base64url');
   return { kind: 'image', image: { digest, mediaType, bytes: bytes.length, data: base64 } };
@@ -29,14 +30,4 @@ export function readImage(base64: string, { maxBytes }: { maxBytes: number }): I
 
 function refused(reason: string): ImageReading {
   return { kind: 'refused', reason };
-}
-
-/** https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern */
-function typeOf(bytes: Buffer): ImageType | undefined {
-  const begins = (hex: string, at = 0) =>
-    bytes.subarray(at, at + hex.length / 2).equals(Buffer.from(hex, 'hex'));
-  if (begins('89504e470d0a1a0a')) return 'image/png';
-  if (begins('ffd8ff')) return 'image/jpeg';
-  if (begins('474946383761') || begins('474946383961')) return 'image/gif';
-  return begins('52494646') && begins('574542505650', 8) ? 'image/webp' : undefined;
 }
