@@ -63,11 +63,14 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
         `${subject} does not exist there${code}. Check the model's name and the provider's baseURL in the agents file.`,
       );
     case 'refused':
-      return failure(
-        'ModelRefusedRequest',
-        false,
-        `${subject} did not accept the request${code}. Check that it supports tools and streaming, and the agent's modelSettings.`,
-      );
+      return {
+        ...failure(
+          'ModelRefusedRequest',
+          false,
+          `${subject} did not accept the request${code}. ${remedyFor(facts)}`,
+        ),
+        rejection: { tool: facts.blamedTool },
+      };
     case 'stalled':
       return failure('ModelUnavailable', true, `${subject} stopped answering.`);
     case 'unavailable':
@@ -79,12 +82,20 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
   }
 }
 
-function causeOf({ name, status, codes }: ErrorFacts) {
+function remedyFor({ said, blamedTool }: ErrorFacts): string {
+  if (blamedTool) return 'Correct the tool that it names, or leave it out of the agents file.';
+  return said === undefined
+    ? "Check that it supports tools and streaming, and the agent's modelSettings."
+    : "Compare what it says with the agent's modelSettings and tools.";
+}
+
+function causeOf({ name, status, codes, said = '', blamedTool }: ErrorFacts) {
   const says = (pattern: RegExp) => codes.some((code) => pattern.test(code));
   if (name === 'ModelStalledError') return 'stalled';
   if (status === 402 || says(/insufficient_quota|billing/)) return 'quota';
   if (says(/content_filter|content_policy|responsible_?ai/)) return 'policy';
-  if (status === 413 || says(/context_length|string_above_max|request_too_large/)) return 'length';
+  if (status === 413 || says(/context_length|request_too_large/)) return 'length';
+  if (!blamedTool && (says(/string_above_max/) || (status !== 429 && isTooLong(said)))) return 'length';
   if (status === 429 || says(/rate_limit/)) return 'rate';
   if (status === 401 || status === 403 || says(/authentication|permission|invalid_api_key/)) return 'key';
   if (name === 'AI_LoadAPIKeyError') return 'key';
@@ -93,6 +104,13 @@ function causeOf({ name, status, codes }: ErrorFacts) {
     return 'refused';
   if (says(/invalid_request/) || requestErrors.has(name)) return 'refused';
   return 'unavailable';
+}
+
+/** Providers without a code for it: Anthropic, vLLM, llama.cpp, Ollama. */
+function isTooLong(said: string): boolean {
+  return /prompt is too long|context (length|size|window)|maximum (context|number of (input )?tokens)/i.test(
+    said,
+  );
 }
 
 /** The SDK could not even make a request out of what it was given. */

@@ -25,7 +25,12 @@ export interface ModelFailure {
   /** How long the provider asked us to wait, in milliseconds. */
   retryAfterMs?: number;
   status?: number;
+  /** The provider rejected what was in the request. Leaving something out may help. */
+  rejection?: { tool?: BlamedTool | undefined };
 }
+
+/** The tool that a provider names: by its name, or by its place among those that were sent. */
+export type BlamedTool = { name: string } | { index: number };
 
 export interface ModelIdentity {
   /** As in the agents file: `openai:…`. */

@@ -2,6 +2,7 @@
 import { APICallError, StreamProviderError } from 'ai';
 import { plainLine } from '../elicitation/plain-text.ts';
 import { withoutKeys } from '../telemetry/redact-secrets.ts';
+import type { BlamedTool } from './model-failure.ts';
 
 export interface ErrorFacts {
   name: string;
@@ -12,6 +13,7 @@ export interface ErrorFacts {
   retryAfterMs?: number | undefined;
   /** The provider's own words, as far as they can be logged. */
   said?: string | undefined;
+  blamedTool?: BlamedTool | undefined;
 }
 
 const longestRetryAfterMs = 60_000;
@@ -19,7 +21,8 @@ const longestRetryAfterMs = 60_000;
 export function factsOf(error: unknown, now: number): ErrorFacts {
   const name = error instanceof Error ? error.name : 'Error';
   if (APICallError.isInstance(error)) {
-    const answer = error.data ?? parsed(error.responseBody);
+    const answer = only(error.data ?? parsed(error.responseBody));
+    const words = [paramIn(answer), messageIn(answer), error.responseBody].join(' ');
     return {
       name,
       host: URL.parse(error.url)?.host,
@@ -28,6 +31,7 @@ export function factsOf(error: unknown, now: number): ErrorFacts {
       codes: codesIn(answer),
       said: loggable(messageIn(answer) ?? error.message),
       retryAfterMs: retryAfter(error.responseHeaders ?? {}, now),
+      blamedTool: blamedTool(words),
     };
   }
   if (StreamProviderError.isInstance(error)) {
@@ -35,9 +39,38 @@ export function factsOf(error: unknown, now: number): ErrorFacts {
       typeof code === 'string' ? code.toLowerCase() : [],
     );
     const said = loggable(error.message);
-    return { name, status: error.statusCode, codes: [...codes, ...codesIn(error.data)], said };
+    const blamed = blamedTool(error.message);
+    return {
+      name,
+      status: error.statusCode,
+      codes: [...codes, ...codesIn(error.data)],
+      said,
+      blamedTool: blamed,
+    };
   }
   return { name, codes: [], said: error instanceof Error ? loggable(error.message) : undefined };
+}
+
+/** Google's OpenAI-compatible address answers with a list. */
+function only(body: unknown): unknown {
+  return Array.isArray(body) ? body[0] : body;
+}
+
+function paramIn(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return '';
+  const { error, param } = body as Record<string, unknown>;
+  return typeof param === 'string' ? param : paramIn(error);
+}
+
+/**
+ * OpenAI: `Invalid schema for function 'name'`, `tools[3].function.parameters`; Anthropic: `tools.3.custom.input_schema`;
+ * Google: `tools[0].function_declarations[3].parameters`. Gateways quote them.
+ */
+function blamedTool(words: string): BlamedTool | undefined {
+  const [, name] = /\b(?:function|tool)(?: name)? \\?['"`]([a-zA-Z0-9_.-]{1,128})\\?['"`]/.exec(words) ?? [];
+  if (name !== undefined) return { name };
+  const place = /\btools(?:\[0\]\.function_?[dD]eclarations)?(?:\.|\[)(\d{1,4})\b/.exec(words);
+  return place ? { index: Number(place[1]) } : undefined;
 }
 
 function messageIn(body: unknown): string | undefined {

@@ -70,7 +70,7 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
   const result = streamText({
     ...withoutUndefined(common),
     model,
-    messages,
+    messages: wellFormed(messages) as ModelMessage[],
     ...(instructions !== '' && { instructions }),
     tools: toToolSet(request.tools),
     // Temporal repeats the call, where everybody can see it.
@@ -120,6 +120,15 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
         break;
     }
   }
+}
+
+/** Half of a surrogate pair is no text, and providers reject the whole request for it. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), wellFormed(one)]));
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

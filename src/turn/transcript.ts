@@ -7,18 +7,24 @@
  */
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
 import { inModelForm, isImagePart } from './image-part.ts';
+import { withoutLeftOut } from './left-out.ts';
+import type { LeftOut } from './left-out.ts';
 import { inModelWords, isPageContext } from './page-context.ts';
 
 interface Stored {
   role: 'user' | 'assistant' | 'tool';
   content: unknown;
+  leftOut?: LeftOut | null;
 }
 
 type Results = Map<ToolCallPart, ToolResultPart>;
 
 export function toModelMessages(stored: Stored[]): ModelMessage[] {
   // What is stored was written by us or checked at the edge; streamText checks its shape once more.
-  const messages = stored as ModelMessage[];
+  const messages = stored.map((message) => {
+    const { role, content } = withoutLeftOut(message);
+    return { role, content };
+  }) as ModelMessage[];
   const results = matchResults(messages);
   const newest = messages.findLast(({ role }) => role === 'user');
   return messages.flatMap((message) => {

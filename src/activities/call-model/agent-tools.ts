@@ -9,20 +9,21 @@ import { toDelegateTool, toRemoteAgentTool } from './delegate-tool.ts';
 import type { DelegateTool } from './delegate-tool.ts';
 import { toQuestionTool } from './question-tool.ts';
 import type { QuestionTool } from './question-tool.ts';
+import type { FittedTool, ToolFitter } from './fit-tools.ts';
 
 interface Dependencies {
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
   offeredTools?: OfferedTools;
+  fitter: Pick<ToolFitter, 'fit'>;
   logger: Pick<Logger, 'warn'>;
 }
 
-/** As the model is offered it. */
 export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool;
 
 export interface AgentTools {
-  tools: AgentTool[];
+  tools: FittedTool[];
   /** Titles of servers whose tools are not known because they cannot be reached. */
   away: string[];
 }
@@ -45,6 +46,7 @@ export function createAgentTools({
   servers,
   catalogue,
   offeredTools = () => [],
+  fitter,
   logger,
 }: Dependencies) {
   const missing = new Set<string>();
@@ -62,13 +64,14 @@ export function createAgentTools({
       (server) =>
         catalogue.backoff.reason(server) !== null && !listed.some((one) => one.server === server.name),
     );
+    const tools = [
+      ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
+      ...offeredTools(agent.name),
+      ...delegates,
+      ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
+    ];
     return {
-      tools: [
-        ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
-        ...offeredTools(agent.name),
-        ...delegates,
-        ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
-      ],
+      tools: fitter.fit(agent, tools),
       away: away.map(({ title }) => title),
     };
   };

@@ -28,6 +28,8 @@ import { attemptNumber } from '../repetition.ts';
 import { withStopSignal } from '../stop-signal.ts';
 import { afterEnd } from '../turns.ts';
 import { createAgentTools } from './agent-tools.ts';
+import { createToolFitter } from './fit-tools.ts';
+import type { ToolFitter } from './fit-tools.ts';
 import { directCallOf, makeDirectCall } from './make-direct-call.ts';
 import { keepStep, keptStep } from './store-step.ts';
 import type { Step } from './store-step.ts';
@@ -36,7 +38,7 @@ import type { ModelParts } from './stream-answer.ts';
 import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
-  config: ModelParts['config'] & Pick<Config, 'delegation'>;
+  config: ModelParts['config'] & Pick<Config, 'delegation' | 'providers'>;
   storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turnLog' | 'turns' | 'turnTraces'>;
   agents: Config['agents'];
   servers: Config['servers'];
@@ -46,6 +48,7 @@ interface Dependencies extends ModelParts {
 }
 
 interface Parts extends Dependencies {
+  fitter: ToolFitter;
   toolsOf: ReturnType<typeof createAgentTools>;
 }
 
@@ -53,7 +56,9 @@ interface Parts extends Dependencies {
 export type MakeStep = (input: ModelCallInput) => Promise<StepResult>;
 
 export function createCallModel(dependencies: Dependencies) {
-  const parts: Parts = { ...dependencies, toolsOf: createAgentTools(dependencies) };
+  const { config, logger } = dependencies;
+  const fitter = createToolFitter({ providers: config.providers, logger });
+  const parts: Parts = { ...dependencies, fitter, toolsOf: createAgentTools({ ...dependencies, fitter }) };
   const { turns } = dependencies.storage;
   const makeNextStep: MakeStep = (input) =>
     withStopSignal(turns, input.turn, () => makeStep(parts, input), { limitMs: modelStepMs });
@@ -98,13 +103,15 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   const asked = { agent: agent.name, model: agent.model };
   try {
     const direct = directCallOf(current);
-    const { done, events } = direct
+    const { fitter } = parts;
+    const answer = direct
       ? makeDirectCall(current, direct)
       : await traceModelCall(phase, turn, { agent, step, attempt }, () =>
-          streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat }),
+          streamAnswer(parts, current, { agent, away, isRepeat: begun.isRepeat, fitter, logger }),
         );
+    const { done } = answer;
     if (!direct) modelCalled({ ...asked, durationMs: durationMs(), usage: done.usage });
-    const written = await keepStep(storage, current, done, events);
+    const written = await keepStep(storage, current, answer);
     if (written.kind === 'known') return await readKeptStep(parts, current, written.finish);
     const { result, ended } = written;
     logger.debug({ finish: result.finish, usage: done.usage, durationMs: durationMs() }, 'model step');

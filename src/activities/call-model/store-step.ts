@@ -5,11 +5,13 @@
  * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
  */
 import type { Config } from '../../config/config.ts';
+import { withOwnNames } from '../../models/tool-schema/argument-names.ts';
 import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { StoredMessage } from '../../storage/ports/conversations.ts';
 import type { Ended } from '../../storage/ports/turns.ts';
+import type { LeftOut } from '../../turn/left-out.ts';
 import { toolEventKey, toolMessageId, unfinishedCallResult } from '../../turn/call-result.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
@@ -20,6 +22,7 @@ import type { Delegate } from './delegation-limits.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import { askUserTool, readModelQuestion } from './question-tool.ts';
 import type { AgentTool } from './agent-tools.ts';
+import type { FittedTool } from './fit-tools.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
 import type { ToolCallPart } from './unique-call-ids.ts';
 
@@ -29,7 +32,7 @@ export interface Step {
   attempt: number;
   /** The agent's transcript before this step. */
   messages: StoredMessage[];
-  tools: AgentTool[];
+  tools: FittedTool[];
   limits: Config['delegation'];
 }
 
@@ -42,12 +45,19 @@ export type WrittenStep =
   /** Another attempt has kept it before. */
   | { kind: 'known'; finish: StepFinish };
 
-/** `events` come before the step's own last ones. The last step of the turn's own agent ends the turn. */
+export interface Answer {
+  done: Done;
+  /** They come before the step's own last ones. */
+  events: NewEvent[];
+  /** Of the transcript, by message. */
+  leftOut?: ReadonlyMap<string, LeftOut>;
+}
+
+/** The last step of the turn's own agent ends the turn. */
 export async function keepStep(
   { steps }: Pick<Storage, 'steps'>,
   of: Step,
-  done: Done,
-  events: NewEvent[],
+  { done, events, leftOut }: Answer,
 ): Promise<WrittenStep> {
   const { turn, step, attempt, tools } = of;
   const { content, mistakes } = withFreshIds(done, of);
@@ -66,8 +76,9 @@ export async function keepStep(
     calls: open.map(({ toolCallId, toolName, input }) => {
       const tool = tools.find(({ modelName }) => modelName === toolName);
       const code = tool && 'bundle' in tool && tool.executeMs !== undefined ? tool.bundle : undefined;
-      return { toolCallId, toolName, input, ...(code !== undefined && { code }) };
+      return { toolCallId, toolName, input: ownInput(input, tool), ...(code !== undefined && { code }) };
     }),
+    ...(leftOut && leftOut.size > 0 && { leftOut }),
     messages: [
       { id: messageIdOf(turn, step), role: 'assistant', content },
       ...wrong.map(({ call, result }) => ({
@@ -160,10 +171,20 @@ function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): s
 }
 
 function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {
-  const event = { type: 'tool-input-available', toolCallId, toolName, input } as const;
   const known = tools.find(({ modelName }) => modelName === toolName);
+  const event = {
+    type: 'tool-input-available',
+    toolCallId,
+    toolName,
+    input: ownInput(input, known),
+  } as const;
   const delegate = known && delegateIn(known);
   return delegate ? { ...event, agent: delegate.agent } : event;
+}
+
+/** With the tool's own names for its arguments, which providers may not accept. The model's message keeps its words. */
+function ownInput(input: unknown, tool: FittedTool | undefined): unknown {
+  return tool?.argumentNames ? withOwnNames(input, tool.inputSchema, tool.argumentNames) : input;
 }
 
 /** Of a tool that hands on a task. */

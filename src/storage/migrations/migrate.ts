@@ -51,6 +51,7 @@ import { addCodeOfCalls } from './045-plain-tools.ts';
 import { addTraces } from './046-traces.ts';
 import { indexForOperators } from './047-operators.ts';
 import { addLearnedErasAndCallKeys } from './048-eras-and-call-keys.ts';
+import { addLeftOut } from './049-left-out.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -128,4 +129,5 @@ const migrations: Record<string, Migration> = {
   '046-traces': { up: addTraces },
   '047-operators': { up: indexForOperators },
   '048-eras-and-call-keys': { up: addLearnedErasAndCallKeys },
+  '049-left-out': { up: addLeftOut },
 };

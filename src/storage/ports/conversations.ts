@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../turn/event.ts';
+import type { LeftOut } from '../../turn/left-out.ts';
 import type { ConversationRef, TurnOwner, TurnRef } from '../../turn/turn.ts';
 
 export interface ConversationRow extends ConversationRef {
@@ -16,6 +17,8 @@ export interface StoredMessage {
   turnId: string;
   role: 'user' | 'assistant' | 'tool';
   content: unknown;
+  /** What of it the model is no longer given. Absent: nothing. */
+  leftOut?: LeftOut;
 }
 
 export interface Messages {

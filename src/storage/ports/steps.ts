@@ -1,3 +1,4 @@
+import type { LeftOut } from '../../turn/left-out.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { TurnRef, Usage } from '../../turn/turn.ts';
 import type { NewEvent } from './turn-log.ts';
@@ -39,6 +40,8 @@ export interface Steps {
       events: NewEvent[];
       /** `code`: that the call is to run with, and that has to stay until the call is finished. */
       calls: (Omit<ToolCallRow, 'state' | 'createdAt'> & { code?: string })[];
+      /** Messages of the transcript that the model was given less of, by id: from now on it is given no more. */
+      leftOut?: ReadonlyMap<string, LeftOut>;
       /** The turn ends with the step, as completed, unless it is stopping already. Its workflow has to be the caller's. */
       ending?: Pick<Ending, 'resultOf'>;
     },

@@ -1,4 +1,5 @@
 /** Tables of conversations, turns, their logs, and what turns call. See ../schema.ts. */
+import type { LeftOut } from '../../turn/left-out.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { TurnStatus } from '../../turn/turn.ts';
 import type { StoredMessage } from '../ports/conversations.ts';
@@ -72,6 +73,8 @@ export interface TurnTables {
     content: string;
     /** Of a delegated agent's own transcript (see delegation.ts); null in the conversation's. */
     delegation: string | null;
+    /** What of it the model is no longer given; null: nothing. See turn/left-out.ts. */
+    left_out: LeftOut | null;
     created_at: number;
   };
   images: {

@@ -18,7 +18,7 @@ const selectDelegated = compileOnce((query, ref: ConversationRef & { turnId: str
 function selectIn(query: Kysely<Tables>, ref: ConversationRef) {
   return query
     .selectFrom('messages')
-    .select(['id', 'turn_id', 'role', 'content'])
+    .select(['id', 'turn_id', 'role', 'content', 'left_out'])
     .where(isConversation(ref))
     .orderBy('position');
 }
@@ -30,11 +30,12 @@ export function createMessages({ query }: Database): Messages {
         'turnId' in ref && ref.delegation
           ? await selectDelegated(query, { ...ref, delegation: columnOf(ref) ?? '' })
           : await selectOwn(query, ref);
-      return rows.map(({ id, turn_id, role, content }) => ({
+      return rows.map(({ id, turn_id, role, content, left_out }) => ({
         id,
         turnId: turn_id,
         role,
         content: fromJson(content),
+        ...(left_out !== null && { leftOut: left_out }),
       }));
     },
   };

@@ -91,13 +91,20 @@ async function keepStep(
   write: Transaction<Tables>,
   turn: TurnRef,
   of: StepAttempt,
-  { finish, usage, messages, events, calls, ending }: Kept,
+  { finish, usage, messages, events, calls, leftOut = new Map(), ending }: Kept,
   at: number,
 ): Promise<Extract<KeptStep, { kind: 'known' }> | { kind: 'kept'; end: EndedTurn | null }> {
   if (calls.length > 0) await lockTurn(write, turn);
   const isEnd = ending !== undefined && (await lockUnlessStopping(write, turn));
   const known = await takeRow(write, turn, of, { finish, usage });
   if (known) return { kind: 'known', finish: known };
+  for (const [id, left_out] of leftOut)
+    await write
+      .updateTable('messages')
+      .set({ left_out })
+      .where(isConversation(turn))
+      .where('id', '=', id)
+      .execute();
   const rows = calls.map(({ toolCallId, toolName, input, code = null }) => ({
     turn_id: turn.turnId,
     tool_call_id: toolCallId,

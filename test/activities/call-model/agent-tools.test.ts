@@ -1,6 +1,7 @@
 /** What of its servers' tools an agent is offered, by what the agents file lists for it. */
 import { expect, test } from 'vitest';
 import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
+import { createToolFitter } from '../../../src/activities/call-model/fit-tools.ts';
 import type { AgentConfig, ServerConfig } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/backoff.ts';
@@ -15,11 +16,13 @@ const tool = (name: string) => toModelTool(tracker, { name, inputSchema: { type:
 function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
   const warnings: object[] = [];
   const away = createBackoff();
+  const logger = { warn: (about: object) => void warnings.push(about) };
   const of = createAgentTools({
     agents: new Map(agents.map((one) => [one.name, one])),
     servers: new Map([['tracker', tracker]]),
     catalogue: { toolsFor: async (_, servers) => (servers.length > 0 ? listed : []), backoff: away },
-    logger: { warn: (about: object) => void warnings.push(about) },
+    fitter: createToolFitter({ providers: {}, logger }),
+    logger,
   });
   return {
     of: async (one: AgentConfig) => (await of(one, owner)).tools.map(({ modelName }) => modelName),
@@ -74,4 +77,32 @@ test('a server that cannot be reached is named, unless its tools are known all t
   const known = toolsOf([tool('list')], [one]);
   known.away.failed(tracker, 'Tracker cannot be reached.');
   expect(await known.awayFor(one)).toEqual([]);
+});
+
+test('a tool that the provider cannot accept is left out, and named once with its server and why', async () => {
+  const one = { ...agent, model: 'openai:gpt', servers: [{ name: 'tracker' }] };
+  const bad: ModelTool = { ...tool('bad'), inputSchema: { type: 'array' } };
+  const { of, warnings } = toolsOf([bad, tool('list')], [one]);
+  expect(await of(one)).toEqual(['tracker__list']);
+  await of(one);
+  expect(warnings).toEqual([
+    {
+      agent: 'assistant',
+      model: 'openai:gpt',
+      server: 'tracker',
+      toolName: 'bad',
+      reason: 'takes arguments of type "array", and arguments are an object',
+    },
+  ]);
+});
+
+test('of more tools than the provider takes, the last of the servers are left out, and delegates stay', async () => {
+  const many = Array.from({ length: 130 }, (_, index) => tool(`tool${index}`));
+  const helper = { ...agent, name: 'helper', servers: [] };
+  const one = { ...agent, model: 'openai:gpt', servers: [{ name: 'tracker' }], agents: ['helper'] };
+  const { of, warnings } = toolsOf(many, [one, helper]);
+  const offered = await of(one);
+  expect(offered).toHaveLength(128);
+  expect(offered.slice(-2)).toEqual(['tracker__tool126', 'agent__helper']);
+  expect(warnings).toMatchObject(['tool127', 'tool128', 'tool129'].map((name) => ({ toolName: name })));
 });

@@ -43,7 +43,7 @@ export const agent: AgentConfig = {
 
 const images = { perMessage: 1, maxBytes: 1, maxBytesPerMessage: 1, maxBytesPerConversation: 1 };
 
-const listIssues: ModelTool = {
+export const listIssues: ModelTool = {
   modelName: 'tracker__list_issues',
   server: 'tracker',
   tool: 'list_issues',
@@ -64,6 +64,8 @@ export interface CallOptions {
   /** Whose step it is, when not the turn's own agent's. */
   of?: Turn;
   delegation?: Config['delegation'];
+  /** What its servers have. */
+  tools?: ModelTool[];
   /** How long the model may be silent. */
   silenceMs?: number;
   /** Puts something in front of the database, to make it fail. */
@@ -117,7 +119,10 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
         models: createModels({ providers, configDir: folder, secret: () => 'sk-secret' }),
         agents: options.agents ?? new Map([[agent.name, { ...agent, model }]]),
         servers: new Map(),
-        catalogue: { toolsFor: async () => [listIssues, connectNotes], backoff: createBackoff() },
+        catalogue: {
+          toolsFor: async () => options.tools ?? [listIssues, connectNotes],
+          backoff: createBackoff(),
+        },
         config: { providers, images, delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 } },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },

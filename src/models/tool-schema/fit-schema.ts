@@ -1,0 +1,219 @@
+/**
+ * Rewrites the input schema of a tool so that providers accept it. The schema guides the model and is no check: the server
+ * checks the arguments itself. So what a provider does not know may be widened or dropped, and a schema that fits stays
+ * as it is. Pure.
+ */
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { renamedProperties } from './argument-names.ts';
+import type { ArgumentNames } from './argument-names.ts';
+import { toGoogle } from './google-schema.ts';
+import { isValidKeyword, schemaKeywords } from './keywords.ts';
+import { rulesOf } from './provider-rules.ts';
+import type { Provider, ProviderRules } from './provider-rules.ts';
+import { resolve } from './references.ts';
+import { mergeRoot } from './root.ts';
+
+export type JsonSchema = Record<string, unknown>;
+
+export type FittedSchema =
+  /** `changes`: what was rewritten, each in a few words; empty where nothing was. */
+  | { kind: 'fits'; schema: JsonSchema; names: ArgumentNames; changes: string[] }
+  /** `reason`: the rest of a sentence that begins with the tool. */
+  | { kind: 'unfit'; reason: string };
+
+/** Of one schema, once its references are written out. */
+const mostNodes = 5_000;
+const deepest = 100;
+
+class Unfit extends Error {}
+
+/** `providers`: all of them have to accept the result. None: the schema stays as it is. */
+export function fitSchema(schema: JsonSchema, providers: readonly Provider[]): FittedSchema {
+  if (providers.length === 0) return { kind: 'fits', schema, names: {}, changes: [] };
+  const rules = rulesOf(providers);
+  const changes = new Set<string>();
+  const note = (change: string) => void changes.add(change);
+  try {
+    const renamed = renamedProperties(schema, rules);
+    for (const [own, name] of renamed) note(`${own} is offered as ${name}`);
+    const fit: Fit = { root: schema, rules, renamed, note, nodes: 0 };
+    const merged = mergeRoot(schema, note);
+    if (typeof merged === 'string') return { kind: 'unfit', reason: merged };
+    const fitted = fitRoot(fit, merged);
+    const names = Object.fromEntries([...renamed].map(([own, name]) => [name, own]));
+    return { kind: 'fits', schema: fitted, names, changes: [...changes] };
+  } catch (error) {
+    if (error instanceof Unfit) return { kind: 'unfit', reason: error.message };
+    // The stack has no room for it.
+    if (error instanceof RangeError)
+      return { kind: 'unfit', reason: 'has a schema that is nested too deeply' };
+    throw error;
+  }
+}
+
+interface Fit {
+  root: JsonSchema;
+  rules: ProviderRules;
+  /** From the server's name of a property to that which is offered. */
+  renamed: ReadonlyMap<string, string>;
+  note(change: string): void;
+  nodes: number;
+}
+
+interface Place {
+  path: string;
+  /** References that lead here. */
+  inside: readonly string[];
+  depth: number;
+}
+
+function fitRoot(fit: Fit, merged: JsonSchema): JsonSchema {
+  const fitted = fitNode(fit, merged, { path: '', inside: [], depth: 0 });
+  return { ...fitted, type: 'object', properties: fitted['properties'] ?? {} };
+}
+
+function fitNode(fit: Fit, value: unknown, place: Place): JsonSchema {
+  if (++fit.nodes > mostNodes) throw new Unfit('has a schema that is too large');
+  if (value === true || value === undefined) return {};
+  const at = place.path === '' ? 'the root' : place.path;
+  if (!isRecord(value)) {
+    if (value !== false) fit.note(`${at} is not a schema`);
+    return fit.rules.isGoogle || value !== false ? {} : { not: {} };
+  }
+  if (place.depth > deepest) {
+    fit.note(`${at} is nested too deeply`);
+    return {};
+  }
+  const { $ref: reference } = value;
+  if (typeof reference === 'string') return fitReference(fit, value, reference, place);
+  const fitted = fitKeywords(fit, value, place);
+  return fit.rules.isGoogle ? toGoogle(fitted, place.path, fit.note) : fitted;
+}
+
+/** Beside a reference, other keywords count as well. */
+function fitReference(fit: Fit, value: JsonSchema, reference: string, place: Place): JsonSchema {
+  const { $ref: _, ...beside } = value;
+  const at = place.path === '' ? 'the root' : place.path;
+  const target = resolve(fit.root, reference);
+  if (target === undefined) {
+    fit.note(`${at}: "${reference}" leads nowhere`);
+    return fitNode(fit, beside, place);
+  }
+  const isDefinition = /^#\/(\$defs|definitions)\/[^/]+$/.test(reference);
+  if (fit.rules.keepsReferences && isDefinition)
+    return { ...fitKeywords(fit, beside, place), $ref: reference };
+  fit.note('references are written out');
+  if (place.inside.includes(reference)) {
+    fit.note(`${at} repeats "${reference}" without end`);
+    const { type, description } = isRecord(target) ? target : {};
+    return fitNode(fit, { type, description, ...beside }, place);
+  }
+  const inside = [...place.inside, reference];
+  const depth = place.depth + 1;
+  return fitNode(fit, isRecord(target) ? { ...target, ...beside } : target, { ...place, inside, depth });
+}
+
+function fitKeywords(fit: Fit, value: JsonSchema, place: Place): JsonSchema {
+  const { path, inside } = place;
+  const fitted: JsonSchema = {};
+  const below = (schema: unknown, step: string) =>
+    fitNode(fit, schema, { path: path + step, inside, depth: place.depth + 1 });
+  for (const [keyword, given] of Object.entries(modernized(value))) {
+    if (given === undefined) continue;
+    if (!isValidKeyword(keyword, given) || (keyword === '$defs' && path !== '')) {
+      fit.note(`${path === '' ? keyword : `${path}.${keyword}`} is left out`);
+      continue;
+    }
+    switch (schemaKeywords[keyword]) {
+      case 'schemas by property':
+        fitted[keyword] = Object.fromEntries(
+          Object.entries(given as JsonSchema).map(([name, schema]) => [
+            fit.renamed.get(name) ?? name,
+            below(withoutRequired(schema), path === '' ? name : `.${name}`),
+          ]),
+        );
+        break;
+      case 'schemas by name':
+        // Only the root's own definitions are referred to.
+        if (path !== '' || fit.rules.keepsReferences)
+          fitted[keyword] = Object.fromEntries(
+            Object.entries(given as JsonSchema).map(([name, schema]) => [
+              name,
+              below(schema, `${keyword}.${name}`),
+            ]),
+          );
+        break;
+      case 'list of schemas':
+        fitted[keyword] = (given as unknown[]).map((schema) => below(schema, ''));
+        break;
+      case 'schema':
+        fitted[keyword] =
+          typeof given === 'boolean' && keyword !== 'items'
+            ? given
+            : below(given, keyword === 'items' ? '[]' : '');
+        break;
+      default:
+        fitted[keyword] = keyword === 'type' ? lowerCase(given) : given;
+    }
+  }
+  const required = requiredOf(fit, value, place);
+  if (required.length > 0) fitted['required'] = required;
+  else delete fitted['required'];
+  const isArray =
+    fitted['type'] === 'array' || (Array.isArray(fitted['type']) && fitted['type'].includes('array'));
+  if (isArray && fitted['items'] === undefined) {
+    fitted['items'] = {};
+    fit.note(`${path} has no items: they may be anything`);
+  }
+  return fitted;
+}
+
+/** Keywords of older drafts as those of 2020-12. */
+function modernized(value: JsonSchema): JsonSchema {
+  const { items, additionalItems: _, ...rest } = value;
+  const modern: JsonSchema = { ...rest };
+  if (Array.isArray(items)) modern['items'] = oneOf(items);
+  else if (items !== undefined) modern['items'] = items;
+  else if (Array.isArray(value['prefixItems'])) modern['items'] = oneOf(value['prefixItems']);
+  for (const [exclusive, inclusive] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (typeof value[exclusive] !== 'boolean') continue;
+    delete modern[exclusive];
+    if (!value[exclusive] || value[inclusive] === undefined) continue;
+    modern[exclusive] = value[inclusive];
+    delete modern[inclusive];
+  }
+  return modern;
+}
+
+function oneOf(schemas: unknown[]): unknown {
+  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  return distinct.length > 1 ? { anyOf: distinct } : (distinct[0] ?? {});
+}
+
+/** By the names that are offered. Draft 3 wrote `required: true` into the property. */
+function requiredOf({ renamed, note }: Fit, value: JsonSchema, { path }: Place): string[] {
+  const properties = isRecord(value['properties']) ? value['properties'] : {};
+  const list = Array.isArray(value['required']) ? value['required'] : [];
+  const named = list.filter((name): name is string => typeof name === 'string');
+  const marked = Object.entries(properties).flatMap(([name, schema]) =>
+    isRecord(schema) && schema['required'] === true ? [name] : [],
+  );
+  const required = new Set([...named, ...marked]);
+  const isOwn = list.length === required.size && list.length === named.length;
+  if (!isOwn && (list.length > 0 || marked.length > 0))
+    note(`${path === '' ? '' : `${path}.`}required is rewritten`);
+  return [...required].map((name) => renamed.get(name) ?? name);
+}
+
+function withoutRequired(schema: unknown): unknown {
+  if (!isRecord(schema) || typeof schema['required'] !== 'boolean') return schema;
+  const { required: _, ...rest } = schema;
+  return rest;
+}
+
+function lowerCase(type: unknown): unknown {
+  return Array.isArray(type) ? type.map(lowerCase) : (type as string).toLowerCase();
+}

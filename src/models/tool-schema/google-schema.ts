@@ -1,0 +1,132 @@
+/**
+ * A schema as Google's models read it: the subset of OpenAPI 3.0 of their `Schema` type.
+ * https://ai.google.dev/api/caching#Schema. Pure.
+ */
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import type { JsonSchema } from './fit-schema.ts';
+
+const keywords = new Set([
+  ...[
+    'type',
+    'format',
+    'title',
+    'description',
+    'nullable',
+    'enum',
+    'items',
+    'properties',
+    'required',
+    'anyOf',
+  ],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'pattern'],
+  ...['minimum', 'maximum', 'default'],
+]);
+
+/** Without these a schema says the same, or nearly. */
+const unsaid = /^(\$.*|x-.*|additionalProperties|examples|readOnly|writeOnly|deprecated|properties|const)$/;
+
+const formats: Record<string, string[]> = {
+  string: ['enum', 'date-time'],
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/** Of a schema whose parts were converted already. */
+export function toGoogle(given: JsonSchema, path: string, note: (change: string) => void): JsonSchema {
+  const at = path === '' ? '' : `${path}.`;
+  let schema = withPartsOf(given);
+  if (schema['const'] !== undefined) schema = { ...schema, enum: [schema['const']] };
+  schema = withOneType(withValuesInWords(schema));
+  const kept: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    const isFormat = keyword === 'format' && !formats[String(schema['type'])]?.includes(String(value));
+    const isEmpty = keyword === 'properties' && path !== '' && Object.keys(value as object).length === 0;
+    if (!keywords.has(keyword) || isFormat || isEmpty) {
+      if (given[keyword] === value && !unsaid.test(keyword)) note(`${at}${keyword} is left out`);
+    } else kept[keyword] = value;
+  }
+  if (isRecord(kept['properties']) && Array.isArray(kept['required'])) {
+    const { properties } = kept;
+    kept['required'] = kept['required'].filter((name) => Object.hasOwn(properties, String(name)));
+  } else delete kept['required'];
+  if (Array.isArray(kept['required']) && kept['required'].length === 0) delete kept['required'];
+  if (kept['type'] === 'array' && isRecord(kept['items']) && isBare(kept['items'])) {
+    note(`${path}[] is offered as text`);
+    kept['items'] = { ...kept['items'], type: 'string' };
+  }
+  return kept['anyOf'] === undefined ? kept : aloneWithChoice(kept);
+}
+
+function isBare({ type, anyOf }: JsonSchema): boolean {
+  return type === undefined && anyOf === undefined;
+}
+
+/** `allOf` becomes one schema, `oneOf` another `anyOf`. */
+function withPartsOf({ allOf, oneOf, ...schema }: JsonSchema): JsonSchema {
+  const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : [];
+  const properties = Object.assign(
+    {},
+    ...[...parts, schema].map((one) => one['properties'] ?? {}),
+  ) as JsonSchema;
+  const required = [...parts, schema].flatMap((one) =>
+    Array.isArray(one['required']) ? one['required'] : [],
+  );
+  const whole: JsonSchema = Object.assign({}, ...parts, schema) as JsonSchema;
+  return {
+    ...whole,
+    ...(Array.isArray(oneOf) && { anyOf: whole['anyOf'] ?? oneOf }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(required.length > 0 && { required: [...new Set(required)] }),
+  };
+}
+
+/** Only texts may be listed. */
+function withValuesInWords(schema: JsonSchema): JsonSchema {
+  const { enum: values, description, ...rest } = schema;
+  if (!Array.isArray(values)) return schema;
+  const texts = values.filter((value) => typeof value === 'string' && value !== '');
+  const hasNull = values.includes(null);
+  if (texts.length + (hasNull ? 1 : 0) === values.length && texts.length > 0)
+    return { type: 'string', ...schema, enum: texts, ...(hasNull && { nullable: true }) };
+  const words = `One of: ${values.map((value) => JSON.stringify(value)).join(', ')}.`;
+  return { ...rest, description: typeof description === 'string' ? `${description} ${words}` : words };
+}
+
+/** A list of types is a choice; `null` is a mark. */
+function withOneType(schema: JsonSchema): JsonSchema {
+  const { type, ...rest } = schema;
+  if (type === 'null') return { ...rest, nullable: true };
+  if (!Array.isArray(type)) return schema;
+  const types = type.filter((one) => one !== 'null');
+  const nullable = types.length < type.length && { nullable: true };
+  if (types.length <= 1)
+    return { ...rest, ...(types.length === 1 && { type: types[0] as unknown }), ...nullable };
+  const { items, properties, required, enum: values, format: _, ...others } = rest;
+  const choices = types.map((one) => ({
+    type: one as unknown,
+    ...(one === 'array' && { items: items ?? { type: 'string' } }),
+    ...(one === 'object' && { properties, required }),
+    ...(one === 'string' && values !== undefined && { enum: values }),
+  }));
+  return {
+    ...others,
+    anyOf: choices.map((choice) => JSON.parse(JSON.stringify(choice)) as unknown),
+    ...nullable,
+  };
+}
+
+/** Nothing may stand beside `anyOf`: what was there moves into the choices. */
+function aloneWithChoice({ anyOf, description, nullable }: JsonSchema): JsonSchema {
+  const given = Array.isArray(anyOf) ? anyOf.filter(isRecord) : [];
+  const isNothing = (choice: JsonSchema) => choice['nullable'] === true && isBare(choice);
+  const choices = given.filter((choice) => !isNothing(choice));
+  const marks = {
+    ...((nullable === true || choices.length < given.length) && { nullable: true }),
+  };
+  const described = choices.map((choice) => ({
+    ...(typeof description === 'string' && { description }),
+    ...choice,
+    ...marks,
+  }));
+  return described.length === 1 ? (described[0] ?? {}) : { anyOf: described };
+}

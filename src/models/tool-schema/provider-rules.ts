@@ -1,0 +1,55 @@
+/**
+ * What providers accept as the input schema of a tool, as far as they document it or say it in their errors. Pure.
+ *
+ * - All: the root is an object, without `anyOf`, `oneOf`, `allOf`, `enum` or `not`; an array has `items`; each property is a schema.
+ * - Anthropic: names of properties match `^[a-zA-Z0-9_.-]{1,64}$`, and the schema is valid JSON Schema 2020-12.
+ * - OpenAI: at most 128 tools.
+ * - Google: names of parameters match `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`; an OpenAPI subset without references, lists of types
+ *   and most formats; `enum` is for strings; nothing stands beside `anyOf`.
+ */
+
+export type Provider = 'openai' | 'anthropic' | 'google';
+
+export interface ProviderRules {
+  propertyName: RegExp;
+  /** Characters of a name that are replaced. */
+  unfitCharacter: RegExp;
+  /** References to the root's own definitions may stay. */
+  keepsReferences: boolean;
+  isGoogle: boolean;
+}
+
+const properties = { propertyName: /^[a-zA-Z0-9_.-]{1,64}$/, unfitCharacter: /[^a-zA-Z0-9_.-]+/g };
+const googleProperties = { propertyName: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/, unfitCharacter: /[^a-zA-Z0-9_]+/g };
+
+/** What all of these accept. */
+export function rulesOf(providers: readonly Provider[]): ProviderRules {
+  const isGoogle = providers.includes('google');
+  return { ...(isGoogle ? googleProperties : properties), keepsReferences: !isGoogle, isGoogle };
+}
+
+/**
+ * Whose rules hold for a model of the agents file. Behind an OpenAI-compatible address may be a gateway to another provider,
+ * which the name of the model or the host shows.
+ */
+export function providersOf(spec: string, baseURL: string | undefined): Provider[] {
+  const [kind = '', ...rest] = spec.split(':');
+  const model = rest.join(':');
+  switch (kind) {
+    case 'openai':
+      return ['openai'];
+    case 'anthropic':
+      return ['anthropic'];
+    case 'openai-compatible': {
+      const host = baseURL === undefined ? '' : (URL.parse(baseURL)?.host ?? '');
+      const isGoogle = /gemini|^google\//i.test(model) || host.endsWith('googleapis.com');
+      // Its rules about names cost nothing elsewhere.
+      return ['openai', 'anthropic', ...(isGoogle ? (['google'] as const) : [])];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The rest is left out: a longer list is rejected as a whole. */
+export const mostTools: Partial<Record<Provider, number>> = { openai: 128 };
