@@ -7,7 +7,7 @@ export class CredentialStoreError extends Error {
   /** When it may be better; absent when waiting does not help. */
   readonly retryAfterMs: number | undefined;
   /** What operators should know beside the message; shown to nobody else. */
-  readonly detail: string | undefined;
+  detail: string | undefined;
   constructor(
     message: string,
     { retryAfterMs, detail }: { retryAfterMs?: number; detail?: string | undefined } = {},

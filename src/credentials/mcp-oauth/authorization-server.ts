@@ -3,6 +3,9 @@ import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/clien
 import { z } from 'zod';
 import { storeError } from '../store-error.ts';
 import type { ErrorSubject } from '../store-error.ts';
+import { noUsableAnswer } from './failure.ts';
+import { skippingBroken } from './locations.ts';
+import type { Broken } from './locations.ts';
 import type { Outbound } from './outbound.ts';
 
 const httpUrl = z.url({ protocol: /^https?$/ });
@@ -25,15 +28,25 @@ export const authorizationServerSchema = z.object({
 });
 export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
 
-/** Throws `CredentialStoreError` where it cannot be used, other errors where it cannot be read. */
+/**
+ * Throws `CredentialStoreError` where it cannot be used, other errors where it cannot be read. `broken`: gets the places that
+ * had to be passed over.
+ */
 export async function readAuthorizationServer(
   outbound: Outbound,
   server: ErrorSubject,
   issuer: string,
+  broken: Broken = [],
 ): Promise<AuthorizationServer> {
   const asked = outbound.of(server);
   asked.check(issuer);
-  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: asked.fetch });
+  const faults: Broken = [];
+  const metadata = await discoverAuthorizationServerMetadata(issuer, {
+    fetchFn: skippingBroken(asked.fetch, 'issuer', faults),
+  });
+  if (metadata === undefined && faults.length > 0)
+    throw storeError(server, noUsableAnswer, `the metadata of its sign-in server: ${faults.join('; ')}`);
+  broken.push(...faults);
   const parsed = authorizationServerSchema.safeParse(metadata);
   if (!parsed.success)
     throw storeError(server, 'its sign-in server publishes no usable description; tell its operator');

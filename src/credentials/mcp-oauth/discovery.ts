@@ -3,11 +3,12 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import { readChallenge } from '../oauth/challenge.ts';
 import { scopesOf } from '../oauth/scopes.ts';
-import type { ErrorSubject } from '../store-error.ts';
+import type { CredentialStoreError, ErrorSubject } from '../store-error.ts';
 import { authorizationServerSchema, readAuthorizationServer } from './authorization-server.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { inWords } from './failure.ts';
+import type { Broken } from './locations.ts';
 import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';
 import { challengedResource, probe, publishedResource } from './protected-resource.ts';
@@ -50,6 +51,8 @@ interface Parts {
   outbound: Outbound;
   trustedIssuers: TrustedIssuers;
   now: () => number;
+  /** Documents that were passed over. */
+  onBroken?(server: ServerConfig, broken: Broken): void;
 }
 
 const cacheLifeMs = 24 * 3_600_000;
@@ -73,14 +76,18 @@ async function needsOf(parts: Parts, server: ServerConfig): Promise<Needs> {
   // An operator may have decided otherwise since.
   const isUsable = known && isAsWritten(server, known.value);
   if (isUsable && parts.now() - known.updatedAt < cacheLifeMs) return admitted(parts, server, known.value);
+  const broken: Broken = [];
   try {
-    const { needs, isCertain } = await findNeeds(parts, server);
+    const { needs, isCertain } = await findNeeds(parts, server, broken);
+    if (broken.length > 0) parts.onBroken?.(server, broken);
+    // What held yesterday counts more than what is left while its documents are broken.
+    if (isUsable && broken.length > 0) return admitted(parts, server, known.value);
     if (isCertain) await parts.records.remember(key, needs);
     return needs;
   } catch (error) {
     // What held yesterday is a better guess than failing while the server is away.
     if (isUsable && error instanceof OutboundError) return admitted(parts, server, known.value);
-    throw inWords(server, error);
+    throw withBroken(inWords(server, error), broken);
   }
 }
 
@@ -89,14 +96,15 @@ async function needsAfterRefusal(
   server: ServerConfig,
   challenge: string | null,
 ): Promise<OAuthNeeds> {
+  const broken: Broken = [];
   try {
-    const published = await publishedResource(server, parts.outbound);
+    const published = await publishedResource(server, parts.outbound, broken);
     const resource = published ?? (await challengedResource(server, challenge, parts.outbound));
-    const needs = await oauthNeeds(parts, server, resource);
-    await parts.records.remember(recordKey(server), needs);
+    const needs = await oauthNeeds(parts, server, resource, broken);
+    if (broken.length === 0) await parts.records.remember(recordKey(server), needs);
     return needs;
   } catch (error) {
-    throw inWords(server, error);
+    throw withBroken(inWords(server, error), broken);
   }
 }
 
@@ -116,18 +124,32 @@ async function currentIssuer(
 }
 
 /** Asks the server. `isCertain`: it will say the same tomorrow. */
-async function findNeeds(parts: Parts, server: ServerConfig): Promise<{ needs: Needs; isCertain: boolean }> {
+async function findNeeds(
+  parts: Parts,
+  server: ServerConfig,
+  broken: Broken,
+): Promise<{ needs: Needs; isCertain: boolean }> {
   const { outbound } = parts;
-  const published = await publishedResource(server, outbound);
+  const published = await publishedResource(server, outbound, broken);
   if (published) {
-    const needs = await oauthNeeds(parts, server, published);
+    const needs = await oauthNeeds(parts, server, published, broken);
     const scopes = needs.scopes.length > 0 ? needs.scopes : await challengedScopes(parts, server);
     return { needs: { ...needs, scopes }, isCertain: true };
   }
   const answer = await probe(server, outbound);
-  if (answer.kind !== 'challenged') return { needs: { kind: 'nothing' }, isCertain: answer.kind === 'open' };
+  // It may publish tomorrow what it failed to publish today.
+  const isCertain = broken.length === 0;
+  if (answer.kind !== 'challenged')
+    return { needs: { kind: 'nothing' }, isCertain: isCertain && answer.kind === 'open' };
   const challenged = await challengedResource(server, answer.challenge, outbound);
-  return { needs: await oauthNeeds(parts, server, challenged), isCertain: true };
+  return { needs: await oauthNeeds(parts, server, challenged, broken), isCertain };
+}
+
+/** The operator reads which documents could not be used before it failed. */
+function withBroken(error: CredentialStoreError, broken: Broken): CredentialStoreError {
+  if (broken.length > 0)
+    error.detail = [...broken, ...(error.detail === undefined ? [] : [error.detail])].join('; ');
+  return error;
 }
 
 /** For a server that publishes none: or else people would be asked twice, the second time for what its 403 names. */
@@ -140,6 +162,7 @@ async function oauthNeeds(
   { outbound, trustedIssuers }: Parts,
   server: ServerConfig,
   { resource, issuers, scopes }: ProtectedResource,
+  broken: Broken,
 ): Promise<OAuthNeeds> {
   // Servers from before protected-resource metadata are their own authorization server.
   const named = issuers.length > 0 ? issuers : [server.oauth?.issuer ?? new URL(server.url).origin];
@@ -147,7 +170,7 @@ async function oauthNeeds(
   let failure: unknown;
   for (const issuer of candidates.slice(0, maxIssuersTried)) {
     try {
-      const authorizationServer = await readAuthorizationServer(outbound, server, issuer);
+      const authorizationServer = await readAuthorizationServer(outbound, server, issuer, broken);
       await trustedIssuers.admit(server, authorizationServer.issuer);
       return { kind: 'oauth', resource, scopes, authorizationServer };
     } catch (error) {

@@ -22,7 +22,8 @@ export function inWords(server: ErrorSubject, error: unknown): CredentialStoreEr
 
 const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';
 /** The same words whatever happened, so that nobody learns from them who listens at the addresses a server names. */
-const noUsableAnswer = 'its sign-in server cannot be reached or gives no usable answer; try again later';
+export const noUsableAnswer =
+  'its sign-in server cannot be reached or gives no usable answer; try again later';
 
 function outboundError(server: ErrorSubject, error: OutboundError): CredentialStoreError {
   const { failure, host, happened, message } = error;

@@ -15,6 +15,9 @@ import type { ServerConfig } from '../../config/config.ts';
 import { readChallenge } from '../oauth/challenge.ts';
 import { scopesOf } from '../oauth/scopes.ts';
 import { storeError } from '../store-error.ts';
+import { faultOfStatus, noteBroken } from './locations.ts';
+import type { Broken } from './locations.ts';
+import { OutboundError } from './outbound.ts';
 import type { Outbound } from './outbound.ts';
 
 /** What guards a server. `issuers` is empty when it only says 401: then its own origin is tried. */
@@ -30,21 +33,23 @@ const documentSchema = z.looseObject({
   scopes_supported: z.array(z.string()).default([]),
 });
 
-/** The published document, or null when there is none for this server. */
+/** The published document, or null when there is none for this server that can be used. */
 export async function publishedResource(
   server: ServerConfig,
   outbound: Outbound,
+  broken: Broken,
 ): Promise<ProtectedResource | null> {
   const url = new URL(server.url);
   const path = url.pathname.replace(/\/$/, '');
   const inserted = new URL(`/.well-known/oauth-protected-resource${path}${url.search}`, url);
-  const own = await readDocument(server, inserted, outbound);
+  const own = await readDocument(server, inserted, outbound, broken);
   if (own) return matching(server, own);
   if (path === '') return null;
   const ofOrigin = await readDocument(
     server,
     new URL('/.well-known/oauth-protected-resource', url),
     outbound,
+    broken,
   );
   // The origin's document may be about another resource of that origin; then it says nothing about this one.
   return ofOrigin && covers(server, ofOrigin) ? ofOrigin : null;
@@ -60,9 +65,16 @@ export async function challengedResource(
   if (!resourceMetadataUrl) {
     return { resource: resourceUrlFromServerUrl(server.url).href, issuers: [], scopes: scopesOf(scope) };
   }
-  const document = await readDocument(server, resourceMetadataUrl, outbound);
-  if (!document)
-    throw storeError(server, 'points to a document about its sign-in that is not there; tell its operator');
+  const broken: Broken = [];
+  const document = await readDocument(server, resourceMetadataUrl, outbound, broken);
+  if (!document) {
+    noteBroken(broken, resourceMetadataUrl, 'is not there');
+    throw storeError(
+      server,
+      'points to a document about its sign-in that cannot be read; tell its operator',
+      broken[0],
+    );
+  }
   const { scopes } = matching(server, document);
   return { ...document, scopes: scopes.length > 0 ? scopes : scopesOf(scope) };
 }
@@ -96,20 +108,38 @@ export async function probe(
   return { kind: response.ok ? 'open' : 'unclear' };
 }
 
+/** Null: there is none, or none that can be used. */
 async function readDocument(
   server: ServerConfig,
   url: URL,
   outbound: Outbound,
+  broken: Broken,
 ): Promise<ProtectedResource | null> {
-  const response = await outbound.of(server).fetch(url, { headers: { accept: 'application/json' } });
-  if (response.status >= 500) throw storeError(server, `answers with ${response.status}; try again later`);
-  // Sites that answer every path with a page publish nothing by it.
-  if (!response.ok || !/[/+]json\b/.test(response.headers.get('content-type') ?? '')) return null;
+  const response = await outbound
+    .of(server)
+    .fetch(url, { headers: { accept: 'application/json' } })
+    .catch((error: unknown) => {
+      if (!(error instanceof OutboundError && error.failure === 'too-large')) throw error;
+      noteBroken(broken, url, error.happened);
+      return null;
+    });
+  if (!response) return null;
+  if (!response.ok) {
+    const fault = faultOfStatus(response);
+    if (fault !== null) noteBroken(broken, url, fault);
+    return null;
+  }
   const parsed = documentSchema.safeParse(await response.json().catch(() => null));
-  if (!parsed.success)
-    throw storeError(server, 'publishes a damaged document about its sign-in; tell its operator');
-  const { resource, authorization_servers: issuers, scopes_supported: scopes } = parsed.data;
-  return { resource, issuers, scopes };
+  if (parsed.success) {
+    const { resource, authorization_servers: issuers, scopes_supported: scopes } = parsed.data;
+    return { resource, issuers, scopes };
+  }
+  // Sites that answer every path with a page publish nothing by it.
+  if (/[/+]json\b/.test(response.headers.get('content-type') ?? '')) {
+    const member = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+    noteBroken(broken, url, member === '' ? 'is no JSON object' : `has no usable "${member}"`);
+  }
+  return null;
 }
 
 function matching(server: ServerConfig, document: ProtectedResource): ProtectedResource {

@@ -66,21 +66,37 @@ export function createRegistrations(parts: Parts): Registrations {
   };
 }
 
+/** How we become a client of this authorization server; `none`: only its operator can register us. */
+export function clientKind(
+  { oauth }: Pick<ServerConfig, 'oauth'>,
+  authorizationServer: AuthorizationServer,
+  publicUrl: string,
+): Client['kind'] | 'none' {
+  if (oauth?.clientId !== undefined) return 'configured';
+  if (authorizationServer.client_id_metadata_document_supported && publicUrl.startsWith('https:'))
+    return 'document';
+  return authorizationServer.registration_endpoint ? 'registered' : 'none';
+}
+
 async function clientFor(
   parts: Parts,
   server: ServerConfig,
   authorizationServer: AuthorizationServer,
 ): Promise<Client> {
   const { publicUrl } = parts;
-  const clientId = server.oauth?.clientId;
-  if (clientId !== undefined) return { kind: 'configured', clientId };
-  if (authorizationServer.client_id_metadata_document_supported && publicUrl.startsWith('https:'))
-    return { kind: 'document', clientId: clientDocumentUrl(publicUrl, authorizationServer.issuer) };
-  if (authorizationServer.registration_endpoint) {
-    const registration = await registrationFor(parts, server, authorizationServer);
-    return { kind: 'registered', registration };
+  const kind = clientKind(server, authorizationServer, publicUrl);
+  switch (kind) {
+    case 'configured':
+      return { kind, clientId: server.oauth?.clientId ?? '' };
+    case 'document':
+      return { kind, clientId: clientDocumentUrl(publicUrl, authorizationServer.issuer) };
+    case 'registered':
+      return { kind, registration: await registrationFor(parts, server, authorizationServer) };
+    case 'none':
+      throw operatorHasToRegister(parts, server, authorizationServer, 'does not let us register ourselves');
+    default:
+      return kind satisfies never;
   }
-  throw operatorHasToRegister(parts, server, authorizationServer, 'does not let us register ourselves');
 }
 
 /** It is a client of the sign-in server it was written for, and its secret goes nowhere else. */

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startServer } from '../guarded-server.ts';
@@ -215,6 +215,124 @@ test.each([
     name: 'CredentialStoreError',
     message: expect.stringMatching(words),
   });
+});
+
+interface Page {
+  status?: number;
+  type?: string;
+  body: string;
+}
+const appPage: Page = { type: 'text/html', body: '<!doctype html><html><body>The app</body></html>' };
+const outOfOrder: Page = { status: 500, body: 'oops' };
+const brokenPages: [string, Page][] = [
+  ["an app's HTML page", appPage],
+  ['a page that says it is JSON', { ...appPage, type: 'application/json' }],
+  ['a page of more than a megabyte', { type: 'text/html', body: '<p>'.repeat(500_000) }],
+  ['a 500', outOfOrder],
+  ['a 503', { ...outOfOrder, status: 503 }],
+  ['a text', { type: 'text/plain', body: 'nothing here' }],
+  ['JSON about something else', { type: 'application/json', body: '{"error":"not found"}' }],
+  ['null', { type: 'application/json', body: 'null' }],
+  ['nothing', { type: 'application/json', body: '' }],
+];
+
+/** Answers these paths with these pages, and all else from `replies`. */
+async function withPages(pages: Record<string, Page>, replies: (origin: string) => Record<string, Reply>) {
+  const origin: string = await startServer((request, response) => {
+    const page = pages[request.url ?? ''];
+    if (page)
+      return response
+        .writeHead(page.status ?? 200, { 'content-type': page.type ?? 'text/plain' })
+        .end(page.body);
+    const reply = replies(origin)[`${request.method} ${request.url}`];
+    if (reply === undefined) return response.writeHead(404).end();
+    return isBare(reply) ? response.writeHead(reply.status, reply.headers).end() : json(response, reply);
+  });
+  return { origin, config: serverConfig(`${origin}/mcp`) };
+}
+
+describe.each(brokenPages)('where a document should be, there is %s:', (_, page) => {
+  test("the next place of a sign-in server's metadata is asked", async () => {
+    const issuer = await withPages({ '/.well-known/oauth-authorization-server': page }, (origin) => ({
+      'GET /.well-known/openid-configuration': metadata(origin, {
+        jwks_uri: `${origin}/jwks`,
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      }),
+    }));
+    const { config } = await scripted((origin) => ({
+      [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, [issuer.origin]),
+    }));
+    const { store } = await setUpOAuthStore();
+    expect(await store.resolve(config, alice)).toMatchObject(missing);
+  });
+
+  test("the next place of a server's document is asked", async () => {
+    const issuer = await issuerOf();
+    const { config } = await withPages({ [`${wellKnown}/mcp`]: page }, (origin) => ({
+      [`GET ${wellKnown}`]: resourceDocument(origin, [issuer]),
+    }));
+    const { store } = await setUpOAuthStore();
+    expect(await store.resolve(config, alice)).toMatchObject(missing);
+  });
+
+  test('the 401 of the server is asked last', async () => {
+    const issuer = await issuerOf();
+    const { config } = await withPages({ [`${wellKnown}/mcp`]: page, [wellKnown]: page }, (origin) => ({
+      'POST /mcp': {
+        status: 401,
+        headers: { 'www-authenticate': `Bearer resource_metadata="${origin}/doc"` },
+      },
+      'GET /doc': resourceDocument(`${origin}/mcp`, [issuer]),
+    }));
+    const { store } = await setUpOAuthStore();
+    expect(await store.resolve(config, alice)).toMatchObject(missing);
+  });
+});
+
+test('a document that is sent as text counts, if it is one', async () => {
+  const issuer = await issuerOf();
+  const origin: string = await startServer((request, response) => {
+    if (request.url !== `${wellKnown}/mcp`) return response.writeHead(404).end();
+    const body = JSON.stringify(resourceDocument(`${origin}/mcp`, [issuer]));
+    return response.writeHead(200, { 'content-type': 'text/plain' }).end(body);
+  });
+  const { store } = await setUpOAuthStore();
+  expect(await store.resolve(serverConfig(`${origin}/mcp`), alice)).toMatchObject(missing);
+});
+
+test('the operator reads which documents are broken, and what is wrong with them', async () => {
+  const issuer = await withPages(
+    { '/.well-known/oauth-authorization-server': appPage, '/.well-known/openid-configuration': outOfOrder },
+    () => ({}),
+  );
+  const { origin, config } = await withPages({ [`${wellKnown}/mcp`]: outOfOrder }, (own) => ({
+    [`GET ${wellKnown}`]: resourceDocument(own, [issuer.origin]),
+  }));
+  const { store } = await setUpOAuthStore();
+  await expect(store.resolve(config, alice)).rejects.toMatchObject({
+    message: expect.stringMatching(/cannot be reached or gives no usable answer; try again later/),
+    detail:
+      `${origin}${wellKnown}/mcp answers with 500; the metadata of its sign-in server: ` +
+      `${issuer.origin}/.well-known/oauth-authorization-server is a page and no JSON; ` +
+      `${issuer.origin}/.well-known/openid-configuration answers with 500`,
+  });
+});
+
+test('what was known yesterday counts while the documents of a server are broken', async () => {
+  const issuer = await issuerOf();
+  let broken = false;
+  const origin: string = await startServer((request, response) => {
+    if (request.method === 'POST') return json(response, {});
+    if (broken) return response.writeHead(500).end();
+    return json(response, resourceDocument(`${origin}/mcp`, [issuer]));
+  });
+  const { store, later } = await setUpOAuthStore();
+  const config = serverConfig(`${origin}/mcp`);
+  await store.resolve(config, alice);
+  broken = true;
+  later(25 * 3_600_000);
+  expect(await store.resolve(config, alice)).toMatchObject(missing);
 });
 
 test('the second sign-in server is used when the first is away', async () => {
