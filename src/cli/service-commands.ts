@@ -43,6 +43,12 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await turns()).cancel,
   },
   {
+    name: 'agents check',
+    summary: 'reach the servers of the agents file, and show what agents get of them',
+    isDefault: true,
+    load: async () => (await import('./commands/agents-check.ts')).check,
+  },
+  {
     name: 'versions list',
     summary: 'show the versions of the workflow code, and the turns that wait with each',
     isDefault: 'also alone',

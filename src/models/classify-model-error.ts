@@ -55,7 +55,11 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
         `${subject} declined to answer because of its content policy${code}.`,
       );
     case 'length':
-      return failure('ModelContextTooLong', false, `A conversation is too long for ${model.spec}${code}.`);
+      return {
+        ...failure('ModelContextTooLong', false, `A conversation is too long for ${model.spec}${code}.`),
+        // Too many bytes, which are files rather than words.
+        ...(facts.status === 413 && { rejection: {} }),
+      };
     case 'unknown-model':
       return failure(
         'ModelRefusedRequest',

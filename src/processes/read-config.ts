@@ -4,9 +4,10 @@ import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { issuerProblem } from '../network/openid-issuer.ts';
 
-/** The configuration of this process; throws a `ConfigError` that lists every problem. */
-export function readConfig(): Config {
-  return loadConfig(process.env, process.cwd());
+/** The configuration of this process; throws a `ConfigError` that lists every problem. `agentsFile`: another than its own. */
+export function readConfig(agentsFile?: string): Config {
+  const env = { ...process.env, ...(agentsFile !== undefined && { INTERLUDE_CONFIG: agentsFile }) };
+  return loadConfig(env, process.cwd());
 }
 
 /** As `readConfig`, of a process that lets people in: whether its issuer answers belongs to what is checked. */

@@ -23,7 +23,7 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
 /** Servers also send base64 with line ends, without padding, in its URL alphabet, or as a data URL. */
 export function readFileContent(given: string): FileContent {
   const plain = given.replace(/^data:[^,]{0,100},/, '').replaceAll(/\s+/g, '');
-  const data = plain.replaceAll('-', '+').replaceAll('_', '/').replace(/=*$/, '');
+  const data = plain.replaceAll('-', '+').replaceAll('_', '/').replace(/={1,2}$/, '');
   if (data === '') return { kind: 'unknown', is: 'is empty' };
   if (!/^[A-Za-z0-9+/]+$/.test(data) || data.length % 4 === 1)
     return { kind: 'unknown', is: 'is not base64' };

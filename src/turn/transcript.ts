@@ -79,9 +79,20 @@ function withResults(message: AssistantModelMessage, results: Results): ModelMes
   });
   // Reasoning alone is no message.
   if (!content.some((part) => part.type !== 'reasoning')) return [];
-  const spoken: ModelMessage = { ...message, content };
+  const spoken: ModelMessage = { ...message, content: content.map(withArguments) };
   if (calls.length === 0) return [spoken];
   return [spoken, { role: 'tool', content: calls.map((call) => results.get(call) ?? withoutResult(call)) }];
+}
+
+/** A model may have written something else than an object, which providers reject; the result of the call says so. */
+function withArguments<Part extends { type: string }>(part: Part): Part {
+  return part.type !== 'tool-call' || ('input' in part && isRecord(part.input))
+    ? part
+    : { ...part, input: {} };
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function callsOf({ content }: AssistantModelMessage): ToolCallPart[] {

@@ -2,20 +2,20 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { withOwnNames } from '../../src/models/tool-schema/argument-names.ts';
 import { fitSchema } from '../../src/models/tool-schema/fit-schema.ts';
-import type { JsonSchema } from '../../src/models/tool-schema/fit-schema.ts';
+import type { Schema } from '../../src/elicitation/form/schema-keywords.ts';
 import { providersOf } from '../../src/models/tool-schema/provider-rules.ts';
 import type { Provider } from '../../src/models/tool-schema/provider-rules.ts';
 import { violations } from './schema-rules.ts';
 
 const text = { type: 'string' };
-const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
+const object = (properties: Schema, more: Schema = {}): Schema => ({
   type: 'object',
   properties,
   ...more,
 });
 
 /** What a provider rejects, from public reports, and what is made of it; null: only that it is accepted. */
-const rejected: [string, JsonSchema, JsonSchema | null][] = [
+const rejected: [string, Schema, Schema | null][] = [
   [
     'anyOf at the root',
     {
@@ -236,7 +236,7 @@ test('what providers accept stays as it is', () => {
   expect(fitSchema(broken, [])).toEqual({ kind: 'fits', schema: broken, names: {}, changes: [] });
 });
 
-test.each<[string, JsonSchema, RegExp]>([
+test.each<[string, Schema, RegExp]>([
   ['arguments that are a list', { type: 'array', items: text }, /of type "array"/],
   ['arguments that are one of two texts', { anyOf: [text, { type: 'number' }] }, /no object/],
   ['a schema that grows without end', explosive(30), /too large/],
@@ -318,8 +318,8 @@ test.each([
   expect(providersOf(spec, baseURL)).toEqual(expected);
 });
 
-function explosive(levels: number): JsonSchema {
-  const $defs: JsonSchema = {};
+function explosive(levels: number): Schema {
+  const $defs: Schema = {};
   for (let level = 0; level < levels; level++) {
     const next = level + 1 < levels ? { $ref: `#/$defs/L${level + 1}` } : text;
     $defs[`L${level}`] = object({ a: next, b: next });
@@ -327,8 +327,8 @@ function explosive(levels: number): JsonSchema {
   return object({ a: { $ref: '#/$defs/L0' } }, { $defs });
 }
 
-function deep(levels: number): JsonSchema {
-  let schema: JsonSchema = text;
+function deep(levels: number): Schema {
+  let schema: Schema = text;
   for (let level = 0; level < levels; level++) schema = object({ a: schema });
   return schema;
 }

@@ -32,6 +32,11 @@ const cases: { name: string; stored: Stored; expected: unknown[] }[] = [
     expected: [user('hi'), says(text('one moment'), call('a')), tool(result('a')), says(text('there'))],
   },
   {
+    name: 'arguments that are no object are an empty one',
+    stored: [user('hi'), says({ ...call('a'), input: '{"a":' }), tool(result('a'))],
+    expected: [user('hi'), says(call('a')), tool(result('a'))],
+  },
+  {
     name: 'a call without a result is told that it did not run',
     stored: [user('hi'), says(call('a')), user('never mind')],
     expected: [user('hi'), says(call('a')), tool(notRun('a')), user('never mind')],

@@ -4,12 +4,10 @@ import type { AgentConfig, Config, ServerConfig } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { ModelTool } from '../../remote/model-tools.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
-import type { DurableTool, OfferedTools } from '../durable-tools/offered-tools.ts';
+import type { OfferedTools } from '../durable-tools/offered-tools.ts';
 import { toDelegateTool, toRemoteAgentTool } from './delegate-tool.ts';
-import type { DelegateTool } from './delegate-tool.ts';
 import { toQuestionTool } from './question-tool.ts';
-import type { QuestionTool } from './question-tool.ts';
-import type { FittedTool, ToolFitter } from './fit-tools.ts';
+import type { AgentTool, FittedTool, ToolFitter } from './fit-tools.ts';
 
 interface Dependencies {
   agents: Config['agents'];
@@ -19,8 +17,6 @@ interface Dependencies {
   fitter: Pick<ToolFitter, 'fit'>;
   logger: Pick<Logger, 'warn'>;
 }
-
-export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool;
 
 export interface AgentTools {
   tools: FittedTool[];

@@ -7,9 +7,14 @@ import type { Logger } from 'pino';
 import type { AgentConfig, ProvidersConfig } from '../../config/config.ts';
 import type { ArgumentNames } from '../../models/tool-schema/argument-names.ts';
 import { fitSchema } from '../../models/tool-schema/fit-schema.ts';
-import { mostTools, providersOf } from '../../models/tool-schema/provider-rules.ts';
+import { mostToolsOf, providersOf } from '../../models/tool-schema/provider-rules.ts';
 import type { Provider } from '../../models/tool-schema/provider-rules.ts';
-import type { AgentTool } from './agent-tools.ts';
+import type { ModelTool } from '../../remote/model-tools.ts';
+import type { DurableTool } from '../durable-tools/offered-tools.ts';
+import type { DelegateTool } from './delegate-tool.ts';
+import type { QuestionTool } from './question-tool.ts';
+
+export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool;
 
 export type FittedTool = AgentTool & {
   /** From names of arguments that the model uses to those of the tool; absent where they are the same. */
@@ -61,7 +66,7 @@ export function createToolFitter({ providers, logger }: Parts): ToolFitter {
         };
         return rejected.size > 0 && rejected.has(keyOf(agent, offered)) ? [] : [offered];
       });
-      const most = Math.min(...of.map((provider) => mostTools[provider] ?? Infinity));
+      const most = mostToolsOf(agent.model);
       if (usable.length <= most) return usable;
       // The agent's own tools and delegates are few, and stay.
       const surplus = new Set<FittedTool>(

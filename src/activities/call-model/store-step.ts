@@ -21,8 +21,7 @@ import { delegationsRefused } from './delegation-limits.ts';
 import type { Delegate } from './delegation-limits.ts';
 import { isDelegateTool, taskIn } from './delegate-tool.ts';
 import { askUserTool, readModelQuestion } from './question-tool.ts';
-import type { AgentTool } from './agent-tools.ts';
-import type { FittedTool } from './fit-tools.ts';
+import type { AgentTool, FittedTool } from './fit-tools.ts';
 import { isToolCall, withFreshIds } from './unique-call-ids.ts';
 import type { ToolCallPart } from './unique-call-ids.ts';
 

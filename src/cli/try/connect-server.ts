@@ -102,7 +102,7 @@ function openTransport(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
   return new StdioTransport(
-    { ...target, cwd: process.cwd(), env: variables },
+    { cwd: process.cwd(), ...target, env: variables },
     { onErrorOutput, onStrayLine },
   );
 }

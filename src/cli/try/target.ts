@@ -1,7 +1,9 @@
 /** What is tried: a server at an address, or one that a command starts. */
 import { UsageError } from '../command.ts';
 
-export type Target = { kind: 'http'; url: URL } | { kind: 'process'; command: string; args: string[] };
+export type Target =
+  | { kind: 'http'; url: URL }
+  | { kind: 'process'; command: string; args: string[]; cwd?: string };
 
 /** Throws `UsageError`. */
 export function readTarget(words: readonly string[]): Target {

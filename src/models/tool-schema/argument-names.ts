@@ -25,7 +25,7 @@ export function renamedProperties(schema: unknown, rules: Names): Map<string, st
 }
 
 function fitName(name: string, { propertyName, unfitCharacter }: Names, taken: ReadonlySet<string>): string {
-  const clean = name.replaceAll(unfitCharacter, '_').replaceAll(/^_+|_+$/g, '');
+  const clean = name.replaceAll(unfitCharacter, '_').replaceAll(/^_|_$/g, '');
   const begun = /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`;
   const candidate = propertyName.test(clean) ? clean : begun;
   if (candidate !== '_' && propertyName.test(candidate) && !taken.has(candidate)) return candidate;

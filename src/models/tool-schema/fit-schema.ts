@@ -4,6 +4,7 @@
  * as it is. Pure.
  */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import type { Schema } from '../../elicitation/form/schema-keywords.ts';
 import { renamedProperties } from './argument-names.ts';
 import type { ArgumentNames } from './argument-names.ts';
 import { toGoogle } from './google-schema.ts';
@@ -13,11 +14,9 @@ import type { Provider, ProviderRules } from './provider-rules.ts';
 import { resolve } from './references.ts';
 import { mergeRoot } from './root.ts';
 
-export type JsonSchema = Record<string, unknown>;
-
 export type FittedSchema =
   /** `changes`: what was rewritten, each in a few words; empty where nothing was. */
-  | { kind: 'fits'; schema: JsonSchema; names: ArgumentNames; changes: string[] }
+  | { kind: 'fits'; schema: Schema; names: ArgumentNames; changes: string[] }
   /** `reason`: the rest of a sentence that begins with the tool. */
   | { kind: 'unfit'; reason: string };
 
@@ -28,7 +27,7 @@ const deepest = 100;
 class Unfit extends Error {}
 
 /** `providers`: all of them have to accept the result. None: the schema stays as it is. */
-export function fitSchema(schema: JsonSchema, providers: readonly Provider[]): FittedSchema {
+export function fitSchema(schema: Schema, providers: readonly Provider[]): FittedSchema {
   if (providers.length === 0) return { kind: 'fits', schema, names: {}, changes: [] };
   const rules = rulesOf(providers);
   const changes = new Set<string>();
@@ -52,7 +51,7 @@ export function fitSchema(schema: JsonSchema, providers: readonly Provider[]): F
 }
 
 interface Fit {
-  root: JsonSchema;
+  root: Schema;
   rules: ProviderRules;
   /** From the server's name of a property to that which is offered. */
   renamed: ReadonlyMap<string, string>;
@@ -67,12 +66,12 @@ interface Place {
   depth: number;
 }
 
-function fitRoot(fit: Fit, merged: JsonSchema): JsonSchema {
+function fitRoot(fit: Fit, merged: Schema): Schema {
   const fitted = fitNode(fit, merged, { path: '', inside: [], depth: 0 });
   return { ...fitted, type: 'object', properties: fitted['properties'] ?? {} };
 }
 
-function fitNode(fit: Fit, value: unknown, place: Place): JsonSchema {
+function fitNode(fit: Fit, value: unknown, place: Place): Schema {
   if (++fit.nodes > mostNodes) throw new Unfit('has a schema that is too large');
   if (value === true || value === undefined) return {};
   const at = place.path === '' ? 'the root' : place.path;
@@ -91,7 +90,7 @@ function fitNode(fit: Fit, value: unknown, place: Place): JsonSchema {
 }
 
 /** Beside a reference, other keywords count as well. */
-function fitReference(fit: Fit, value: JsonSchema, reference: string, place: Place): JsonSchema {
+function fitReference(fit: Fit, value: Schema, reference: string, place: Place): Schema {
   const { $ref: _, ...beside } = value;
   const at = place.path === '' ? 'the root' : place.path;
   const target = resolve(fit.root, reference);
@@ -113,9 +112,9 @@ function fitReference(fit: Fit, value: JsonSchema, reference: string, place: Pla
   return fitNode(fit, isRecord(target) ? { ...target, ...beside } : target, { ...place, inside, depth });
 }
 
-function fitKeywords(fit: Fit, value: JsonSchema, place: Place): JsonSchema {
+function fitKeywords(fit: Fit, value: Schema, place: Place): Schema {
   const { path, inside } = place;
-  const fitted: JsonSchema = {};
+  const fitted: Schema = {};
   const below = (schema: unknown, step: string) =>
     fitNode(fit, schema, { path: path + step, inside, depth: place.depth + 1 });
   for (const [keyword, given] of Object.entries(modernized(value))) {
@@ -127,7 +126,7 @@ function fitKeywords(fit: Fit, value: JsonSchema, place: Place): JsonSchema {
     switch (schemaKeywords[keyword]) {
       case 'schemas by property':
         fitted[keyword] = Object.fromEntries(
-          Object.entries(given as JsonSchema).map(([name, schema]) => [
+          Object.entries(given as Schema).map(([name, schema]) => [
             fit.renamed.get(name) ?? name,
             below(withoutRequired(schema), path === '' ? name : `.${name}`),
           ]),
@@ -137,7 +136,7 @@ function fitKeywords(fit: Fit, value: JsonSchema, place: Place): JsonSchema {
         // Only the root's own definitions are referred to.
         if (path !== '' || fit.rules.keepsReferences)
           fitted[keyword] = Object.fromEntries(
-            Object.entries(given as JsonSchema).map(([name, schema]) => [
+            Object.entries(given as Schema).map(([name, schema]) => [
               name,
               below(schema, `${keyword}.${name}`),
             ]),
@@ -169,9 +168,9 @@ function fitKeywords(fit: Fit, value: JsonSchema, place: Place): JsonSchema {
 }
 
 /** Keywords of older drafts as those of 2020-12. */
-function modernized(value: JsonSchema): JsonSchema {
+function modernized(value: Schema): Schema {
   const { items, additionalItems: _, ...rest } = value;
-  const modern: JsonSchema = { ...rest };
+  const modern: Schema = { ...rest };
   if (Array.isArray(items)) modern['items'] = oneOf(items);
   else if (items !== undefined) modern['items'] = items;
   else if (Array.isArray(value['prefixItems'])) modern['items'] = oneOf(value['prefixItems']);
@@ -194,7 +193,7 @@ function oneOf(schemas: unknown[]): unknown {
 }
 
 /** By the names that are offered. Draft 3 wrote `required: true` into the property. */
-function requiredOf({ renamed, note }: Fit, value: JsonSchema, { path }: Place): string[] {
+function requiredOf({ renamed, note }: Fit, value: Schema, { path }: Place): string[] {
   const properties = isRecord(value['properties']) ? value['properties'] : {};
   const list = Array.isArray(value['required']) ? value['required'] : [];
   const named = list.filter((name): name is string => typeof name === 'string');

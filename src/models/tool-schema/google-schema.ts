@@ -3,7 +3,7 @@
  * https://ai.google.dev/api/caching#Schema. Pure.
  */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { JsonSchema } from './fit-schema.ts';
+import type { Schema } from '../../elicitation/form/schema-keywords.ts';
 
 const keywords = new Set([
   ...[
@@ -32,12 +32,12 @@ const formats: Record<string, string[]> = {
 };
 
 /** Of a schema whose parts were converted already. */
-export function toGoogle(given: JsonSchema, path: string, note: (change: string) => void): JsonSchema {
+export function toGoogle(given: Schema, path: string, note: (change: string) => void): Schema {
   const at = path === '' ? '' : `${path}.`;
   let schema = withPartsOf(given);
   if (schema['const'] !== undefined) schema = { ...schema, enum: [schema['const']] };
   schema = withOneType(withValuesInWords(schema));
-  const kept: JsonSchema = {};
+  const kept: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
     const isFormat = keyword === 'format' && !formats[String(schema['type'])]?.includes(String(value));
     const isEmpty = keyword === 'properties' && path !== '' && Object.keys(value as object).length === 0;
@@ -57,21 +57,18 @@ export function toGoogle(given: JsonSchema, path: string, note: (change: string)
   return kept['anyOf'] === undefined ? kept : aloneWithChoice(kept);
 }
 
-function isBare({ type, anyOf }: JsonSchema): boolean {
+function isBare({ type, anyOf }: Schema): boolean {
   return type === undefined && anyOf === undefined;
 }
 
 /** `allOf` becomes one schema, `oneOf` another `anyOf`. */
-function withPartsOf({ allOf, oneOf, ...schema }: JsonSchema): JsonSchema {
+function withPartsOf({ allOf, oneOf, ...schema }: Schema): Schema {
   const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : [];
-  const properties = Object.assign(
-    {},
-    ...[...parts, schema].map((one) => one['properties'] ?? {}),
-  ) as JsonSchema;
+  const properties = Object.assign({}, ...[...parts, schema].map((one) => one['properties'] ?? {})) as Schema;
   const required = [...parts, schema].flatMap((one) =>
     Array.isArray(one['required']) ? one['required'] : [],
   );
-  const whole: JsonSchema = Object.assign({}, ...parts, schema) as JsonSchema;
+  const whole: Schema = Object.assign({}, ...parts, schema) as Schema;
   return {
     ...whole,
     ...(Array.isArray(oneOf) && { anyOf: whole['anyOf'] ?? oneOf }),
@@ -81,7 +78,7 @@ function withPartsOf({ allOf, oneOf, ...schema }: JsonSchema): JsonSchema {
 }
 
 /** Only texts may be listed. */
-function withValuesInWords(schema: JsonSchema): JsonSchema {
+function withValuesInWords(schema: Schema): Schema {
   const { enum: values, description, ...rest } = schema;
   if (!Array.isArray(values)) return schema;
   const texts = values.filter((value) => typeof value === 'string' && value !== '');
@@ -93,7 +90,7 @@ function withValuesInWords(schema: JsonSchema): JsonSchema {
 }
 
 /** A list of types is a choice; `null` is a mark. */
-function withOneType(schema: JsonSchema): JsonSchema {
+function withOneType(schema: Schema): Schema {
   const { type, ...rest } = schema;
   if (type === 'null') return { ...rest, nullable: true };
   if (!Array.isArray(type)) return schema;
@@ -116,9 +113,9 @@ function withOneType(schema: JsonSchema): JsonSchema {
 }
 
 /** Nothing may stand beside `anyOf`: what was there moves into the choices. */
-function aloneWithChoice({ anyOf, description, nullable }: JsonSchema): JsonSchema {
+function aloneWithChoice({ anyOf, description, nullable }: Schema): Schema {
   const given = Array.isArray(anyOf) ? anyOf.filter(isRecord) : [];
-  const isNothing = (choice: JsonSchema) => choice['nullable'] === true && isBare(choice);
+  const isNothing = (choice: Schema) => choice['nullable'] === true && isBare(choice);
   const choices = given.filter((choice) => !isNothing(choice));
   const marks = {
     ...((nullable === true || choices.length < given.length) && { nullable: true }),

@@ -51,5 +51,7 @@ export function providersOf(spec: string, baseURL: string | undefined): Provider
   }
 }
 
-/** The rest is left out: a longer list is rejected as a whole. */
-export const mostTools: Partial<Record<Provider, number>> = { openai: 128 };
+/** A longer list is rejected as a whole. Others that speak OpenAI's protocol have no such limit, or another one. */
+export function mostToolsOf(spec: string): number {
+  return spec.startsWith('openai:') ? 128 : Infinity;
+}

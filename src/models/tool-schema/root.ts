@@ -1,10 +1,10 @@
 /** The root of a tool's schema as a plain object: its alternatives become optional properties, and the model reads what belongs together. Pure. */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { JsonSchema } from './fit-schema.ts';
+import type { Schema } from '../../elicitation/form/schema-keywords.ts';
 import { resolve } from './references.ts';
 
 /** A text: why it cannot be one. */
-export function mergeRoot(schema: JsonSchema, note: (change: string) => void): JsonSchema | string {
+export function mergeRoot(schema: Schema, note: (change: string) => void): Schema | string {
   const flat = flatten(schema, schema, []);
   if (typeof flat === 'string') return flat;
   const { merged, alternatives } = flat;
@@ -19,17 +19,17 @@ export function mergeRoot(schema: JsonSchema, note: (change: string) => void): J
 
 const combiners = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const', 'if', 'then', 'else'];
 
-function isMerged(schema: JsonSchema): boolean {
+function isMerged(schema: Schema): boolean {
   return combiners.some((keyword) => schema[keyword] !== undefined);
 }
 
 interface Flat {
-  merged: JsonSchema;
+  merged: Schema;
   /** Sentences about what is to be given together. */
   alternatives: string[];
 }
 
-function flatten(schema: JsonSchema, root: JsonSchema, inside: readonly string[]): Flat | string {
+function flatten(schema: Schema, root: Schema, inside: readonly string[]): Flat | string {
   if (!mayBeObject(schema['type']))
     return `takes arguments of type ${JSON.stringify(schema['type'])}, and arguments are an object`;
   if (!isMerged(schema)) return { merged: schema, alternatives: [] };
@@ -75,7 +75,7 @@ function mayBeObject(type: unknown): boolean {
 }
 
 /** Those that can be an object. */
-function branches(given: unknown, root: JsonSchema, inside: readonly string[]): Flat[] {
+function branches(given: unknown, root: Schema, inside: readonly string[]): Flat[] {
   if (!Array.isArray(given)) return [];
   return given.flatMap((branch: unknown) => {
     const read = isRecord(branch) ? flatten(branch, root, inside) : 'no schema';
@@ -110,7 +110,7 @@ function either(base: Flat, of: Flat[]): Flat {
   };
 }
 
-function withParts(schema: JsonSchema, properties: JsonSchema, required: string[]): JsonSchema {
+function withParts(schema: Schema, properties: Schema, required: string[]): Schema {
   const { properties: _, required: __, ...rest } = schema;
   return {
     ...rest,
@@ -120,7 +120,7 @@ function withParts(schema: JsonSchema, properties: JsonSchema, required: string[
 }
 
 /** A property with two schemas may be either. */
-function merged(one: JsonSchema, other: JsonSchema): JsonSchema {
+function merged(one: Schema, other: Schema): Schema {
   const all = { ...one };
   for (const [name, schema] of Object.entries(other)) {
     const known = all[name];
@@ -136,7 +136,7 @@ function choicesOf(schema: unknown): unknown[] {
   return isChoice ? (schema['anyOf'] as unknown[]) : [schema];
 }
 
-function propertiesOf({ merged: { properties } }: Flat): JsonSchema {
+function propertiesOf({ merged: { properties } }: Flat): Schema {
   return isRecord(properties) ? properties : {};
 }
 

@@ -9,7 +9,11 @@ const toolSchema = z.object({
   name: z.string().min(1),
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
-  inputSchema: z.looseObject({ type: z.literal('object') }),
+  /** Whatever it is: for the model it is converted, and the server checks the arguments itself. */
+  inputSchema: z
+    .looseObject({})
+    .nullish()
+    .transform((schema) => schema ?? { type: 'object' }),
   annotations: z
     .object({ readOnlyHint: hint, idempotentHint: hint, destructiveHint: hint })
     .optional()
@@ -22,9 +26,19 @@ const unreadableName = 'its name is not 1 to 128 letters, digits and _ . / -';
 
 /** Older servers know nothing of headers for arguments, so there the keyword means nothing. */
 export function readTool(value: unknown, hasHeaders: boolean): CatalogueTool | LeftOut {
-  const { data } = toolSchema.safeParse(value);
-  if (!data) return leaveOut(value, 'its definition cannot be read');
+  const { data, error } = toolSchema.safeParse(value);
+  if (!data)
+    return leaveOut(
+      value,
+      `its definition has no usable "${error.issues[0]?.path[0]?.toString() ?? 'name'}"`,
+    );
   if (!toolName.test(data.name)) return leaveOut(value, unreadableName);
+  const { type = 'object' } = data.inputSchema;
+  if (type !== null && ![type].flat().includes('object'))
+    return leaveOut(
+      value,
+      `its inputSchema is of type ${JSON.stringify(type).slice(0, 40)}, and arguments are an object`,
+    );
   const reason = hasHeaders ? faultOfHeaders(data.inputSchema) : undefined;
   return reason === undefined ? withoutUndefined(data) : leaveOut(data, reason);
 }

@@ -60,7 +60,7 @@ describe('a conversation that the provider rejects', () => {
     const [warning, ...others] = warningsOf(it);
     expect(others).toEqual([]);
     expect(warning).toMatchObject({
-      leftOut: ['the result of the tool "list_issues" of server "tracker"'],
+      notSent: ['the result of the tool "list_issues" of server "tracker"'],
       said: 'Could not process image',
       status: 400,
     });
@@ -76,6 +76,17 @@ describe('a conversation that the provider rejects', () => {
     await it.callModel({ of: next });
     expect(it.server.requests).toHaveLength(4);
     expect(resultsIn(it.server.requests[3]!.body)).toEqual([expect.stringMatching(leftOut)]);
+  });
+
+  test('of too many bytes goes on without what was too much', async () => {
+    await using it = await openModelStep(
+      calls(),
+      rejects('request_too_large', {}, 413),
+      says('It was too large.'),
+    );
+    await afterResult(it, 'much');
+    await it.callModel({ step: 1 });
+    expect(resultsIn(it.server.requests[2]!.body)).toEqual([expect.stringMatching(leftOut)]);
   });
 
   test('is rejected once more by the attempt after a worker that died, which ends the same way', async () => {

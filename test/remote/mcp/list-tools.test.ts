@@ -172,18 +172,29 @@ test.each([
 test('one malformed tool does not hide the others, and odd hints are ignored', async () => {
   const tools = [
     tool('good', { annotations: { readOnlyHint: 'yes', idempotentHint: true } }),
-    { name: 'no schema' },
+    { name: 'bare' },
+    { name: 'untyped', inputSchema: { anyOf: [{ required: ['a'] }] } },
+    { name: 'nullable', inputSchema: { type: ['object', 'null'] } },
+    { name: 'listed', inputSchema: { type: 'array' } },
+    { name: 'worded', inputSchema: 'none' },
     tool(''),
     7,
   ];
   const { config } = await peer((message, response) => answer(message, response, { tools }));
   expect(await remote.listTools(config, credential, signal)).toEqual({
     kind: 'tools',
-    tools: [{ name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } }],
-    leftOut: ['no schema', '(without a name)', '(without a name)'].map((name) => ({
-      tool: name,
-      reason: 'its definition cannot be read',
-    })),
+    tools: [
+      { name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } },
+      { name: 'bare', inputSchema: { type: 'object' } },
+      { name: 'untyped', inputSchema: { anyOf: [{ required: ['a'] }] } },
+      { name: 'nullable', inputSchema: { type: ['object', 'null'] } },
+    ],
+    leftOut: [
+      { tool: 'listed', reason: 'its inputSchema is of type "array", and arguments are an object' },
+      { tool: 'worded', reason: 'its definition has no usable "inputSchema"' },
+      { tool: '(without a name)', reason: 'its definition has no usable "name"' },
+      { tool: '(without a name)', reason: 'its definition has no usable "name"' },
+    ],
     audience: 'tenant',
     freshMs: null,
   });

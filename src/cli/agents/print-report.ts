@@ -1,0 +1,127 @@
+/** The report as a person reads it: each server with its sign-in and what is to be known of its tools, each agent, and a count. */
+import { styleText } from 'node:util';
+import { bold, dim, oneLine, plain } from '../chat/wording.ts';
+import { countsOf, isMissed, isSignInWrong } from './report.ts';
+import type { AgentReport, Report, ServerReport, SignIn, ToolReport } from './report.ts';
+
+const good = styleText('green', '✓');
+const note = styleText('cyan', '~');
+const warning = styleText('yellow', '!');
+const wrong = styleText('red', '✗');
+
+export function reportLines(report: Report): string[] {
+  const { servers, agents } = report;
+  return [
+    '',
+    ...servers.flatMap((server) => [...serverLines(server), '']),
+    ...agentLines(agents, servers),
+    '',
+    lastLine(report),
+    '',
+  ];
+}
+
+function serverLines(server: ServerReport): string[] {
+  const { name, answered, place, protocol, signIn, brokenDocuments, tools, problem } = server;
+  const itself = answered
+    ? `${oneLine(`${answered.name} ${answered.version}`).trim()} · ${protocol} ${plain(answered.protocolVersion)} · `
+    : '';
+  return [
+    `  ${bold(oneLine(name))}  ${dim(itself + plain(place))}`,
+    ...(problem === undefined
+      ? []
+      : wrapped(problem).map((line, index) => `    ${index === 0 ? wrong : ' '} ${line}`)),
+    ...signInLines(signIn),
+    ...brokenDocuments.map((document) => `    ${warning} ${plain(document)}; another place was used`),
+    ...(tools ? toolLines(tools) : problem === undefined && protocol === 'MCP' ? [notListed(server)] : []),
+  ];
+}
+
+function signInLines(signIn: SignIn): string[] {
+  const mark = isSignInWrong(signIn) ? wrong : good;
+  switch (signIn.kind) {
+    case 'none':
+      return [];
+    case 'nango':
+      return [`    ${good} accounts are kept in Nango`];
+    case 'vault':
+      return [`    ${good} users give a key`];
+    case 'failed':
+      return [`    ${mark} sign-in: ${plain(signIn.why)}`];
+    case 'oauth': {
+      const scopes = signIn.scopes.length > 0 ? `, scopes ${oneLine(signIn.scopes.join(' '))}` : '';
+      return [`    ${mark} sign-in at ${plain(signIn.issuer)}, ${clients[signIn.client]}${scopes}`];
+    }
+    default:
+      return signIn satisfies never;
+  }
+}
+
+const clients: Record<Extract<SignIn, { kind: 'oauth' }>['client'], string> = {
+  configured: 'as the client in the agents file',
+  document: 'as the client that our document describes',
+  registered: 'where we register ourselves',
+  none: 'where a client has to be registered by hand and written as oauth.clientId and oauth.issuer',
+};
+
+function notListed({ name, place, signIn }: ServerReport): string {
+  const how = signIn.kind === 'oauth' ? ` or interlude try ${plain(place)} to sign in` : '';
+  return dim(`      its tools are an account's: --token ${oneLine(name)}=…${how}`);
+}
+
+function toolLines(tools: ToolReport[]): string[] {
+  const missed = tools.filter(isMissed);
+  const converted = tools.filter((tool) => !isMissed(tool) && tool.models.length > 0);
+  const width = Math.max(0, ...[...missed, ...converted].map(({ name }) => oneLine(name).length)) + 2;
+  const counts = [
+    count(tools.length, 'tool'),
+    converted.length > 0 && `${converted.length} with another schema`,
+    missed.length > 0 && `${missed.length} left out`,
+  ];
+  return [
+    `    ${tools.length === 0 ? warning : good} ${counts.filter(Boolean).join(', ')}`,
+    ...[...missed, ...converted].flatMap((tool) => toolLine(tool, width)),
+  ];
+}
+
+function toolLine({ name, leftOut, models }: ToolReport, width: number): string[] {
+  const shown = oneLine(name).padEnd(width);
+  if (leftOut !== undefined) return [`      ${wrong} ${shown}left out: ${plain(leftOut)}`];
+  // Several models often read the same.
+  const byWords = Map.groupBy(models, (one) => one.leftOut ?? (one.converted ?? []).join('; '));
+  return [...byWords].map(([words, of], index) => {
+    const isLeftOut = of[0]?.leftOut !== undefined;
+    const label = index === 0 ? shown : ' '.repeat(width);
+    const what = isLeftOut ? `left out, because it ${oneLine(words)}` : oneLine(words);
+    return `      ${isLeftOut ? wrong : note} ${label}${what} ${dim(`(${of.map(({ model }) => plain(model)).join(', ')})`)}`;
+  });
+}
+
+function agentLines(agents: AgentReport[], servers: ServerReport[]): string[] {
+  const width = Math.max(0, ...agents.map(({ name }) => name.length)) + 2;
+  const models = Math.max(0, ...agents.map(({ model }) => model.length)) + 2;
+  const hasAll = servers.every(({ tools, protocol }) => tools !== undefined || protocol === 'A2A');
+  return agents.flatMap(({ name, model, tools, problems }) => [
+    `  ${bold(name.padEnd(width))}${model.padEnd(models)}${dim(`${hasAll ? '' : 'at least '}${count(tools, 'tool')} of servers`)}`,
+    ...problems.map((problem) => `    ${wrong} ${plain(problem)}`),
+  ]);
+}
+
+function lastLine(report: Report): string {
+  const { errors, warnings } = countsOf(report);
+  const looked = dim(` · ${count(report.servers.length, 'server')}, ${count(report.agents.length, 'agent')}`);
+  const counts = [errors > 0 && count(errors, 'error'), warnings > 0 && count(warnings, 'warning')].filter(
+    Boolean,
+  );
+  return counts.length > 0 ? `  ${counts.join(', ')}${looked}` : `  ${good} nothing is missing${looked}`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function wrapped(text: string): string[] {
+  return plain(text)
+    .split('\n')
+    .map((line) => line.trim());
+}

@@ -1,0 +1,228 @@
+/** `interlude agents check` with real servers: what they offer, how one signs in there, and what is wrong with them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkAgents } from '../../../src/cli/agents/check-agents.ts';
+import { check } from '../../../src/cli/commands/agents-check.ts';
+import { readArguments } from '../../../src/cli/read-arguments.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { json, startServer } from '../../credentials/guarded-server.ts';
+import { freePort } from '../../free-port.ts';
+import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+
+type Values = Parameters<typeof checkAgents>[1];
+
+/** Runs the command on this agents file, in JSON as in YAML. */
+async function agentsCheck(file: object, ...words: string[]) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'interlude-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const config = path.join(folder, 'agents.yaml');
+  await writeFile(config, JSON.stringify(file));
+  const given = readArguments(check, words);
+  if (!given) throw new Error('help was asked for');
+  const env = {
+    INTERLUDE_CONFIG: config,
+    OPENAI_API_KEY: 'sk-1',
+    ANTHROPIC_API_KEY: 'sk-2',
+    HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    PATH: process.env['PATH'],
+  };
+  let output = '';
+  const code = await checkAgents(loadConfig(env, folder), given.values as unknown as Values, {
+    env,
+    signal: new AbortController().signal,
+    print: (text) => void (output += stripVTControlCharacters(text)),
+  });
+  return { code, output };
+}
+
+async function mcpServer(tools: object[]) {
+  const server = await startRawMcpServer({
+    era: 'legacy',
+    on: { 'tools/list': (message, response) => answer(message, response, { tools }) },
+  });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+const text = { type: 'string' };
+const sound = { name: 'list', inputSchema: { type: 'object', properties: { a: text } } };
+const bracketed = { name: 'search', inputSchema: { type: 'object', properties: { 'filter[name]': text } } };
+const loop = { $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } } } } };
+const open = { credentialScope: 'none' };
+
+test('says of each server what it is, and of each tool what a model would get', async () => {
+  const shop = await mcpServer([
+    sound,
+    bracketed,
+    { name: 'rows', inputSchema: { type: 'array' } },
+    { name: 'tree', inputSchema: { ...loop, type: 'object', properties: { root: { $ref: '#/$defs/L' } } } },
+  ]);
+  const { code, output } = await agentsCheck({
+    servers: { shop: { url: shop.config.url, ...open } },
+    agents: {
+      helper: { model: 'anthropic:claude', servers: ['shop'] },
+      clerk: { model: 'openai:gpt', servers: [{ name: 'shop', tools: ['list', 'lost'] }] },
+    },
+  });
+  expect(output).toBe(`
+  shop  raw 1 · MCP 2025-11-25 · ${shop.config.url}
+    ✓ 4 tools, 1 with another schema, 1 left out
+      ✗ rows    left out: its inputSchema is of type "array", and arguments are an object
+      ~ search  filter[name] is offered as filter_name (anthropic:claude)
+
+  helper  anthropic:claude  3 tools of servers
+  clerk   openai:gpt        1 tool of servers
+    ✗ shop has no tool "lost" (did you mean list?)
+
+  2 errors · 1 server, 2 agents
+
+`);
+  expect(code).toBe(1);
+  expect(shop.count('tools/call')).toBe(0);
+});
+
+test('names the server that cannot be reached, and the program that cannot be started', async () => {
+  const port = await freePort();
+  const { code, output } = await agentsCheck({
+    servers: {
+      gone: { url: `http://127.0.0.1:${port}/mcp`, ...open },
+      local: { command: ['no-such-program'] },
+    },
+    agents: { helper: { model: 'openai:gpt', servers: ['gone', 'local'] } },
+  });
+  expect(code).toBe(1);
+  expect(output).toContain(`✗ Nothing answers at http://127.0.0.1:${port}/mcp (ECONNREFUSED).`);
+  expect(output).toContain('✗ no-such-program cannot be started: there is no such command.');
+});
+
+test('says how one signs in, which documents are broken, and asks nothing without an account', async () => {
+  const asked: string[] = [];
+  const origin: string = await startServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    switch (request.url) {
+      case '/.well-known/oauth-protected-resource/mcp':
+        return response.writeHead(500).end();
+      case '/.well-known/oauth-protected-resource':
+        return json(response, {
+          resource: origin,
+          authorization_servers: [origin],
+          scopes_supported: ['read'],
+        });
+      case '/.well-known/oauth-authorization-server':
+        return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>App</p>');
+      case '/.well-known/openid-configuration':
+        return json(response, {
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          jwks_uri: `${origin}/jwks`,
+          response_types_supported: ['code'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256'],
+          code_challenge_methods_supported: ['S256'],
+        });
+      default:
+        return response.writeHead(404).end();
+    }
+  });
+  const file = {
+    servers: { tracker: { url: `${origin}/mcp`, store: 'oauth' } },
+    agents: { helper: { model: 'openai:gpt', servers: ['tracker'] } },
+  };
+  const { code, output } = await agentsCheck(file);
+  expect(output).toBe(`
+  tracker  ${origin}/mcp
+    ✓ sign-in at ${origin}, where we register ourselves, scopes read
+    ! ${origin}/.well-known/oauth-protected-resource/mcp answers with 500; another place was used
+    ! ${origin}/.well-known/oauth-authorization-server is a page and no JSON; another place was used
+      its tools are an account's: --token tracker=… or interlude try ${origin}/mcp to sign in
+
+  helper  openai:gpt  at least 0 tools of servers
+
+  2 warnings · 1 server, 1 agent
+
+`);
+  expect(code).toBe(0);
+  expect(asked).not.toContainEqual(expect.stringMatching(/^POST/));
+});
+
+test('says why nobody can sign in', async () => {
+  const origin: string = await startServer((request, response) => {
+    if (request.method === 'POST') return response.writeHead(401).end();
+    return response.writeHead(request.url?.includes('authorization-server') ? 500 : 404).end();
+  });
+  const file = {
+    servers: { tracker: { url: `${origin}/mcp`, store: 'oauth' } },
+    agents: { helper: { model: 'openai:gpt', servers: ['tracker'] } },
+  };
+  const { code, output } = await agentsCheck(file);
+  expect(code).toBe(1);
+  expect(output).toContain(`${origin}/.well-known/oauth-authorization-server answers with 500`);
+});
+
+test('lists the tools of an account with a token, and gives programs one object', async () => {
+  const shop = await mcpServer([sound, bracketed]);
+  const { code, output } = await agentsCheck(
+    {
+      servers: {
+        shop: { url: shop.config.url, store: 'vault' },
+        other: { url: 'http://127.0.0.1:1/mcp', store: 'vault' },
+      },
+      agents: { helper: { model: 'openai-compatible:llama', servers: ['shop', 'other'] } },
+      providers: { 'openai-compatible': { baseURL: 'http://127.0.0.1:1/v1' } },
+    },
+    '--json',
+    '--server',
+    'shop',
+    '--token',
+    'shop=secret-token',
+  );
+  expect(JSON.parse(output)).toEqual({
+    servers: [
+      {
+        name: 'shop',
+        title: 'shop',
+        place: shop.config.url,
+        protocol: 'MCP',
+        signIn: { kind: 'vault' },
+        brokenDocuments: [],
+        answered: { name: 'raw', version: '1', era: 'legacy', protocolVersion: '2025-11-25' },
+        tools: [
+          { name: 'list', models: [] },
+          {
+            name: 'search',
+            models: [
+              { model: 'openai-compatible:llama', converted: ['filter[name] is offered as filter_name'] },
+            ],
+          },
+        ],
+      },
+    ],
+    agents: [{ name: 'helper', model: 'openai-compatible:llama', tools: 2, problems: [] }],
+    errors: 0,
+    warnings: 0,
+    exitCode: 0,
+  });
+  expect(code).toBe(0);
+  expect(output).not.toContain('secret-token');
+});
+
+test.each([
+  [['--server', 'sop'], /no server "sop" \(did you mean shop\?\)/],
+  [['--token', 'shop'], /--token is <server>=<token>/],
+  [['--timeout', '15'], /--timeout 15 is no duration/],
+])('%j is a wrong command line', async (words, message) => {
+  const file = {
+    servers: { shop: { url: 'http://127.0.0.1:1/mcp', ...open } },
+    agents: { helper: { model: 'openai:gpt', servers: ['shop'] } },
+  };
+  await expect(agentsCheck(file, ...words)).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringMatching(message),
+  });
+});
