@@ -23,7 +23,10 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
 /** Servers also send base64 with line ends, without padding, in its URL alphabet, or as a data URL. */
 export function readFileContent(given: string): FileContent {
   const plain = given.replace(/^data:[^,]{0,100},/, '').replaceAll(/\s+/g, '');
-  const data = plain.replaceAll('-', '+').replaceAll('_', '/').replace(/={1,2}$/, '');
+  const data = plain
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
   if (data === '') return { kind: 'unknown', is: 'is empty' };
   if (!/^[A-Za-z0-9+/]+$/.test(data) || data.length % 4 === 1)
     return { kind: 'unknown', is: 'is not base64' };
@@ -42,5 +45,5 @@ function kindOf(head: Buffer): string {
   const text = head.toString();
   if (/^[\s\uFEFF]*<(!doctype html|html|head|body)\b/i.test(text)) return 'an HTML page';
   // The last character may be cut in two.
-  return /[\0-\b\u000E-\u001F\uFFFD]/.test(text.slice(0, -1)) ? 'of another type' : 'text';
+  return /(?![\t\n\f\r])\p{Cc}|\uFFFD/u.test(text.slice(0, -1)) ? 'of another type' : 'text';
 }

@@ -81,7 +81,7 @@ function googles(value: Json, at: string, found: string[]): void {
     format !== undefined &&
     !['enum', 'date-time', 'int32', 'int64', 'float', 'double'].includes(format as string)
   )
-    found.push(`${at}: format ${String(format)}`);
+    found.push(`${at}: format ${JSON.stringify(format)}`);
   if (at !== '' && isObject(properties) && Object.keys(properties).length === 0)
     found.push(`${at}: empty properties`);
   for (const name of Array.isArray(required) ? required : [])

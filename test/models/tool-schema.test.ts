@@ -65,7 +65,12 @@ const rejected: [string, Schema, Schema | null][] = [
   ],
   [
     'conditions at the root',
-    { ...object({ a: text }), if: { required: ['a'] }, then: object({ b: text }, { required: ['b'] }) },
+    {
+      ...object({ a: text }),
+      ...(JSON.parse(
+        '{"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}},"required":["b"]}}',
+      ) as Schema),
+    },
     object({ a: text, b: text }),
   ],
   ['no type at the root', { properties: { a: text } }, object({ a: text })],
@@ -201,7 +206,7 @@ describe.each(rejected)('%s', (_, schema, expected) => {
     if (fitted.kind === 'unfit') throw new Error(fitted.reason);
     expect(of.flatMap((provider) => violations(fitted.schema, provider))).toEqual([]);
     expect(new Ajv2020({ strict: false }).validateSchema(fitted.schema)).toBe(true);
-    if (expected && !of.includes('google')) expect(fitted.schema).toEqual(expected);
+    expect(fitted.schema).toEqual(of.includes('google') ? fitted.schema : (expected ?? fitted.schema));
     // Twice is once, and nobody else's schema is touched.
     expect(fitSchema(fitted.schema, of)).toMatchObject({ schema: fitted.schema, names: {} });
     expect(schema).toEqual(given);
@@ -278,6 +283,8 @@ describe('arguments go to the server under its own names', () => {
       own === 'filter[name]' ? [name] : [],
     );
     expect(renamed).toMatch(/^filter_name_[0-9a-f]{8}$/);
+    // A schema that contains itself ends somewhere for Google; what is below has no names of its own.
+    const more = of.includes('google') ? { c_d: '3' } : { 'c d': '3' };
     const said = {
       [renamed]: 'x',
       filter_name: 'y',
@@ -288,10 +295,7 @@ describe('arguments go to the server under its own names', () => {
     expect(withOwnNames(said, fitted.schema, fitted.names)).toEqual({
       'filter[name]': 'x',
       filter_name: 'y',
-      rows: [
-        { 'a b': '1' },
-        { 'c d': '2', more: of.includes('google') ? expect.anything() : { 'c d': '3' } },
-      ],
+      rows: [{ 'a b': '1' }, { 'c d': '2', more }],
       free: { a_b: 'as it is', [renamed]: 'as it is' },
       unknown: { a_b: 'as it is' },
     });

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startMcpServer } from '../servers/mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
+import { pdf, png } from '../images.ts';
 
 const temporal = useDevelopmentServer();
 let stack = new AsyncDisposableStack();
@@ -17,10 +18,10 @@ afterEach(async () => {
 const everything: CallToolResult = {
   content: [
     { type: 'text', text: 'a map', annotations: { audience: ['user'], priority: 0.5 } },
-    { type: 'image', data: 'aW1n', mimeType: 'image/png' },
+    { type: 'image', data: png, mimeType: 'image/png' },
     { type: 'audio', data: 'c25k', mimeType: 'audio/wav' },
     { type: 'resource', resource: { uri: 'file:///a.txt', text: 'inside', mimeType: 'text/plain' } },
-    { type: 'resource', resource: { uri: 'file:///b.pdf', blob: 'cGRm', mimeType: 'application/pdf' } },
+    { type: 'resource', resource: { uri: 'file:///b.pdf', blob: pdf, mimeType: 'application/pdf' } },
     {
       type: 'resource_link',
       uri: 'https://maps.example/lisbon',

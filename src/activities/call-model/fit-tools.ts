@@ -32,10 +32,7 @@ interface Parts {
   logger: Pick<Logger, 'warn'>;
 }
 
-export function providersOfAgent(
-  { model }: Pick<AgentConfig, 'model'>,
-  providers: ProvidersConfig,
-): Provider[] {
+function providersOfAgent({ model }: Pick<AgentConfig, 'model'>, providers: ProvidersConfig): Provider[] {
   return providersOf(model, providers['openai-compatible']?.baseURL);
 }
 

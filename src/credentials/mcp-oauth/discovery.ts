@@ -81,7 +81,7 @@ async function needsOf(parts: Parts, server: ServerConfig): Promise<Needs> {
     const { needs, isCertain } = await findNeeds(parts, server, broken);
     if (broken.length > 0) parts.onBroken?.(server, broken);
     // What held yesterday counts more than what is left while its documents are broken.
-    if (isUsable && broken.length > 0) return admitted(parts, server, known.value);
+    if (isUsable && broken.length > 0) return await admitted(parts, server, known.value);
     if (isCertain) await parts.records.remember(key, needs);
     return needs;
   } catch (error) {

@@ -1,30 +1,15 @@
 /** The keywords of JSON Schema 2020-12, and which values they may have. A keyword that is not one of them means nothing. Pure. */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 
+type SchemaKeyword = 'schema' | 'list of schemas' | 'schemas by property' | 'schemas by name';
+
 /** Keywords whose values are schemas. */
-export const schemaKeywords: Record<
-  string,
-  'schema' | 'list of schemas' | 'schemas by property' | 'schemas by name'
-> = {
+export const schemaKeywords: Record<string, SchemaKeyword | undefined> = {
   properties: 'schemas by property',
-  patternProperties: 'schemas by name',
-  dependentSchemas: 'schemas by name',
-  $defs: 'schemas by name',
-  definitions: 'schemas by name',
-  anyOf: 'list of schemas',
-  oneOf: 'list of schemas',
-  allOf: 'list of schemas',
-  prefixItems: 'list of schemas',
-  items: 'schema',
-  contains: 'schema',
-  not: 'schema',
-  if: 'schema',
-  then: 'schema',
-  else: 'schema',
-  additionalProperties: 'schema',
-  propertyNames: 'schema',
-  unevaluatedProperties: 'schema',
-  unevaluatedItems: 'schema',
+  ...all('schemas by name', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'),
+  ...all('list of schemas', 'anyOf', 'oneOf', 'allOf', 'prefixItems'),
+  ...all('schema', 'items', 'contains', 'not', 'if', 'then', 'else', 'additionalProperties', 'propertyNames'),
+  ...all('schema', 'unevaluatedProperties', 'unevaluatedItems'),
 };
 
 const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
@@ -108,6 +93,6 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-function all<Test>(test: Test, ...keywords: string[]): Record<string, Test> {
-  return Object.fromEntries(keywords.map((keyword) => [keyword, test]));
+function all<const Value>(value: Value, ...keywords: string[]): Record<string, Value> {
+  return Object.fromEntries(keywords.map((keyword) => [keyword, value]));
 }

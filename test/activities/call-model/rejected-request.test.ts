@@ -128,7 +128,7 @@ describe('a conversation that the provider rejects', () => {
   ])('because it is %s is left as it is', async (_, reply) => {
     await using it = await openModelStep(calls(), reply, says('never'));
     await afterResult(it, 'sound');
-    await expect(it.callModel({ step: 1 })).rejects.toThrow();
+    await expect(it.callModel({ step: 1 })).rejects.toMatchObject({ name: 'ApplicationFailure' });
     expect(it.server.requests).toHaveLength(2);
   });
 });

@@ -68,6 +68,29 @@ export function stepsContract(subject: () => Subject): void {
       expect(await storage.steps.begin(turn, of(1, 1))).toEqual({ kind: 'begun', isRepeat: false });
     });
 
+    test('mark what the model is no longer given, with the step and in its conversation only', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      const elsewhere = await begunTurn(storage);
+      for (const one of [turn, elsewhere])
+        await storage.steps.keep(one, of(1), { ...left('one'), calls: [] });
+      const second = {
+        ...left('two'),
+        calls: [],
+        events: [],
+        leftOut: new Map([['one', 'results']] as const),
+      };
+      expect(await storage.steps.keep(turn, of(1, 1), second)).toEqual(keptAnew);
+      const marked = async (one: TurnRef) =>
+        (await other.messages.list(one)).flatMap(({ id, leftOut }) => (leftOut ? [[id, leftOut]] : []));
+      expect(await marked(turn)).toEqual([['one', 'results']]);
+      expect(await marked(elsewhere)).toEqual([]);
+      // Another attempt at the step that is kept marks nothing.
+      const late = { ...second, leftOut: new Map([['two', 'files']] as const) };
+      expect(await storage.steps.keep(turn, of(2, 1), late)).toEqual(keptBefore);
+      expect(await marked(turn)).toEqual([['one', 'results']]);
+    });
+
     test('that cannot be kept whole leave nothing', async () => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
