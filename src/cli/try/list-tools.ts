@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { clauses } from '../../testing/call/fault.ts';
 import { oneLine } from '../chat/wording.ts';
 import { exitCodes, TryError } from './exit-codes.ts';
+import { asListed, passOddTools } from '../../remote/mcp/listed-tools.ts';
 import { faultOfHeaders } from '../../remote/mcp/modern/parameter-headers.ts';
 
 const toolSchema = z.looseObject({
@@ -69,6 +70,7 @@ async function readList(client: Client, { timeoutMs, signal }: ListOptions): Pro
   const problems = new Set<string>();
   const names = new Set<string>();
   const isModern = client.getProtocolEra() === 'modern';
+  passOddTools(client);
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page++) {
     const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
@@ -76,7 +78,7 @@ async function readList(client: Client, { timeoutMs, signal }: ListOptions): Pro
       timeout: timeoutMs,
       signal,
     });
-    for (const one of listed) {
+    for (const one of listed.map(asListed)) {
       const { data } = toolSchema.safeParse(one);
       if (!data) {
         problems.add('A tool without a name is listed.');

@@ -31,6 +31,18 @@ export function skippingBroken(fetch: FetchLike, member: string, broken: Broken)
   };
 }
 
+/** As `skippingBroken`, for all requests of a sign-in: those for other documents pass. */
+export function skippingBrokenDocuments(fetch: FetchLike): FetchLike {
+  const broken: Broken = [];
+  const resources = skippingBroken(fetch, 'resource', broken);
+  const metadata = skippingBroken(fetch, 'issuer', broken);
+  return (url, init) => {
+    const { pathname } = new URL(url);
+    if (pathname.includes('/.well-known/oauth-protected-resource')) return resources(url, init);
+    return pathname.includes('/.well-known/') ? metadata(url, init) : fetch(url, init);
+  };
+}
+
 /** Null: there is none, which is no fault. */
 export function faultOfStatus({ status }: Response): string | null {
   return status >= 500 ? `answers with ${status}` : null;

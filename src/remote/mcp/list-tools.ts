@@ -11,6 +11,7 @@ import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
+import { asListed, passOddTools } from './listed-tools.ts';
 import { leaveOut, readTool } from './read-tool.ts';
 import type { ServerEras } from './server-eras.ts';
 
@@ -73,6 +74,7 @@ async function readPages({ client }: Connection, signal: AbortSignal): Promise<L
   const list = createToolList(isModern);
   let { audience, freshMs } = unstated;
   if (!isModern && client.getServerCapabilities()?.tools?.listChanged === true) freshMs = changeableMs;
+  passOddTools(client);
   const cursors = new Set<string>();
   let cursor: string | undefined;
   do {
@@ -101,7 +103,7 @@ function createToolList(hasHeaders: boolean) {
     add(page: unknown[]) {
       bytes += Buffer.byteLength(JSON.stringify(page));
       for (const value of page) {
-        const read = readTool(value, hasHeaders);
+        const read = readTool(asListed(value), hasHeaders);
         if ('reason' in read) leftOut.push(read);
         else if (names.has(read.name)) leftOut.push(leaveOut(read, 'another tool has the same name'));
         else tools.push(read);

@@ -39,10 +39,11 @@ async function agentsCheck(file: object, ...words: string[]) {
   return { code, output };
 }
 
-async function mcpServer(tools: object[]) {
+async function mcpServer(tools: object[], era: 'modern' | 'legacy' = 'legacy') {
+  const page = { tools, ...(era === 'modern' && { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }) };
   const server = await startRawMcpServer({
-    era: 'legacy',
-    on: { 'tools/list': (message, response) => answer(message, response, { tools }) },
+    era,
+    on: { 'tools/list': (message, response) => answer(message, response, page) },
   });
   onTestFinished(() => server.stop());
   return server;
@@ -54,22 +55,28 @@ const bracketed = { name: 'search', inputSchema: { type: 'object', properties: {
 const loop = { $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } } } } };
 const open = { credentialScope: 'none' };
 
-test('says of each server what it is, and of each tool what a model would get', async () => {
-  const shop = await mcpServer([
-    sound,
-    bracketed,
-    { name: 'rows', inputSchema: { type: 'array' } },
-    { name: 'tree', inputSchema: { ...loop, type: 'object', properties: { root: { $ref: '#/$defs/L' } } } },
-  ]);
-  const { code, output } = await agentsCheck({
-    servers: { shop: { url: shop.config.url, ...open } },
-    agents: {
-      helper: { model: 'anthropic:claude', servers: ['shop'] },
-      clerk: { model: 'openai:gpt', servers: [{ name: 'shop', tools: ['list', 'lost'] }] },
-    },
-  });
-  expect(output).toBe(`
-  shop  raw 1 · MCP 2025-11-25 · ${shop.config.url}
+test.each([
+  ['modern', 'server · MCP 2026-07-28'],
+  ['legacy', 'raw 1 · MCP 2025-11-25'],
+] as const)(
+  'says of a %s server what it is, and of each tool what a model would get',
+  async (era, itself) => {
+    const tools = [
+      sound,
+      bracketed,
+      { name: 'rows', inputSchema: { type: 'array' } },
+      { name: 'tree', inputSchema: { ...loop, type: 'object', properties: { root: { $ref: '#/$defs/L' } } } },
+    ];
+    const shop = await mcpServer(tools, era);
+    const { code, output } = await agentsCheck({
+      servers: { shop: { url: shop.config.url, ...open } },
+      agents: {
+        helper: { model: 'anthropic:claude', servers: ['shop'] },
+        clerk: { model: 'openai:gpt', servers: [{ name: 'shop', tools: ['list', 'lost'] }] },
+      },
+    });
+    expect(output).toBe(`
+  shop  ${itself} · ${shop.config.url}
     ✓ 4 tools, 1 with another schema, 1 left out
       ✗ rows    left out: its inputSchema is of type "array", and arguments are an object
       ~ search  filter[name] is offered as filter_name (anthropic:claude)
@@ -81,9 +88,10 @@ test('says of each server what it is, and of each tool what a model would get', 
   2 errors · 1 server, 2 agents
 
 `);
-  expect(code).toBe(1);
-  expect(shop.count('tools/call')).toBe(0);
-});
+    expect(code).toBe(1);
+    expect(shop.count('tools/call')).toBe(0);
+  },
+);
 
 test('names the server that cannot be reached, and the program that cannot be started', async () => {
   const port = await freePort();

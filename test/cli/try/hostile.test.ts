@@ -84,11 +84,14 @@ describe('words that would rewrite the screen are shown without what does it:', 
     expect((wrong as Error).message).not.toMatch(rewritesTheScreen);
   });
 
-  test('in a list that cannot be read', async () => {
+  test('in a list with a tool that breaks the protocol', async () => {
     const wrong = await startPlayingServer({ tools: [{ ...tool, inputSchema: { type: tricky } }] });
     const { code, errors } = await runTryCommand([wrong.url]);
     await wrong.stop();
-    expect([code, errors]).toEqual([4, expect.stringContaining('It does not list its tools: ')]);
+    expect([code, errors]).toEqual([
+      0,
+      expect.stringContaining('its inputSchema is not of "type": "object"'),
+    ]);
     expect(errors).not.toMatch(rewritesTheScreen);
   });
 

@@ -169,36 +169,48 @@ test.each([
   expect(count('tools/list')).toBeLessThanOrEqual(listLimits.pages + 1);
 });
 
-test('one malformed tool does not hide the others, and odd hints are ignored', async () => {
-  const tools = [
-    tool('good', { annotations: { readOnlyHint: 'yes', idempotentHint: true } }),
-    { name: 'bare' },
-    { name: 'untyped', inputSchema: { anyOf: [{ required: ['a'] }] } },
-    { name: 'nullable', inputSchema: { type: ['object', 'null'] } },
-    { name: 'listed', inputSchema: { type: 'array' } },
-    { name: 'worded', inputSchema: 'none' },
-    tool(''),
-    7,
-  ];
-  const { config } = await peer((message, response) => answer(message, response, { tools }));
-  expect(await remote.listTools(config, credential, signal)).toEqual({
-    kind: 'tools',
-    tools: [
-      { name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } },
-      { name: 'bare', inputSchema: { type: 'object' } },
+test.each(['modern', 'legacy'] as const)(
+  'in a %s list, one malformed tool does not hide the others, and odd hints are ignored',
+  async (era) => {
+    const tools = [
+      tool('good', { annotations: { readOnlyHint: 'yes', idempotentHint: true } }),
+      { name: 'bare' },
       { name: 'untyped', inputSchema: { anyOf: [{ required: ['a'] }] } },
       { name: 'nullable', inputSchema: { type: ['object', 'null'] } },
-    ],
-    leftOut: [
-      { tool: 'listed', reason: 'its inputSchema is of type "array", and arguments are an object' },
-      { tool: 'worded', reason: 'its definition has no usable "inputSchema"' },
-      { tool: '(without a name)', reason: 'its definition has no usable "name"' },
-      { tool: '(without a name)', reason: 'its definition has no usable "name"' },
-    ],
-    audience: 'tenant',
-    freshMs: null,
-  });
-});
+      { name: 'listed', inputSchema: { type: 'array' } },
+      { name: 'worded', inputSchema: 'none' },
+      tool(''),
+      7,
+    ];
+    const page = {
+      tools,
+      ...(era === 'modern' && { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }),
+    };
+    const server = await startRawMcpServer({
+      era,
+      on: { 'tools/list': (message, response) => answer(message, response, page) },
+    });
+    running.push(server);
+    const { config } = server;
+    expect(await remote.listTools(config, credential, signal)).toEqual({
+      kind: 'tools',
+      tools: [
+        { name: 'good', inputSchema: { type: 'object' }, annotations: { idempotentHint: true } },
+        { name: 'bare', inputSchema: { type: 'object' } },
+        { name: 'untyped', inputSchema: { anyOf: [{ required: ['a'] }] } },
+        { name: 'nullable', inputSchema: { type: ['object', 'null'] } },
+      ],
+      leftOut: [
+        { tool: 'listed', reason: 'its inputSchema is of type "array", and arguments are an object' },
+        { tool: 'worded', reason: 'its definition has no usable "inputSchema"' },
+        { tool: '(without a name)', reason: 'its definition has no usable "name"' },
+        { tool: '(without a name)', reason: 'its definition has no usable "name"' },
+      ],
+      audience: 'tenant',
+      freshMs: era === 'modern' ? 0 : null,
+    });
+  },
+);
 
 test('a tool whose name people could take for a sentence, or not see, is left out', async () => {
   const odd = [

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import { isLoopbackHost } from '../../../elicitation/loopback-host.ts';
+import { skippingBrokenDocuments } from '../../../credentials/mcp-oauth/locations.ts';
 import type { KeptFiles } from '../../login/kept-files.ts';
 import { listenOnLoopback } from '../../login/loopback.ts';
 import { exitCodes, TryError } from '../exit-codes.ts';
@@ -44,8 +45,9 @@ type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
 
 const timeoutMs = 15_000;
 
-const patientFetch: FetchLike = (url, init) =>
-  fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+const patientFetch = skippingBrokenDocuments((url, init) =>
+  fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+);
 
 function createServerAccount({ server, kept, clientId, say, open, signal }: Parts): ServerAccount {
   const name = accountName(server);
