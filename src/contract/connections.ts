@@ -14,11 +14,11 @@ export const ConnectionSchema = z
       .enum(['active', 'broken', 'missing'])
       .meta({ description: '`broken` and `missing`: the next call that needs it asks' }),
     reason: z
-      .enum(['rejected', 'insufficient_scope', 'revoked', 'server_changed', 'unreadable'])
+      .enum(['rejected', 'insufficient_scope', 'revoked', 'server_changed', 'unreadable', 'client_refused'])
       .optional()
       .meta({
         description:
-          'Why it is broken. `server_changed`: the service no longer uses the server it was connected for. `unreadable`: the key it is kept with is missing',
+          'Why it is broken. `server_changed`: the service no longer uses the server it was connected for. `unreadable`: the key it is kept with is missing. `client_refused`: its sign-in server does not accept this service, which its operator has to correct; no user is asked',
       }),
     account: z.string().nullable().meta({
       description:

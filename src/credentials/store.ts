@@ -34,11 +34,15 @@ export interface Refusal {
 
 /**
  * Whether a stored connection can be used. `server_changed`: it was connected for an address that the configuration no
- * longer contains. `host`: the address it is for; null where that is unknown.
+ * longer contains. `client_refused`: its sign-in server does not accept this service as a client, which the operator has
+ * to correct. `host`: the address it is for; null where that is unknown.
  */
 export type AccountStatus = { host: string | null } & (
   | { status: 'active' }
-  | { status: 'broken'; reason: Exclude<ConnectionReason, 'missing'> | 'server_changed' | 'unreadable' }
+  | {
+      status: 'broken';
+      reason: Exclude<ConnectionReason, 'missing'> | 'server_changed' | 'unreadable' | 'client_refused';
+    }
 );
 
 /** The result of revoking tokens at their provider. `reason` is for operators. */

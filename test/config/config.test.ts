@@ -334,6 +334,15 @@ agents: { assistant: { model: scripted, servers: [files] } }
       '{ url: "https://f.example/mcp", oauth: { issuer: "https://i.example", clientSecretEnv: PATH } }',
       'servers.files.oauth: a secret belongs to a client; write its id under clientId',
     ],
+    [
+      '{ url: "https://f.example/mcp", oauth: { pkce: S256 } }',
+      'servers.files.oauth: write under issuer which sign-in server supports PKCE without saying so',
+    ],
+    ['{ url: "https://f.example/mcp", oauth: { pkce: plain } }', 'servers.files.oauth.pkce: write S256'],
+    [
+      '{ url: "https://f.example/mcp", oauth: { resource: "https://f.example" } }',
+      'servers.files.oauth.resource: write false to leave the parameter "resource" out',
+    ],
     ['{ command: [f], local: true }', 'servers.files.local: only a server with a url has this'],
     ['{ url: "http://f/mcp", cwd: . }', 'servers.files.cwd: only a server with a command has this'],
     ['{ url: "http://f/mcp", env: { A: b } }', 'servers.files.env: only a server with a command has this'],
@@ -347,6 +356,43 @@ agents: { assistant: { model: scripted, servers: [files] } }
     ['{ command: [f], envFrom: { A: NO_SUCH } }', 'servers.files.envFrom.A: the variable NO_SUCH is not set'],
   ])('%s is refused: %s', (server, problem) => {
     expect(problemsOf({}, withServer(server)).join('\n')).toContain(problem);
+  });
+
+  test.each([
+    ['client_id: other', 'client_id: this parameter cannot be set here: write oauth.clientId; remove it'],
+    ['scope: all', 'scope: this parameter cannot be set here: write oauth.scopes; remove it'],
+    [
+      'resource: https://x.example',
+      'resource: this parameter cannot be set here: write oauth.resource: false',
+    ],
+    ['redirect_uri: https://x.example', 'redirect_uri: this parameter cannot be set here'],
+    ['state: mine', 'state: this parameter cannot be set here'],
+    ['code_challenge: mine', 'code_challenge: this parameter cannot be set here'],
+    ['code_challenge_method: plain', 'code_challenge_method: this parameter cannot be set here'],
+    ['response_type: token', 'response_type: this parameter cannot be set here'],
+    ['response_mode: form_post', 'response_mode: this parameter cannot be set here'],
+    ['request_uri: https://x.example', 'request_uri: this parameter cannot be set here'],
+    ['Client_ID: other', 'Client_ID: this parameter cannot be set here'],
+    ['"two words": x', 'write the name of a parameter'],
+    ['max_age: 0', 'max_age: write a text; put numbers and words like true into quotation marks'],
+  ])('of an authorization request, %s is refused', (param, problem) => {
+    const file = withServer(`{ url: "https://f.example/mcp", oauth: { authorizationParams: { ${param} } } }`);
+    const problems = problemsOf({}, file).join('\n');
+    expect(problems).toContain('servers.files.oauth.authorizationParams');
+    expect(problems).toContain(problem);
+  });
+
+  test('what real sign-in servers need is read', () => {
+    const oauth =
+      '{ issuer: "https://i.example", authorizationParams: { access_type: offline, prompt: consent }, resource: false, scopeInRenewals: true, pkce: S256 }';
+    const { servers } = load({}, withServer(`{ url: "https://f.example/mcp", oauth: ${oauth} }`));
+    expect(servers.get('files')?.oauth).toEqual({
+      issuer: 'https://i.example',
+      authorizationParams: { access_type: 'offline', prompt: 'consent' },
+      resource: false,
+      scopeInRenewals: true,
+      pkce: 'S256',
+    });
   });
 });
 

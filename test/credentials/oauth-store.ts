@@ -17,8 +17,13 @@ type Options = Omit<Partial<Parameters<typeof createOAuthStore>[0]>, 'storage' |
 
 export async function setUpOAuthStore({
   database: given,
+  browse = (url) => url,
   ...options
-}: Options & { database?: Config['database'] } = {}) {
+}: Options & {
+  database?: Config['database'];
+  /** Where a person's browser finds an address. */
+  browse?: (url: string) => string;
+} = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-oauth-'));
   let turned = 0;
   const now = () => Date.now() + turned;
@@ -48,7 +53,7 @@ export async function setUpOAuthStore({
       sessionHash: session,
       scopes,
     });
-    const callback = await comeBackFrom(url, `${settings.publicUrl}/auth/callback`, cookies);
+    const callback = await comeBackFrom(browse(url), `${settings.publicUrl}/auth/callback`, cookies);
     return store.complete({
       callback,
       sessionHash: session,

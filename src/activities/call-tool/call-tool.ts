@@ -254,14 +254,17 @@ async function makeCall(
 async function tryLater(
   parts: CallParts,
   attempt: Attempt,
-  { message, forOperator: reason, retryAfterMs }: CredentialStoreError,
+  { message, forOperator: reason, retryAfterMs, isOperators }: CredentialStoreError,
 ): Promise<AttemptResult> {
   const { input, server } = attempt;
   const about = { ...aboutTurn(input.turn), server: server.name, reason };
   parts.logger.warn(about, 'credential store cannot answer');
   if (retryAfterMs !== undefined && mayRetryLater())
     throw retryLater(message, 'CredentialStoreAway', retryAfterMs);
-  const text = `${message} The tool did not run. Tell the user to try again later.`;
+  const remedy = isOperators
+    ? 'Tell the user that the operator of this service has to correct this. Connecting again does not help.'
+    : 'Tell the user to try again later.';
+  const text = `${message} The tool did not run. ${remedy}`;
   return failCall(parts, attempt, 'failed', text);
 }
 

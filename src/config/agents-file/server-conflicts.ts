@@ -58,6 +58,8 @@ export function storeConflicts(
       'oauth',
       'write under issuer at which sign-in server this client is registered: it is used nowhere else',
     ]);
+  if (oauth?.pkce !== undefined && oauth.issuer === undefined)
+    conflicts.push(['oauth', 'write under issuer which sign-in server supports PKCE without saying so']);
   const header = vault?.header.toLowerCase();
   const named = [...Object.keys(headers), ...Object.keys(headersEnv)];
   if (named.some((name) => name.toLowerCase() === header))

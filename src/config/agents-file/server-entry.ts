@@ -10,6 +10,73 @@ const userId = z
   .max(4_294_967_294)
   .optional();
 
+/** Parameters of the authorization request that are set here, and what an operator can write instead. */
+const reservedParameters: Record<string, string> = {
+  client_id: 'write oauth.clientId',
+  client_secret: 'write oauth.clientSecretEnv',
+  scope: 'write oauth.scopes',
+  resource: 'write oauth.resource: false to leave it out',
+  redirect_uri: 'it is different for each sign-in server and in the log of the API',
+  response_type: 'it is always code',
+  response_mode: 'answers come in the query',
+  state: 'it is made for each attempt',
+  code_challenge: 'it is made for each attempt',
+  code_challenge_method: 'it is always S256',
+  code_verifier: 'it is a secret of each attempt',
+  grant_type: 'it belongs to the token request',
+  request: 'it would replace all other parameters',
+  request_uri: 'it would replace all other parameters',
+};
+
+const authorizationParamsSchema = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9._~-]{1,100}$/, 'write the name of a parameter'),
+    z.string({ error: 'write a text; put numbers and words like true into quotation marks' }).max(1_000),
+  )
+  .superRefine((params, context) => {
+    for (const name of Object.keys(params)) {
+      const instead = reservedParameters[name.toLowerCase()];
+      if (instead !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: `this parameter cannot be set here: ${instead}; remove it`,
+        });
+    }
+  });
+
+const oauthSchema = z.strictObject({
+  issuer: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'The only sign-in server people are sent to; by default the first one that the server named. It may differ from its metadata by a slash at the end',
+    ),
+  clientId: z
+    .string()
+    .optional()
+    .describe('A client registered beforehand at this issuer; without it, registration is automatic'),
+  clientSecretEnv: z.string().optional(),
+  scopes: z.array(z.string()).optional(),
+  authorizationParams: authorizationParamsSchema
+    .optional()
+    .describe(
+      'Added to the authorization request, for example access_type: offline. They are part of an address, so no secrets',
+    ),
+  resource: z
+    .boolean({ error: 'write false to leave the parameter "resource" out' })
+    .optional()
+    .describe('Whether the parameter "resource" (RFC 8707) is sent; true, unless given'),
+  scopeInRenewals: z
+    .boolean()
+    .optional()
+    .describe('Whether renewals name the scopes of the account; false, unless given'),
+  pkce: z
+    .literal('S256', { error: 'write S256; nothing else is supported' })
+    .optional()
+    .describe('The sign-in server supports PKCE with S256, although its metadata does not say so'),
+});
+
 export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),
   url: z
@@ -58,23 +125,7 @@ export const entrySchema = z.strictObject({
     .enum(['oauth', 'nango', 'vault'])
     .default('oauth')
     .describe('Where accounts are kept: oauth and vault, here and sealed; nango, at Nango'),
-  oauth: z
-    .strictObject({
-      issuer: z
-        .url({ protocol: /^https?$/ })
-        .optional()
-        .describe(
-          'The only sign-in server people are sent to; by default the first one that the server named',
-        ),
-      clientId: z
-        .string()
-        .optional()
-        .describe('A client registered beforehand at this issuer; without it, registration is automatic'),
-      clientSecretEnv: z.string().optional(),
-      scopes: z.array(z.string()).optional(),
-    })
-    .optional()
-    .describe('How accounts are connected; with store: oauth'),
+  oauth: oauthSchema.optional().describe('How accounts are connected; with store: oauth'),
   nango: z
     .strictObject({
       integration: z.string().min(1).describe("The integration's unique key at Nango"),

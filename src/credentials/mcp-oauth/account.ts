@@ -19,7 +19,8 @@ const accountSchema = z.object({
   /** Where the tokens may go, and nowhere else: this MCP server, and this authorization server as this client. */
   serverUrl: z.string(),
   issuer: z.string(),
-  resource: z.string(),
+  /** Null where it is not sent. */
+  resource: z.string().nullable(),
   client: clientSchema,
   /** Who the sign-in server says this is, in its own terms; absent where it says nothing. */
   subject: z.string().optional(),
@@ -73,6 +74,11 @@ export function accountFrom(
   };
 }
 
+/** The parameter `resource` of requests about an account, as the operator has it by now; null where it is not sent. */
+export function resourceOf({ oauth }: Pick<ServerConfig, 'oauth'>, resource: string | null): string | null {
+  return oauth?.resource === false ? null : resource;
+}
+
 /** Until when the access token is used without a renewal; null when it does not expire. */
 export function freshUntil({ obtainedAt, expiresAt }: Account): number | null {
   return expiresAt === null ? null : renewAt({ from: obtainedAt, expiresAt });
@@ -93,6 +99,7 @@ export function accountStatusOf(
   // What was connected for another address is never sent to this one.
   if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
   if (row.status === 'broken') return brokenStatus(row, host);
+  if (row.troubledAt !== null) return { host, status: 'broken', reason: 'client_refused' };
   const isExpired = expiresAt !== null && now >= expiresAt && refreshToken === undefined;
   return isExpired ? { host, status: 'broken', reason: 'rejected' } : { host, status: 'active' };
 }

@@ -19,7 +19,7 @@ const attemptSchema = z.object({
   /** Where its answer has to arrive; absent of attempts from before every sign-in server had an address of its own. */
   redirectUri: z.string().optional(),
   client: clientSchema,
-  resource: z.string(),
+  resource: z.string().nullable(),
   scopes: z.array(z.string()),
   codeVerifier: z.string(),
   /** Where the person wants to go back to in the end. */

@@ -7,7 +7,7 @@ import { requireScope } from '../connection-key.ts';
 import { scopesOf } from '../oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { storeError } from '../store-error.ts';
-import { tryOpenAccount } from './account.ts';
+import { resourceOf, tryOpenAccount } from './account.ts';
 import { newState } from './attempt.ts';
 import type { Attempts } from './attempt.ts';
 import { redirectUri } from './client-metadata.ts';
@@ -46,7 +46,8 @@ export function createBegin(deps: Dependencies) {
     const needs = await discovery.needsOf(server);
     if (needs.kind === 'nothing')
       throw storeError(server, 'does not ask for an account any more; go back and try again');
-    const { authorizationServer, resource } = needs;
+    const { authorizationServer } = needs;
+    const resource = resourceOf(server, needs.resource);
     const client = await registrations.clientFor(server, authorizationServer);
     const clientInformation = registrations.informationOf(client, authorizationServer.issuer, server);
     if (!clientInformation) throw storeError(server, 'its client was removed from the configuration');
@@ -62,9 +63,12 @@ export function createBegin(deps: Dependencies) {
         clientInformation,
         redirectUrl: redirect,
         state,
-        resource,
+        ...(resource !== null && { resource }),
         ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       });
+      // `set` also replaces the `prompt` that goes with lasting access.
+      for (const [name, value] of Object.entries(server.oauth?.authorizationParams ?? {}))
+        authorizationUrl.searchParams.set(name, value);
       const attempt = {
         key,
         serverUrl: server.url,

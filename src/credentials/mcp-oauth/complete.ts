@@ -6,6 +6,7 @@ import type { ConnectionKey } from '../../storage/ports/connections.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { accountName, subjectOf } from '../oauth/id-token.ts';
 import { scopesOf } from '../oauth/scopes.ts';
+import { readingTokens } from '../oauth/token-answer.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { storeError } from '../store-error.ts';
 import { accountFrom, freshUntil, sealAccount } from './account.ts';
@@ -16,7 +17,7 @@ import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Registrations } from './registration.ts';
 import type { RevokeReplaced } from './disconnect.ts';
-import { inWords, isClientRefused, quoteCode } from './failure.ts';
+import { clientNotAccepted, codeOf, inWords, isClientRefused, quoteCode, remedyFor } from './failure.ts';
 
 export interface CompleteInput {
   /** The address at which the browser came back, with all it brought. */
@@ -110,8 +111,11 @@ async function useAnswer(
   const error = params.get('error');
   if (error === 'access_denied') return { kind: 'denied' };
   if (error !== null) {
-    if (['invalid_client', 'unauthorized_client'].includes(error)) await forgetClient(parts, server, attempt);
-    return failed(`${server.title}'s sign-in server answered with ${quoteCode(error)}.`);
+    if (['invalid_client', 'unauthorized_client'].includes(error))
+      return clientFailed(parts, server, attempt, error);
+    const message = `${server.title}'s sign-in server answered with ${quoteCode(error)}.`;
+    const remedy = remedyFor(error);
+    return failed(message, { reason: remedy === undefined ? message : `${message} (${remedy})` });
   }
   const code = params.get('code');
   if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`);
@@ -140,11 +144,9 @@ async function redeem(
     const origin = { ...accountOrigin(attempt), ...subjectOf(tokens.id_token) };
     return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, parts.now()) };
   } catch (problem) {
-    const isRefused = isClientRefused(problem);
-    if (isRefused) await forgetClient(parts, server, attempt);
-    const isOperatorsFault = isRefused && attempt.client.kind === 'configured';
+    if (isClientRefused(problem)) return clientFailed(parts, server, attempt, codeOf(problem));
     const { message, forOperator: reason } = inWords(server, problem);
-    return failed(message, { reason, retry: !isOperatorsFault });
+    return failed(message, { reason });
   }
 }
 
@@ -165,8 +167,8 @@ async function exchange(
     iss: authorizationServer.issuer,
     codeVerifier,
     redirectUri: redirectOf({ publicUrl }, attempt),
-    resource,
-    fetchFn: outbound.of(server).fetch,
+    ...(resource !== null && { resource }),
+    fetchFn: readingTokens(outbound.of(server).fetch),
   });
 }
 
@@ -192,13 +194,18 @@ async function connect(
   return { kind: 'connected', version, account: name };
 }
 
-async function forgetClient(
+/** Whoever starts again comes as another client where we registered ourselves. */
+async function clientFailed(
   { registrations, discovery }: Dependencies,
   server: ServerConfig,
   attempt: Attempt,
-): Promise<void> {
+  code: string | null,
+): Promise<Failed> {
   await registrations.forget(attempt.client, accountOrigin(attempt));
   await discovery.forget(server);
+  const { message, forOperator: reason } = clientNotAccepted(server, attempt.client, code);
+  if (attempt.client.kind !== 'registered') return failed(message, { reason, retry: false });
+  return failed(`${server.title}'s sign-in server does not know this service any more. Start again.`);
 }
 
 function redirectOf({ publicUrl }: Pick<Dependencies, 'publicUrl'>, { redirectUri }: Attempt): string {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import { readChallenge } from '../oauth/challenge.ts';
 import { scopesOf } from '../oauth/scopes.ts';
-import type { CredentialStoreError, ErrorSubject } from '../store-error.ts';
+import type { CredentialStoreError } from '../store-error.ts';
 import { authorizationServerSchema, readAuthorizationServer } from './authorization-server.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
+import type { AuthorizationServer, Described } from './authorization-server.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { inWords } from './failure.ts';
 import type { Broken } from './locations.ts';
@@ -41,7 +41,7 @@ export interface Discovery {
    */
   currentIssuer(server: ServerConfig, issuer: string): Promise<AuthorizationServer | null>;
   /** What this authorization server says about itself right now, whatever the MCP server names today. */
-  describe(server: ErrorSubject, issuer: string): Promise<AuthorizationServer>;
+  describe(server: Described, issuer: string): Promise<AuthorizationServer>;
   /** The next look is a fresh one. */
   forget(server: ServerConfig): Promise<void>;
 }
@@ -115,7 +115,7 @@ async function currentIssuer(
 ): Promise<AuthorizationServer | null> {
   try {
     const needs = await needsOf(parts, server);
-    const isSame = needs.kind === 'oauth' && needs.authorizationServer.issuer === issuer;
+    const isSame = needs.kind === 'oauth' && isSameIssuer(needs.authorizationServer.issuer, issuer);
     return isSame ? needs.authorizationServer : null;
   } catch (error) {
     if (!(error instanceof IssuerNotAgreed)) throw error;

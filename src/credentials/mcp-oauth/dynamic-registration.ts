@@ -5,7 +5,7 @@
 import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import { storeError } from '../store-error.ts';
+import { operatorError, storeError } from '../store-error.ts';
 import type { CredentialStoreError } from '../store-error.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { clientMetadata, issuerTag, redirectUri } from './client-metadata.ts';
@@ -90,7 +90,7 @@ export function operatorHasToRegister(
   { issuer }: AuthorizationServer,
   problem: string,
 ): CredentialStoreError {
-  return storeError(
+  return operatorError(
     server,
     `its sign-in server ${problem}, so the operator of this service has to do it`,
     `register a client there with the redirect ${redirectUri(publicUrl, issuer)} and put its id under ` +

@@ -1,6 +1,9 @@
 /** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
-import { InsecureTokenEndpointError, IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
-import { CredentialStoreError, storeError } from '../store-error.ts';
+import { InsecureTokenEndpointError, IssuerMismatchError } from '@modelcontextprotocol/client';
+import type { ServerConfig } from '../../config/config.ts';
+import { TokenEndpointError } from '../oauth/token-answer.ts';
+import type { Failed } from '../oauth/token-answer.ts';
+import { CredentialStoreError, operatorError, storeError } from '../store-error.ts';
 import type { ErrorSubject } from '../store-error.ts';
 import { OutboundError } from './outbound.ts';
 
@@ -8,6 +11,7 @@ import { OutboundError } from './outbound.ts';
 export function inWords(server: ErrorSubject, error: unknown): CredentialStoreError {
   if (error instanceof CredentialStoreError) return error;
   if (error instanceof OutboundError) return outboundError(server, error);
+  if (error instanceof TokenEndpointError) return tokenError(server, error.answer);
   if (error instanceof IssuerMismatchError) {
     return storeError(
       server,
@@ -15,8 +19,6 @@ export function inWords(server: ErrorSubject, error: unknown): CredentialStoreEr
     );
   }
   if (error instanceof InsecureTokenEndpointError) return storeError(server, withoutHttps);
-  if (error instanceof OAuthError)
-    return storeError(server, `its sign-in server refused with ${quoteCode(error.code)}`);
   return storeError(server, noUsableAnswer, 'its sign-in server answered with something unexpected');
 }
 
@@ -38,34 +40,112 @@ function outboundError(server: ErrorSubject, error: OutboundError): CredentialSt
     : storeError(server, noUsableAnswer, message);
 }
 
+function tokenError(server: ErrorSubject, answer: Failed): CredentialStoreError {
+  const { status } = answer;
+  switch (answer.kind) {
+    case 'refused':
+    case 'client-refused': {
+      const how = answer.code === null ? `its request (HTTP ${status})` : `with ${quoteCode(answer.code)}`;
+      return storeError(server, `its sign-in server refused ${how}`, remedyFor(answer.code));
+    }
+    case 'outage':
+      return storeError(server, noUsableAnswer, `its token endpoint answered HTTP ${status}`);
+    case 'unreadable':
+      return storeError(
+        server,
+        noUsableAnswer,
+        `its token endpoint answered HTTP ${status} with ${answer.contentType} and without an access token`,
+      );
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** What an operator can do about an error code of a sign-in server. */
+export function remedyFor(code: string | null): string | undefined {
+  return code !== null && resourceCodes.has(code)
+    ? 'if it does not know the parameter "resource", write oauth.resource: false for this server in the agents file'
+    : undefined;
+}
+
+const resourceCodes = new Set(['invalid_target', 'invalid_resource']);
+
+/** Codes that a provider may send because of the parameter `resource`: some have no word of their own for it. */
+export function mayBeAboutResource(error: unknown): boolean {
+  if (!(error instanceof TokenEndpointError) || error.answer.kind !== 'refused') return false;
+  const { code } = error.answer;
+  return code !== null && (resourceCodes.has(code) || ['invalid_request', 'invalid_scope'].includes(code));
+}
+
 /** Codes of the OAuth registries are short words of these characters; anything else is not repeated. */
 export function quoteCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `"${code}"` : 'an error';
 }
 
-const finalCodes = [
-  'invalid_grant',
-  'invalid_client',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-  'invalid_target',
-  'invalid_request',
-  'access_denied',
-];
-
-/** The sign-in server answered, and the answer is no. Whatever else went wrong may be better next time. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof OAuthError && finalCodes.includes(error.code);
+/** Who we were at the sign-in server. */
+interface UsedClient {
+  kind: 'configured' | 'document' | 'registered';
+  clientId?: string;
 }
 
-/** The sign-in server is there or will be again, and cannot answer right now. */
-export function isOutage(error: unknown): boolean {
-  if (error instanceof OutboundError) return ['unreachable', 'timeout'].includes(error.failure);
-  return error instanceof OAuthError && ['server_error', 'temporarily_unavailable'].includes(error.code);
+/** What a failed request to a token endpoint means for the account it was about. */
+export type Verdict =
+  /** A person has to connect it again. */
+  | 'refused'
+  /** The operator has to correct something, and then it works again. */
+  | 'operators'
+  /** The sign-in server cannot answer right now. */
+  | 'outage'
+  | 'unclear';
+
+export function verdictOn(error: unknown, client: UsedClient): Verdict {
+  if (error instanceof OutboundError)
+    return ['unreachable', 'timeout'].includes(error.failure) ? 'outage' : 'unclear';
+  if (!(error instanceof TokenEndpointError)) return 'unclear';
+  switch (error.answer.kind) {
+    case 'refused':
+      return 'refused';
+    case 'client-refused':
+      // A lost registration is replaced when the person connects again.
+      return client.kind === 'registered' ? 'refused' : 'operators';
+    case 'outage':
+      return 'outage';
+    case 'unreadable':
+      return 'unclear';
+    default:
+      return error.answer satisfies never;
+  }
 }
 
 /** The client is not known (any more) at the sign-in server, whoever the user is. */
 export function isClientRefused(error: unknown): boolean {
-  return error instanceof OAuthError && ['invalid_client', 'unauthorized_client'].includes(error.code);
+  return error instanceof TokenEndpointError && error.answer.kind === 'client-refused';
+}
+
+export function codeOf(error: unknown): string | null {
+  return error instanceof TokenEndpointError && 'code' in error.answer ? error.answer.code : null;
+}
+
+/** A client that the sign-in server does not accept, and that no person can replace by connecting again. */
+export function clientNotAccepted(
+  server: ServerConfig,
+  client: UsedClient,
+  code: string | null,
+): CredentialStoreError {
+  const said = code === null ? '' : ` (${quoteCode(code)})`;
+  return operatorError(
+    server,
+    `its sign-in server does not accept this service as a client${said}, which the operator of this service has to correct`,
+    whatToCorrect(server, client),
+  );
+}
+
+function whatToCorrect({ name, oauth }: ServerConfig, client: UsedClient): string {
+  if (client.kind === 'document') return `its sign-in server has to be able to read ${client.clientId ?? ''}`;
+  const secret = oauth?.clientSecretEnv;
+  const where = `oauth.clientId${secret === undefined ? '' : ` and the secret in ${secret}`}`;
+  return (
+    `check ${where} of servers.${name} in the agents file, and at its sign-in server that this client may use the ` +
+    'grants authorization_code and refresh_token'
+  );
 }

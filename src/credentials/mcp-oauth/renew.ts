@@ -9,16 +9,25 @@ import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connectio
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { scopesOf } from '../oauth/scopes.ts';
+import { readingTokens, TokenEndpointError } from '../oauth/token-answer.ts';
 import { tokenIdOf } from '../resolution.ts';
 import { CredentialStoreError, storeError } from '../store-error.ts';
 import { underLock } from '../under-lock.ts';
-import { accountFrom, freshUntil, openAccount, sealAccount } from './account.ts';
+import { accountFrom, freshUntil, openAccount, resourceOf, sealAccount } from './account.ts';
 import type { Account } from './account.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
 import type { Discovery } from './discovery.ts';
 import type { Outbound } from './outbound.ts';
 import type { Registrations } from './registration.ts';
 import type { Revoke } from './revoke.ts';
-import { inWords, isClientRefused, isOutage, isRefusal } from './failure.ts';
+import {
+  clientNotAccepted,
+  codeOf,
+  inWords,
+  isClientRefused,
+  mayBeAboutResource,
+  verdictOn,
+} from './failure.ts';
 
 type Renewal =
   /** Renewed, by us or by somebody else meanwhile. */
@@ -42,6 +51,7 @@ interface Dependencies {
 const lockWaitMs = 15_000;
 
 const soonMs = 1_000;
+const longestWaitMs = 60_000;
 
 export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
 
@@ -71,20 +81,42 @@ async function renew(
   if (!row || row.status !== 'active') return { kind: 'changed' };
   const account = openAccount(parts.keys, row, server);
   if (tokenIdOf(account.accessToken) !== tokenId) return { kind: 'renewed', account, version: row.version };
-  let refreshed: Refreshed;
   try {
-    refreshed = await refresh(parts, server, account);
+    const refreshed = await refresh(parts, server, row, account);
+    if (row.troubledAt !== null) await connections.markTroubled(key, row.version, null);
+    return await store(parts, server, { row, key, refreshed });
   } catch (error) {
-    if (!(error instanceof ProviderMoved) && !isFinal(error, account))
-      throw isOutage(error) ? soon(inWords(server, error)) : inWords(server, error);
-    if (isClientRefused(error)) {
-      await parts.registrations.forget(account.client, account);
-      await parts.discovery.forget(server);
-    }
-    await connections.markBroken(key, row.version, 'revoked');
-    return { kind: 'refused' };
+    return conclude(parts, server, { row, key, account }, error);
   }
-  return store(parts, server, { row, key, refreshed });
+}
+
+/** What follows from a renewal that failed. */
+async function conclude(
+  { storage, registrations, discovery, now }: Dependencies,
+  server: ServerConfig,
+  { row, key, account }: { row: ConnectionRow; key: ConnectionKey; account: Account },
+  error: unknown,
+): Promise<Renewal> {
+  const { client } = account;
+  const verdict = error instanceof ProviderMoved ? 'refused' : verdictOn(error, client);
+  // Otherwise what was remembered of the sign-in server may be what it refuses.
+  const isAboutGrant = codeOf(error) === 'invalid_grant';
+  if (!isAboutGrant && (verdict === 'refused' || verdict === 'operators')) await discovery.forget(server);
+  switch (verdict) {
+    case 'refused':
+      if (isClientRefused(error)) await registrations.forget(client, account);
+      await storage.connections.markBroken(key, row.version, 'revoked');
+      return { kind: 'refused' };
+    case 'operators':
+      if (row.troubledAt === null) await storage.connections.markTroubled(key, row.version, now());
+      throw clientNotAccepted(server, client, codeOf(error));
+    case 'outage':
+      throw soon(inWords(server, error), waitOf(error));
+    case 'unclear':
+      throw inWords(server, error);
+    default:
+      return verdict satisfies never;
+  }
 }
 
 interface Refreshed {
@@ -95,6 +127,7 @@ interface Refreshed {
 async function refresh(
   { discovery, registrations, outbound, now }: Dependencies,
   server: ServerConfig,
+  row: ConnectionRow,
   account: Account,
 ): Promise<Refreshed> {
   // A refresh token goes to the server that issued it, whatever the MCP server says today.
@@ -102,16 +135,38 @@ async function refresh(
   if (provider === null) throw new ProviderMoved();
   const clientInformation = registrations.informationOf(account.client, account.issuer, server);
   if (!clientInformation) throw new ProviderMoved();
-  const tokens = await refreshAuthorization(account.issuer, {
-    metadata: provider,
-    clientInformation,
-    refreshToken: account.refreshToken ?? '',
-    resource: account.resource,
-    fetchFn: outbound.of(server).fetch,
-  });
-  const { serverUrl, issuer, resource, client, subject } = account;
-  const kept = { serverUrl, issuer, resource, client, ...(subject !== undefined && { subject }) };
+  const scope = server.oauth?.scopeInRenewals === true ? scopesToRenew(row, provider).join(' ') : '';
+  const request = (resource: string | null) =>
+    refreshAuthorization(account.issuer, {
+      metadata: provider,
+      clientInformation,
+      refreshToken: account.refreshToken ?? '',
+      ...(resource !== null && { resource }),
+      ...(scope !== '' && { scope }),
+      fetchFn: readingTokens(outbound.of(server).fetch),
+    });
+  const resource = resourceOf(server, account.resource);
+  const { tokens, isWithoutResource } = await request(resource)
+    .then((tokens) => ({ tokens, isWithoutResource: resource === null }))
+    .catch(async (error: unknown) => {
+      if (resource === null || !mayBeAboutResource(error)) throw error;
+      return { tokens: await request(null), isWithoutResource: true };
+    });
+  const { serverUrl, issuer, client, subject } = account;
+  const kept = {
+    serverUrl,
+    issuer,
+    client,
+    resource: isWithoutResource ? null : resource,
+    ...(subject !== undefined && { subject }),
+  };
   return { tokens, account: accountFrom(tokens, kept, now()) };
+}
+
+/** Providers need not repeat `offline_access` among what they granted, but end lasting access without it. */
+function scopesToRenew({ scopes }: ConnectionRow, provider: AuthorizationServer): string[] {
+  const lasting = provider.scopes_supported?.includes('offline_access') === true ? ['offline_access'] : [];
+  return [...new Set([...scopes, ...lasting])];
 }
 
 async function store(
@@ -131,15 +186,17 @@ async function store(
   return { kind: 'changed' };
 }
 
-/** Somebody has agreed to this account once, so a call that has time waits for who is only away. */
-function soon({ message, detail }: CredentialStoreError): CredentialStoreError {
-  return new CredentialStoreError(message, { retryAfterMs: soonMs, detail });
+/** The person has agreed to this account once, so a call waits for a provider that is only away, unless that is for long. */
+function soon({ message, detail }: CredentialStoreError, waitMs = soonMs): CredentialStoreError {
+  const retryAfterMs = waitMs > longestWaitMs ? undefined : Math.max(soonMs, waitMs);
+  return new CredentialStoreError(message, { retryAfterMs, detail });
+}
+
+/** How long the provider asked us to wait. */
+function waitOf(error: unknown): number | undefined {
+  const answer = error instanceof TokenEndpointError ? error.answer : undefined;
+  return answer?.kind === 'outage' ? (answer.retryAfterMs ?? undefined) : undefined;
 }
 
 /** The account belongs to a sign-in server or client that is not used any more. */
 class ProviderMoved extends Error {}
-
-/** A client that an operator configured and that is refused is the operator's to mend, not the user's. */
-function isFinal(error: unknown, { client }: Account): boolean {
-  return isRefusal(error) && !(isClientRefused(error) && client.kind === 'configured');
-}

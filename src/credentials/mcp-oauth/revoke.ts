@@ -45,7 +45,12 @@ async function revoke(
   server: ServerConfig | undefined,
 ): Promise<Revocation> {
   const { serverUrl: url, issuer, refreshToken, accessToken } = account;
-  const named = { title: server?.title ?? new URL(url).host, url, local: server?.local };
+  const named = {
+    title: server?.title ?? new URL(url).host,
+    url,
+    local: server?.local,
+    oauth: server?.oauth,
+  };
   try {
     const provider = await discovery.describe(named, issuer);
     const { revocation_endpoint: endpoint } = provider;

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
-import { CredentialStoreError, storeError } from '../store-error.ts';
+import { CredentialStoreError, operatorError } from '../store-error.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import type { Records } from './records.ts';
 
@@ -117,7 +117,7 @@ function anothers(server: ServerConfig, issuer: string, owner: ServerConfig): Is
 }
 
 function notAgreed(server: ServerConfig, what: string, detail: string): IssuerNotAgreed {
-  return new IssuerNotAgreed(storeError(server, what).message, { detail });
+  return new IssuerNotAgreed(operatorError(server, what, detail).message, { detail, isOperators: true });
 }
 
 /** A stranger wrote it, and an operator reads it, perhaps in a terminal. */

@@ -131,6 +131,8 @@ function brokenWords(
       return isKey(state)
         ? 'What it is encrypted with is missing, so it cannot be used.'
         : 'It is kept with a key that is missing, so it cannot be used.';
+    case 'client_refused':
+      return `The sign-in of ${serverTitle} does not accept this service at the moment. Its operator has to correct that; you need not connect again.`;
     default:
       return reason satisfies never;
   }

@@ -1,0 +1,148 @@
+/**
+ * What the answer of a token endpoint means. RFC 6749 has one way to refuse: 400 or 401 with an error as JSON. Providers
+ * also refuse with 200, with a page, with a form, or with codes of their own.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client';
+
+interface Answer {
+  status: number;
+  contentType: string | null;
+  retryAfter: string | null;
+  body: string;
+}
+
+/** `code`: the provider's own, in lower case; null where it sent none. */
+export type Failed =
+  /** What the person gave is not valid any more, or is not enough. */
+  | { kind: 'refused'; status: number; code: string | null }
+  /** The service itself is not accepted, whoever the person is. */
+  | { kind: 'client-refused'; status: number; code: string }
+  /** Not now. `retryAfterMs`: how long the provider asked us to wait. */
+  | { kind: 'outage'; status: number; code: string | null; retryAfterMs: number | null }
+  /** Neither tokens nor an error. `contentType`: what it is instead. */
+  | { kind: 'unreadable'; status: number; contentType: string };
+
+export type TokenAnswer = { kind: 'tokens'; document: Document } | Failed;
+
+type Document = Record<string, unknown>;
+
+export class TokenEndpointError extends Error {
+  override name = 'TokenEndpointError';
+  readonly answer: Failed;
+  constructor(answer: Failed) {
+    super(`The token endpoint answered HTTP ${answer.status}: ${answer.kind}`);
+    this.answer = answer;
+  }
+}
+
+/** For the MCP SDK, which takes most of these answers for something else: tokens as JSON, or a `TokenEndpointError`. */
+export function readingTokens(send: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await send(url, init);
+    const { status, headers } = response;
+    const answer = readTokenAnswer({
+      status,
+      contentType: headers.get('content-type'),
+      retryAfter: headers.get('retry-after'),
+      body: await response.text(),
+    });
+    if (answer.kind !== 'tokens') throw new TokenEndpointError(answer);
+    return Response.json(answer.document);
+  };
+}
+
+const outageCodes = new Set([
+  'temporarily_unavailable',
+  'slow_down',
+  'server_error',
+  // Of providers that have more words for it.
+  'fatal_error',
+  'internal_error',
+  'internal_server_error',
+  'rate_limit_exceeded',
+  'rate_limited',
+  'ratelimited',
+  'request_timeout',
+  'service_unavailable',
+  'timeout',
+  'too_many_requests',
+  'unavailable',
+]);
+
+const clientCodes = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'bad_client_id',
+  'bad_client_secret',
+  'incorrect_client_credentials',
+  'invalid_client_credentials',
+  'invalid_client_id',
+  'invalid_client_secret',
+]);
+
+/** Some providers say `unauthorized_client` of a grant. */
+const aboutGrant =
+  /(invalid|expired|revoked|unknown) refresh.?token|refresh.?token (is |was |has )?(been )?(invalid|expired|revoked|unknown|not found)/i;
+
+export function readTokenAnswer(answer: Answer): TokenAnswer {
+  const { status, contentType } = answer;
+  const isSuccess = status >= 200 && status < 300;
+  const document = readDocument(answer);
+  const code = document && codeIn(document, isSuccess);
+  if (isSuccess && !code) {
+    return document && typeof document['access_token'] === 'string'
+      ? { kind: 'tokens', document }
+      : { kind: 'unreadable', status, contentType: mediaType(contentType) };
+  }
+  const isTrouble = status >= 500 || status === 408 || status === 429;
+  // Whoever says this has looked at the grant.
+  const isRefusedAllTheSame = status >= 500 && code === 'invalid_grant';
+  if ((isTrouble && !isRefusedAllTheSame) || (code && outageCodes.has(code)))
+    return { kind: 'outage', status, code: code ?? null, retryAfterMs: waitOf(answer.retryAfter) };
+  if (code && clientCodes.has(code) && !(code === 'unauthorized_client' && isAboutGrant(document)))
+    return { kind: 'client-refused', status, code };
+  return { kind: 'refused', status, code: code ?? null };
+}
+
+function readDocument({ body, contentType }: Answer): Document | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Document)
+      : undefined;
+  } catch {
+    const isForm =
+      mediaType(contentType) === 'application/x-www-form-urlencoded' || /^\w+=[^\s<]*$/.test(body);
+    return isForm ? Object.fromEntries(new URLSearchParams(body)) : undefined;
+  }
+}
+
+/** Beside `error`, members that hold a code where nothing succeeded. */
+const otherMembers = ['errorCode', 'error_code', 'code', 'status'];
+
+function codeIn(document: Document, isSuccess: boolean): string | undefined {
+  const { error } = document;
+  const inside = typeof error === 'object' && error !== null ? (error as Document) : {};
+  const others = isSuccess ? [] : otherMembers.map((name) => document[name]);
+  const found = [error, inside['code'], inside['type'], inside['status'], ...others].find(
+    (value) => typeof value === 'string' && value !== '',
+  );
+  // An error in a form of its own is an error all the same.
+  if (found === undefined)
+    return isSuccess && (Object.keys(inside).length > 0 || error === true) ? 'error' : undefined;
+  return String(found).toLowerCase();
+}
+
+function isAboutGrant(document: Document | undefined): boolean {
+  const said = document?.['error_description'] ?? document?.['message'];
+  return typeof said === 'string' && aboutGrant.test(said);
+}
+
+function mediaType(contentType: string | null): string {
+  return /^[\w.+-]+\/[\w.+-]+/.exec(contentType ?? '')?.[0].toLowerCase() ?? 'no content type';
+}
+
+/** The form with a date is not in use there. */
+function waitOf(retryAfter: string | null): number | null {
+  return /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1_000 : null;
+}
