@@ -44,11 +44,12 @@ export async function setUpOAuthStore({
       scopes,
       session = 'laptop',
       cookies,
-    }: { scopes?: string[]; session?: string; cookies?: Map<string, string> } = {},
+      key = alice,
+    }: { scopes?: string[]; session?: string; cookies?: Map<string, string>; key?: ConnectionKey } = {},
   ) {
     const { url } = await store.begin({
       server,
-      key: { ...alice, user: server.credentialScope === 'project' ? null : alice.user },
+      key: { ...key, user: server.credentialScope === 'project' ? null : key.user },
       elicitationId: 'q1',
       sessionHash: session,
       scopes,
