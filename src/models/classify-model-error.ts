@@ -101,9 +101,18 @@ function causeOf({ name, status, codes, said = '', blamedTool }: ErrorFacts) {
   if (status === 413 || says(/context_length|request_too_large/)) return 'length';
   if (!blamedTool && (says(/string_above_max/) || (status !== 429 && isTooLong(said)))) return 'length';
   if (status === 429 || says(/rate_limit/)) return 'rate';
+  // Whatever the status: some providers and gateways send 4xx while they are out of order.
+  if (
+    says(
+      /^(overloaded(_error)?|server_error|internal_(server_)?error|(temporarily|service)_unavailable|timeout(_error)?)$/,
+    )
+  )
+    return 'unavailable';
   if (status === 401 || status === 403 || says(/authentication|permission|invalid_api_key/)) return 'key';
   if (name === 'AI_LoadAPIKeyError') return 'key';
-  if (status === 404 || says(/model_not_found/) || name === 'AI_NoSuchModelError') return 'unknown-model';
+  const isRedirect = status !== undefined && status >= 300 && status < 400;
+  if (status === 404 || isRedirect || says(/model_not_found/) || name === 'AI_NoSuchModelError')
+    return 'unknown-model';
   if (status !== undefined && status >= 400 && status < 500 && ![408, 409, 425].includes(status))
     return 'refused';
   if (says(/invalid_request/) || requestErrors.has(name)) return 'refused';

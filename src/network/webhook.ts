@@ -73,7 +73,13 @@ function outcomeOf(status: number, retryAfter: string | null): Posted {
   if (status >= 200 && status < 300) return { kind: 'taken' };
   if (status === 410) return { kind: 'gone' };
   const isRedirect = status >= 300 && status < 400;
-  const reason = `it answered HTTP ${status}${isRedirect ? '; redirects are not followed' : ''}`;
+  const isUnauthorized = status === 401 || status === 403;
+  const remedy = isRedirect
+    ? '; redirects are not followed'
+    : isUnauthorized
+      ? '; it does not accept the credentials that it was named with'
+      : '';
+  const reason = `it answered HTTP ${status}${remedy}`;
   const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
   return { kind: 'failed', reason, retryAfterMs: seconds === null ? null : seconds * 1_000 };
 }

@@ -47,7 +47,7 @@ export function failureOf(error: unknown): Failure {
   const { status, data, headers } = rejection.data.response;
   const code = bodySchema.safeParse(data).data?.error.code ?? '';
   if (status === 429) return { kind: 'busy', retryAfterMs: retryAfterMs(headers['retry-after']) };
-  if (status >= 500) return { kind: 'away' };
+  if (status >= 500 || status === 408) return { kind: 'away' };
   // Only in Nango's own words: whatever else answers at that address knows nothing of connections.
   if ((status === 404 && code === 'not_found') || code === 'unknown_connection') return { kind: 'missing' };
   if (status === 424 || code === 'invalid_credentials') return { kind: 'not-renewed' };
