@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { ConnectionReason } from '../elicitation/elicitation.ts';
 import type { ConnectionRow } from '../storage/ports/connections.ts';
-import type { ConnectionRequired, Credential, AccountStatus } from './store.ts';
+import type { ConnectionRequired, Credential, AccountStatus, Unrelated } from './store.ts';
 
 export type Resolution = Credential | ConnectionRequired;
 
@@ -15,6 +15,19 @@ export function connectionRequired(
   scopes: string[] = [],
 ): ConnectionRequired {
   return { kind: 'connection-required', reason, seenVersion, ...(scopes.length > 0 && { scopes }) };
+}
+
+/** A server that answers oddly to an account this young does so for another reason. */
+const provenMs = 10 * 60_000;
+
+/** What a doubtful refusal means where the credential cannot be renewed. */
+export function afterDoubt(
+  row: Pick<ConnectionRow, 'version' | 'scopes'>,
+  { connectedAt, now }: { connectedAt: number; now: number },
+): ConnectionRequired | Unrelated {
+  return now - connectedAt < provenMs
+    ? { kind: 'unrelated' }
+    : connectionRequired('rejected', row.version, row.scopes);
 }
 
 /** What a connection that has been marked broken is worth. */

@@ -24,12 +24,19 @@ export interface ConnectionRequired {
   scopes?: string[];
 }
 
+/** A refusal that need not be about the credential comes so soon after a person connected it that it is not. */
+export interface Unrelated {
+  kind: 'unrelated';
+}
+
 /** `version` and `tokenId` are those of the refused credential; `challenge` is the `WWW-Authenticate` header. */
 export interface Refusal {
   version: number;
   tokenId?: string | undefined;
-  status: 401 | 403;
+  status: number;
   challenge: string | null;
+  /** The server has answered in a way that may also mean something else: a redirect, a page, 400. */
+  isDoubtful?: boolean;
 }
 
 /**
@@ -62,13 +69,14 @@ export interface CredentialStore {
   resolve(server: ServerConfig, key: ConnectionKey): Promise<Credential | ConnectionRequired>;
   /**
    * Reports that the server refused the credential. Returns another credential if there is one to try (renewed, or
-   * connected meanwhile), else what to ask the user for; then the connection is marked broken if its version is current.
+   * connected meanwhile), else what to ask the user for; then the connection is marked broken if its version is current and
+   * the refusal leaves no doubt.
    */
   reject(
     server: ServerConfig,
     key: ConnectionKey,
     refusal: Refusal,
-  ): Promise<Credential | ConnectionRequired>;
+  ): Promise<Credential | ConnectionRequired | Unrelated>;
   /**
    * For a store that keeps accounts in another system: records accounts that were connected there without our being
    * notified. Undefined for the others. Throws `CredentialStoreError` when the other system gives no answer.

@@ -30,7 +30,7 @@ export async function openStores({ config, storage, keys, listTools, confirmFoun
   if ([...servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   return {
     oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret, now }),
-    vault: createVaultStore({ storage, keys, listTools }),
+    vault: createVaultStore({ storage, keys, listTools, now }),
     nango: nango
       ? createNangoStore({ storage, keys, nango, publicUrl, servers, logger, confirmFound, now })
       : null,

@@ -42,8 +42,10 @@ export interface Continuation {
 /** The server wants another credential. `challenge` is its `WWW-Authenticate` header. */
 export interface Refused {
   kind: 'refused';
-  status: 401 | 403;
+  status: number;
   challenge: string | null;
+  /** Present where the answer need not be about the credential: what it means then. */
+  otherwise?: { kind: 'unreachable' | 'rejected' | 'unknown'; message: string };
 }
 
 /** `message` names the server and the remedy; it is safe to log and to show. */
@@ -55,7 +57,7 @@ export interface Unreachable {
 export type CallOutcome =
   /** As received: every content block and field kept, `isError` included. */
   | { kind: 'result'; result: CallToolResult }
-  /** The tool did not run. */
+  /** The tool did not run, unless `otherwise` is unknown. */
   | Refused
   /** The tool did not run. */
   | Unreachable

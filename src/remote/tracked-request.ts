@@ -16,6 +16,8 @@ export interface RequestTrace {
   status?: number;
   /** The answer comes as a stream, so it may still come after the response has begun. */
   isStream: boolean;
+  /** The answer is a page for people. */
+  isPage?: boolean;
   /** `WWW-Authenticate` of the answer. */
   challenge: string | null;
   /** Why there is no answer. */
@@ -60,6 +62,7 @@ export async function trackedRequest(
     })) as unknown as Response;
     trace.status = response.status;
     trace.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    trace.isPage = /^(text\/html|application\/xhtml)/i.test(response.headers.get('content-type') ?? '');
     trace.challenge = response.headers.get('www-authenticate');
     return withLimitedBody(response, trace);
   } catch (error) {

@@ -7,7 +7,7 @@ import type { ServerConfig } from '../../src/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
 import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import type { ConnectionRequired, Credential, Refusal } from '../../src/credentials/store.ts';
+import type { ConnectionRequired, Credential, Refusal, Unrelated } from '../../src/credentials/store.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { comeBackFrom } from '../credentials/person.ts';
 
@@ -54,8 +54,9 @@ export async function openAccount({
     }
   }
 
-  async function settle(answer: Credential | ConnectionRequired): Promise<Credential | null> {
+  async function settle(answer: Credential | ConnectionRequired | Unrelated): Promise<Credential | null> {
     if (answer.kind === 'credential') return answer;
+    if (answer.kind === 'unrelated') return null;
     if (connects === maxConnects) return null;
     connects++;
     const { scopes } = answer;

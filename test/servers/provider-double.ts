@@ -48,7 +48,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface ProviderDouble {
+interface ProviderDouble {
   behaviour: ProviderBehaviour;
   /** Where this address is played. */
   at(address: string | URL): string;

@@ -29,6 +29,8 @@ export interface StrictFiles {
   calls: { tool: string; account: string; token: string }[];
   /** MCP requests that arrived with this status of their credential. */
   refusals: { status: number; challenge: string }[];
+  /** How a token that is not valid is answered, in place of 401; `all`: whether or not it is valid. */
+  refuseWith: { status: number; headers: Record<string, string>; body: string; all?: boolean } | null;
   /** Stops the next tool call until released. */
   hold(): { arrived: Promise<void>; release: () => void };
   stop(): Promise<void>;
@@ -57,6 +59,7 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
     authorization,
     calls: [],
     refusals: [],
+    refuseWith: null,
     hold() {
       const arrived = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
@@ -146,6 +149,12 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
     });
     const { authorization: header = '' } = request.headers;
     const found = await check(new Request(url, { headers: { authorization: header } }));
+    const instead = files.refuseWith;
+    const isInvalid = found instanceof Response && found.status === 401;
+    if (instead && header !== '' && (isInvalid || instead.all)) {
+      files.refusals.push({ status: instead.status, challenge: '' });
+      return void response.writeHead(instead.status, instead.headers).end(instead.body);
+    }
     if (found instanceof Response)
       return void response.writeHead(found.status, Object.fromEntries(found.headers)).end(await found.text());
     request.auth = found;

@@ -1,11 +1,12 @@
 /** The server of a call wants another credential than it was given: there is one, or a person has to connect the account. */
 import { connectionKey } from '../../credentials/connection-key.ts';
-import type { ConnectionRequired, Credential, Refusal } from '../../credentials/store.ts';
+import type { ConnectionRequired, Credential, Unrelated } from '../../credentials/store.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { canPresent } from '../../elicitation/capabilities.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/shared-account.ts';
 import { connectionMessage, elsewhere, refusalForModel } from '../../elicitation/wording.ts';
+import type { Refused } from '../../remote/tool-call.ts';
 import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { NewEvent } from '../../storage/ports/turn-log.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
@@ -25,9 +26,15 @@ export function rejectCredential(
   { storeOf }: Pick<CallParts, 'storeOf'>,
   { server, input }: Attempt,
   { version, tokenId }: Credential,
-  { status, challenge }: Pick<Refusal, 'status' | 'challenge'>,
-): Promise<Credential | ConnectionRequired> {
-  const refusal = { version, tokenId, status, challenge };
+  { status, challenge, otherwise }: Refused,
+): Promise<Credential | ConnectionRequired | Unrelated> {
+  const refusal = {
+    version,
+    tokenId,
+    status,
+    challenge,
+    isDoubtful: otherwise !== undefined,
+  };
   return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
 }
 

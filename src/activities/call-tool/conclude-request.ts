@@ -11,7 +11,7 @@ import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
 import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
-import { isTurnEnding, isWorkerShuttingDown, stopped } from '../stop-signal.ts';
+import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../stop-signal.ts';
 import { keepTrying } from '../tool-results.ts';
 import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { failCall, finishCall } from './attempt.ts';
@@ -109,8 +109,14 @@ async function renewCredential(
   refused: Of<'refused'>,
 ): Promise<NextRequest | AttemptEnd> {
   const { turn, toolCallId } = attempt.input;
-  await parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
+  const { otherwise } = refused;
+  const release = () => parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
+  if (!otherwise) await release();
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
+  if (otherwise && !(await isAboutAccount(parts, attempt, request, { renewed, refused })))
+    return concludeRequest(parts, attempt, { ...request, outcome: otherwise });
+  if (otherwise) await release();
+  if (renewed.kind === 'unrelated') throw new Error('unrelated to an account without a doubt');
   serverRefused(attempt.server.name, refused.status, afterRefusal(renewed, request));
   if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
   if (request.isRenewed) return stillRefused(parts, attempt);
@@ -121,6 +127,28 @@ async function renewCredential(
     isRenewed: true,
     continuation: request.continuation ?? begun,
   });
+}
+
+/** Whether a doubtful refusal counts as one: a credential is renewed for it, and a person is asked, once. */
+async function isAboutAccount(
+  { remote }: CallParts,
+  { server }: ServerAttempt,
+  { credential, isRenewed }: Sent,
+  { renewed, refused }: { renewed: Awaited<ReturnType<typeof rejectCredential>>; refused: Of<'refused'> },
+): Promise<boolean> {
+  switch (renewed.kind) {
+    case 'credential':
+      return !isRenewed;
+    case 'unrelated':
+      return false;
+    case 'connection-required':
+      // Servers also say 400 of arguments, but not of everything.
+      return (
+        refused.status !== 400 || (await remote.listTools(server, credential, stopSignal())).kind !== 'tools'
+      );
+    default:
+      return renewed satisfies never;
+  }
 }
 
 async function concludeUnreachable(

@@ -26,6 +26,9 @@ export async function listServerTools(
       }
       case 'refused': {
         const renewed = await rejectCredential(parts, attempt, credential, listed);
+        const isAgain = renewed.kind === 'credential' && isRenewed;
+        if (renewed.kind === 'unrelated' || (isAgain && listed.otherwise))
+          return failCall(parts, attempt, 'unreachable', listed.otherwise?.message ?? '');
         serverRefused(server.name, listed.status, afterRefusal(renewed, { isRenewed }));
         if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
         if (isRenewed) return stillRefused(parts, attempt);

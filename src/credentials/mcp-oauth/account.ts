@@ -16,6 +16,8 @@ const accountSchema = z.object({
   refreshToken: z.string().optional(),
   obtainedAt: z.number(),
   expiresAt: z.number().nullable(),
+  /** When a person connected it; absent of accounts from before this was kept. */
+  connectedAt: z.number().optional(),
   /** Where the tokens may go, and nowhere else: this MCP server, and this authorization server as this client. */
   serverUrl: z.string(),
   issuer: z.string(),
@@ -59,7 +61,7 @@ export function accountContext({ tenant, server, user }: ConnectionKey): string 
 /** Throws a plain error when the tokens are of no use here. */
 export function accountFrom(
   tokens: OAuthTokens,
-  rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client' | 'subject'>,
+  rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client' | 'subject' | 'connectedAt'>,
   now: number,
 ): Account {
   const usable = tokens.token_type.toLowerCase() === 'bearer' && fitsInHeader(tokens.access_token);

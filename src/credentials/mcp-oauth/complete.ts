@@ -141,8 +141,9 @@ async function redeem(
 ): Promise<Redeemed | Failed> {
   try {
     const tokens = await exchange(parts, server, attempt, code);
-    const origin = { ...accountOrigin(attempt), ...subjectOf(tokens.id_token) };
-    return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, parts.now()) };
+    const connectedAt = parts.now();
+    const origin = { ...accountOrigin(attempt), ...subjectOf(tokens.id_token), connectedAt };
+    return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, connectedAt) };
   } catch (problem) {
     if (isClientRefused(problem)) return clientFailed(parts, server, attempt, codeOf(problem));
     const { message, forOperator: reason } = inWords(server, problem);
@@ -194,7 +195,7 @@ async function connect(
   return { kind: 'connected', version, account: name };
 }
 
-/** Whoever starts again comes as another client where we registered ourselves. */
+/** Where we registered ourselves, the person comes back as a new client. */
 async function clientFailed(
   { registrations, discovery }: Dependencies,
   server: ServerConfig,

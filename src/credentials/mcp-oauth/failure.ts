@@ -89,7 +89,7 @@ interface UsedClient {
 }
 
 /** What a failed request to a token endpoint means for the account it was about. */
-export type Verdict =
+type Verdict =
   /** A person has to connect it again. */
   | 'refused'
   /** The operator has to correct something, and then it works again. */

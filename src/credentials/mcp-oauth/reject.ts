@@ -5,9 +5,10 @@ import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';
 import { readChallenge, requestedScopes } from '../oauth/challenge.ts';
 import { scopesOf } from '../oauth/scopes.ts';
-import { tokenIdOf } from '../resolution.ts';
+import { afterDoubt, tokenIdOf } from '../resolution.ts';
 import type { Resolution } from '../resolution.ts';
-import type { ConnectionRequired, Refusal } from '../store.ts';
+import { permissionsAmong } from '../oauth/scopes.ts';
+import type { ConnectionRequired, Refusal, Unrelated } from '../store.ts';
 import { openAccount } from './account.ts';
 import type { Account } from './account.ts';
 import type { Discovery } from './discovery.ts';
@@ -22,7 +23,7 @@ export async function reject(
   server: ServerConfig,
   key: ConnectionKey,
   refusal: Refusal,
-): Promise<Resolution> {
+): Promise<Resolution | Unrelated> {
   const own = requireOwner(server, key);
   const row = await parts.storage.connections.get(own);
   if (!row && refusal.version === 0) return notConnected(parts, server, own, refusal);
@@ -74,7 +75,7 @@ async function unauthorized(
   parts: ResolverParts,
   server: ServerConfig,
   refused: { key: ConnectionKey; row: ConnectionRow; refusal: Refusal },
-): Promise<Resolution> {
+): Promise<Resolution | Unrelated> {
   const { key, row, refusal } = refused;
   const account = openAccount(parts.keys, row, server);
   const currentId = tokenIdOf(account.accessToken);
@@ -85,6 +86,11 @@ async function unauthorized(
     if (renewal.kind === 'renewed') return bearerCredential(renewal.account.accessToken, renewal.version);
     return resolveRow(parts, server, key);
   }
+  if (refusal.isDoubtful)
+    return afterDoubt(
+      { ...row, scopes: permissionsAmong(row.scopes) },
+      { connectedAt: account.connectedAt ?? 0, now: parts.now() },
+    );
   // The server may have moved to another sign-in server; the next connect finds out.
   await parts.discovery.forget(server);
   // One call of one user does not take an account away from everybody; a provider that does not renew it does.

@@ -152,13 +152,14 @@ async function refresh(
       if (resource === null || !mayBeAboutResource(error)) throw error;
       return { tokens: await request(null), isWithoutResource: true };
     });
-  const { serverUrl, issuer, client, subject } = account;
+  const { serverUrl, issuer, client, subject, connectedAt } = account;
   const kept = {
     serverUrl,
     issuer,
     client,
     resource: isWithoutResource ? null : resource,
     ...(subject !== undefined && { subject }),
+    ...(connectedAt !== undefined && { connectedAt }),
   };
   return { tokens, account: accountFrom(tokens, kept, now()) };
 }

@@ -3,9 +3,10 @@ import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/access-token.ts';
+import { afterDoubt } from '../resolution.ts';
 import { requestedScopes } from '../oauth/challenge.ts';
 import type { Resolution } from '../resolution.ts';
-import type { ConnectionRequired, Credential, Refusal } from '../store.ts';
+import type { ConnectionRequired, Credential, Refusal, Unrelated } from '../store.ts';
 import { underLock } from '../under-lock.ts';
 import { NangoError, beingWorkedOn } from './failure.ts';
 import { afterFailure, broken, findUsable, recovered, required, resolve } from './resolve.ts';
@@ -22,7 +23,7 @@ export async function reject(
   server: ServerConfig,
   owner: ConnectionKey,
   refusal: Refusal,
-): Promise<Resolution> {
+): Promise<Resolution | Unrelated> {
   if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
   const key = requireOwner(server, owner);
   const found = await findUsable(parts, server, key);
@@ -47,7 +48,7 @@ async function replaceToken(
   server: ServerConfig,
   key: ConnectionKey,
   refusal: Refusal,
-): Promise<Resolution> {
+): Promise<Resolution | Unrelated> {
   const found = await findUsable(parts, server, key);
   if (found.kind !== 'usable') return found;
   if (found.row.version === refusal.version) return unauthorized(parts, server, found, refusal);
@@ -58,9 +59,10 @@ async function unauthorized(
   parts: ResolverParts,
   server: ServerConfig,
   usable: Usable,
-  { tokenId }: Refusal,
-): Promise<Resolution> {
+  refusal: Refusal,
+): Promise<Resolution | Unrelated> {
   const { tokens } = parts;
+  const { tokenId } = refusal;
   const of = ofUsable(usable);
   const { row } = usable;
   const held = tokens.held(of);
@@ -69,18 +71,23 @@ async function unauthorized(
   try {
     const current = await tokens.read(of);
     if (current.id !== tokenId) return await renewedTo(parts, current, row);
-    if (parts.now() - row.updatedAt < tooYoungToRenewMs) return await refused(parts, row);
+    if (parts.now() - row.updatedAt < tooYoungToRenewMs) return await refused(parts, usable, refusal);
     const renewed = await tokens.read(of, { renew: true });
     if (renewed.id !== tokenId) return await renewedTo(parts, renewed, row);
   } catch (error) {
     if (!(error instanceof NangoError) || !isFinal(error)) return afterFailure(parts, server, usable, error);
   }
   tokens.forget(of);
-  return refused(parts, row);
+  return refused(parts, usable, refusal);
 }
 
 /** One call of one user does not take an account away from everybody. */
-async function refused(parts: ResolverParts, row: ConnectionRow): Promise<Resolution> {
+async function refused(
+  parts: ResolverParts,
+  { row, link }: Usable,
+  { isDoubtful }: Refusal,
+): Promise<Resolution | Unrelated> {
+  if (isDoubtful) return afterDoubt(row, { connectedAt: link.since, now: parts.now() });
   return row.user === null ? required('rejected', row.version, row.scopes) : broken(parts, row, 'rejected');
 }
 

@@ -22,7 +22,7 @@ export type Failed =
   /** Neither tokens nor an error. `contentType`: what it is instead. */
   | { kind: 'unreadable'; status: number; contentType: string };
 
-export type TokenAnswer = { kind: 'tokens'; document: Document } | Failed;
+type TokenAnswer = { kind: 'tokens'; document: Document } | Failed;
 
 type Document = Record<string, unknown>;
 
@@ -95,7 +95,7 @@ export function readTokenAnswer(answer: Answer): TokenAnswer {
       : { kind: 'unreadable', status, contentType: mediaType(contentType) };
   }
   const isTrouble = status >= 500 || status === 408 || status === 429;
-  // Whoever says this has looked at the grant.
+  // The provider has looked at the grant.
   const isRefusedAllTheSame = status >= 500 && code === 'invalid_grant';
   if ((isTrouble && !isRefusedAllTheSame) || (code && outageCodes.has(code)))
     return { kind: 'outage', status, code: code ?? null, retryAfterMs: waitOf(answer.retryAfter) };
@@ -125,12 +125,11 @@ function codeIn(document: Document, isSuccess: boolean): string | undefined {
   const inside = typeof error === 'object' && error !== null ? (error as Document) : {};
   const others = isSuccess ? [] : otherMembers.map((name) => document[name]);
   const found = [error, inside['code'], inside['type'], inside['status'], ...others].find(
-    (value) => typeof value === 'string' && value !== '',
+    (value): value is string => typeof value === 'string' && value !== '',
   );
+  if (found !== undefined) return found.toLowerCase();
   // An error in a form of its own is an error all the same.
-  if (found === undefined)
-    return isSuccess && (Object.keys(inside).length > 0 || error === true) ? 'error' : undefined;
-  return String(found).toLowerCase();
+  return isSuccess && (Object.keys(inside).length > 0 || error === true) ? 'error' : undefined;
 }
 
 function isAboutGrant(document: Document | undefined): boolean {

@@ -4,7 +4,7 @@ import type { ConnectionKey } from '../../storage/ports/connections.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { requireOwner, requireScope } from '../connection-key.ts';
 import { requestedScopes } from '../oauth/challenge.ts';
-import { connectionRequired, noCredential } from '../resolution.ts';
+import { afterDoubt, connectionRequired, noCredential } from '../resolution.ts';
 import type { Resolution } from '../resolution.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { storeError } from '../store-error.ts';
@@ -30,9 +30,10 @@ interface Options {
   storage: Pick<Storage, 'connections'>;
   keys: KeyRing;
   listTools: ListTools;
+  now?: () => number;
 }
 
-export function createVaultStore({ storage, keys, listTools }: Options): VaultStore {
+export function createVaultStore({ storage, keys, listTools, now = Date.now }: Options): VaultStore {
   const { connections } = storage;
 
   async function resolve(server: ServerConfig, wanted: ConnectionKey): Promise<Resolution> {
@@ -55,13 +56,14 @@ export function createVaultStore({ storage, keys, listTools }: Options): VaultSt
   return {
     connectedBy: 'key',
     resolve,
-    async reject(server, wanted, { version, status, challenge }) {
+    async reject(server, wanted, { version, status, challenge, isDoubtful }) {
       if (server.credentialScope === 'none') return connectionRequired('rejected', version);
       const key = requireOwner(server, wanted);
       const row = await connections.get(key);
       // Another key since, or none: that is the answer.
       if (row?.version !== version || row.status === 'broken') return resolve(server, key);
       if (status === 403) return forbidden(version, challenge);
+      if (isDoubtful) return afterDoubt(row, { connectedAt: row.updatedAt, now: now() });
       // One call of one user does not take an account away from everybody.
       if (key.user !== null) await connections.markBroken(key, version, 'rejected');
       return connectionRequired('rejected', version);

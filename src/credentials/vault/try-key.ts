@@ -12,7 +12,10 @@ export type ListTools = (
   credential: Credential,
   signal: AbortSignal,
 ) => Promise<
-  { kind: 'tools' } | { kind: 'refused'; status: number } | { kind: 'unreachable'; message: string }
+  | { kind: 'tools' }
+  /** `otherwise`: where the answer need not be about the key. */
+  | { kind: 'refused'; status: number; otherwise?: { message: string } }
+  | { kind: 'unreachable'; message: string }
 >;
 
 /** `message` is a sentence for people, `reason` one for operators; neither repeats the key. */
@@ -38,9 +41,11 @@ export async function tryKey(
     case 'refused':
       return {
         kind: 'refused',
-        message: `${server.title} does not accept this key. Check that it is whole, and still valid there.`,
+        message: listed.otherwise
+          ? `${server.title} gave no usable answer to this key. Check that it is whole, and still valid there. If it is, tell the operator of this service.`
+          : `${server.title} does not accept this key. Check that it is whole, and still valid there.`,
         // Should every key be refused, it is perhaps not what they look like that is wrong.
-        reason: `it answered HTTP ${listed.status} to a key in its header ${headerOf(server)}`,
+        reason: `it answered HTTP ${listed.status} to a key in its header ${headerOf(server)}${listed.otherwise ? `; ${listed.otherwise.message}` : ''}`,
       };
     case 'unreachable':
       return {

@@ -23,6 +23,7 @@ import { answerRequest, taskRequest } from './messages.ts';
 import { fingerprintOf, isAsking, readStatus } from './read-status.ts';
 import { isGone, outcomeOfFailure } from './request-failure.ts';
 import { outcomeOfMessage, outcomeOfTask } from './task-result.ts';
+import { tryCredential } from './try-credential.ts';
 
 /** One call at one agent. */
 interface AgentCall {
@@ -55,6 +56,11 @@ export async function callAgent(
   } catch (error) {
     if (!signal.aborted) throw error;
     outcome = endedHere(here, deadline);
+  }
+  // As with MCP: a page is about the account only if other requests get one, too.
+  if (outcome.kind === 'refused' && outcome.otherwise?.kind === 'unknown') {
+    const tried = await tryCredential({ server, credential, signal, cards });
+    if (tried.kind !== 'refused') outcome = outcome.otherwise;
   }
   if (outcome.kind === 'unreachable') cards.drop(server);
   if (mayStillWork(outcome) && here.task && !isHandedOn(here, deadline))

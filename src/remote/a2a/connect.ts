@@ -15,6 +15,7 @@ import { createAgentRequests } from './request.ts';
 export interface ConnectedAgent {
   kind: 'connected';
   server: ServerConfig;
+  credential: Credential;
   client: Client;
   /** Passed with every request. */
   options: RequestOptions;
@@ -50,6 +51,7 @@ export async function connectAgent(target: Target): Promise<ConnectedAgent | Unr
   return {
     kind: 'connected',
     server,
+    credential,
     client,
     options: isStructured
       ? { signal, serviceParameters: ServiceParameters.create(withA2AExtensions(elicitationExtension)) }

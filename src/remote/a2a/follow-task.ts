@@ -61,6 +61,12 @@ async function readTask(agent: ConnectedAgent, id: string): Promise<Task | null 
       return { kind: 'outcome', outcome: { kind: 'unknown', message } };
     }
     const outcome = outcomeOfFailure(agent, error);
+    if (outcome.kind === 'refused' && outcome.otherwise) {
+      // The task goes on, whatever the answer means.
+      const { message } = outcome.otherwise;
+      const otherwise = { kind: 'unknown' as const, message };
+      return outcome.status === 400 ? null : { kind: 'outcome', outcome: { ...outcome, otherwise } };
+    }
     return outcome.kind === 'refused' || outcome.kind === 'rejected' ? { kind: 'outcome', outcome } : null;
   }
 }

@@ -6,7 +6,8 @@ import { A2AError, isJsonRpcError, isRestError, TaskNotFoundError } from '@a2a-j
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { networkFailure } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
-import type { CallOutcome } from '../tool-call.ts';
+import { refusedAccount } from '../refused-account.ts';
+import type { CallOutcome, Refused } from '../tool-call.ts';
 import type { ConnectedAgent } from './connect.ts';
 
 const checkCard = 'The operator should check that it runs and that its card in the agents file is right.';
@@ -16,12 +17,19 @@ export function isGone(error: unknown): boolean {
 }
 
 /** Of a message that was sent, or was to be. */
-export function outcomeOfFailure({ server, last }: ConnectedAgent, error: unknown): CallOutcome {
+export function outcomeOfFailure(agent: ConnectedAgent, error: unknown): CallOutcome {
+  const otherwise = fromTrace(agent, error);
+  const refused = refusedAccount(agent.last(), agent.credential, otherwise);
+  if (!refused) return otherwise;
+  // The agent's own words are about the request.
+  return refused.otherwise && refusalIn(error) !== null ? otherwise : refused;
+}
+
+/** What it means if it is not about the account. */
+function fromTrace({ server, last }: ConnectedAgent, error: unknown): NonNullable<Refused['otherwise']> {
   const name = nameOf(server);
   const trace = last();
   const status = trace?.status;
-  if (status === 401 || status === 403)
-    return { kind: 'refused', status, challenge: trace?.challenge ?? null };
   if (!trace?.isSent)
     return { kind: 'unreachable', message: networkFailure(name, trace?.failure, checkCard) };
   const refusal = refusalIn(error);

@@ -175,9 +175,9 @@ function sessionOf({ transport }: Connection): Session | undefined {
     : undefined;
 }
 
-function traceOf({ connection, messages, deadline }: OpenAttempt): CallTrace {
+function traceOf({ connection, messages, deadline, credential }: OpenAttempt): CallTrace {
   const exchange = connection.exchanges.last('tools/call');
-  return { exchange, answer: exchange && messages.answerTo(exchange.id), end: deadline.end };
+  return { exchange, answer: exchange && messages.answerTo(exchange.id), end: deadline.end, credential };
 }
 
 interface ServerMessages {

@@ -9,12 +9,14 @@
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
+import type { Credential } from '../../credentials/store.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { isDeeperThan } from '../../elicitation/json-size.ts';
 import type { Deadline } from '../deadline.ts';
 import { nameOf } from '../server-name.ts';
-import type { CallOutcome } from '../tool-call.ts';
+import { refusedAccount } from '../refused-account.ts';
+import type { CallOutcome, Refused } from '../tool-call.ts';
 import type { Exchange } from './exchange.ts';
 import { failureMessage } from './failure-message.ts';
 import { readRequiredPages } from './legacy/url-elicitation-required.ts';
@@ -26,25 +28,22 @@ export interface CallTrace {
   /** The JSON-RPC answer to it, as it came. */
   answer: JSONRPCMessage | undefined;
   end: Deadline['end'];
+  /** That the call was made with. */
+  credential: Credential;
 }
 
-export function outcomeOf(
-  server: ServerConfig,
-  { exchange, answer, end }: CallTrace,
-  capabilities: Capabilities,
-): CallOutcome {
-  return answer ? fromAnswer(server, answer, capabilities) : fromExchange(server, exchange, end);
+export function outcomeOf(server: ServerConfig, trace: CallTrace, capabilities: Capabilities): CallOutcome {
+  if (trace.answer) return fromAnswer(server, trace.answer, capabilities);
+  const otherwise = fromExchange(server, trace);
+  const isOver = trace.end !== undefined || trace.exchange?.isSent !== true;
+  return (!isOver && refusedAccount(trace.exchange, trace.credential, otherwise)) || otherwise;
 }
 
-function fromExchange(
-  server: ServerConfig,
-  exchange: Exchange | undefined,
-  end: Deadline['end'],
-): CallOutcome {
+/** What the answer means if it is not about the account. */
+function fromExchange(server: ServerConfig, { exchange, end }: CallTrace): NonNullable<Refused['otherwise']> {
   const message = failureMessage(server, exchange, end);
   const status = exchange?.status;
   if (!exchange?.isSent) return { kind: 'unreachable', message };
-  if (status === 401 || status === 403) return { kind: 'refused', status, challenge: exchange.challenge };
   if (status === undefined || status < 300 || status === 303 || status === 408 || status >= 500) {
     return { kind: 'unknown', message };
   }

@@ -38,6 +38,23 @@ export async function callServerTool(
   }
   using deadline = startDeadline(server.timeout, call.signal);
   const parts: CallParts = { server, credential, deadline, eras, sessions, era: eraOf(continuation) };
+  return await withoutDoubt(parts, await callOnce(parts, call));
+}
+
+/**
+ * An answer that leaves open whether the tool ran, as a page does, is about the account only if other requests get the like.
+ */
+async function withoutDoubt(
+  { server, credential, deadline, eras }: Omit<CallParts, 'sessions'>,
+  outcome: CallOutcome,
+): Promise<CallOutcome> {
+  if (outcome.kind !== 'refused' || outcome.otherwise?.kind !== 'unknown') return outcome;
+  const listed = await listServerTools(server, credential, deadline.signal, { eras });
+  return listed.kind === 'refused' ? outcome : outcome.otherwise;
+}
+
+async function callOnce(parts: CallParts, call: ToolCall): Promise<CallOutcome> {
+  const { server, credential, deadline, eras } = parts;
   const first = await firstAttempt(parts, call);
   switch (first.outdated) {
     case undefined:

@@ -2,13 +2,16 @@
  * Connects to an MCP server in the era in which it is to be called. Nothing that goes wrong here can have run a tool: no
  * call was sent yet.
  */
+import type { ServerConfig } from '../../config/config.ts';
 import type { ProcessExit } from '../call-listener.ts';
+import type { Deadline } from '../deadline.ts';
+import { refusedAccount } from '../refused-account.ts';
 import { unsendableHeader } from '../request-headers.ts';
 import { nameOf } from '../server-name.ts';
 import type { Refused, Unreachable } from '../tool-call.ts';
 import { canAsk, openConnection, silentProbeMs } from './connection.ts';
 import type { Connection, OpenResult, Target } from './connection.ts';
-import type { ExchangeLog } from './exchange.ts';
+import type { Exchange, ExchangeLog } from './exchange.ts';
 import { failureMessage } from './failure-message.ts';
 import { discoveryFor, fixedEra } from './server-eras.ts';
 import type { Era } from './server-eras.ts';
@@ -127,19 +130,19 @@ export function eraMayHaveChanged(status: number | undefined): boolean {
 }
 
 export function connectFailureOf(
-  { server, deadline }: Pick<Target, 'server' | 'deadline'>,
+  { server, credential, deadline }: Pick<Target, 'server' | 'credential' | 'deadline'>,
   exchanges: ExchangeLog,
 ): Refused | Unreachable {
   const exchange = exchanges.last();
-  if ((exchange?.status === 401 || exchange?.status === 403) && !deadline.end) {
-    return { kind: 'refused', status: exchange.status, challenge: exchange.challenge };
-  }
+  const unreachable = { kind: 'unreachable' as const, message: messageOf(server, exchange, deadline) };
+  return (!deadline.end && refusedAccount(exchange, credential, unreachable)) || unreachable;
+}
+
+function messageOf(server: ServerConfig, exchange: Exchange | undefined, { end }: Deadline): string {
   const isHandshake = exchange?.method === 'initialize' || exchange?.method === 'server/discover';
-  if (server.era && fixedEra(server) && isHandshake && eraMayHaveChanged(exchange.status) && !deadline.end) {
-    const message = `${nameOf(server)} does not speak MCP ${server.era} (HTTP ${exchange.status}), which its era in the agents file asks for. The operator should correct or remove it.`;
-    return { kind: 'unreachable', message };
-  }
-  return { kind: 'unreachable', message: failureMessage(server, exchange, deadline.end) };
+  if (server.era && fixedEra(server) && isHandshake && eraMayHaveChanged(exchange.status) && !end)
+    return `${nameOf(server)} does not speak MCP ${server.era} (HTTP ${exchange.status}), which its era in the agents file asks for. The operator should correct or remove it.`;
+  return failureMessage(server, exchange, end);
 }
 
 /** Whether the exit of a process was a failure shows when it was greeted in another way: until then it is not reported. */

@@ -61,9 +61,10 @@ function lacksHeaders({ answer }: CallTrace): boolean {
  * Whether the call was turned down for the pooled session it was made in. A server that has forgotten a session says so
  * with 404, some with 400 or 401; and one that was not reached may be reached on a new connection.
  */
-export function isPooledSessionGone({ kind }: CallOutcome, trace: CallTrace): boolean {
+export function isPooledSessionGone(outcome: CallOutcome, trace: CallTrace): boolean {
   if (trace.end) return false;
-  return kind === 'refused' || isForgotten(trace) || trace.exchange?.isSent !== true;
+  const isRefused = outcome.kind === 'refused' && outcome.otherwise?.kind !== 'unknown';
+  return isRefused || isForgotten(trace) || trace.exchange?.isSent !== true;
 }
 
 /** The session was not known any more, so nothing was done in it. */
@@ -72,7 +73,8 @@ function isForgotten({ exchange, answer }: CallTrace): boolean {
 }
 
 /** Only where the call was certainly not executed, so that it can be made again. */
-function speaksAnotherEra({ kind }: CallOutcome, { exchange, answer }: CallTrace): boolean {
+function speaksAnotherEra(outcome: CallOutcome, { exchange, answer }: CallTrace): boolean {
+  const kind = outcome.kind === 'refused' ? outcome.otherwise?.kind : outcome.kind;
   if (kind !== 'rejected' && kind !== 'unreachable') return false;
   if (answer) return 'error' in answer && answer.error.code === unsupportedVersion;
   return eraMayHaveChanged(exchange?.status);

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import type { OAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
+import type { Credential } from '../../../src/credentials/store.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 
-function credential(answer: Credential | ConnectionRequired): Credential {
-  if (answer.kind !== 'credential') throw new Error(`asks to connect: ${answer.reason}`);
+function credential(answer: Awaited<ReturnType<OAuthStore['reject']>>): Credential {
+  if (answer.kind !== 'credential') throw new Error(`no credential: ${JSON.stringify(answer)}`);
   return answer;
 }
 

@@ -9,7 +9,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import type { OAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
+import type { Credential } from '../../../src/credentials/store.ts';
 import { startStrictFiles } from '../../servers/strict-files.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
@@ -76,7 +77,7 @@ async function setup({ database, ...options }: PeerOptions & { database?: Config
   };
 }
 
-type Refused = { status: 401 | 403; challenge: string | null };
+type Refused = { status: number; challenge: string | null };
 type StoreSetup = Awaited<ReturnType<typeof setup>>;
 
 async function connected(options?: Parameters<typeof setup>[0]): Promise<StoreSetup> {
@@ -85,8 +86,8 @@ async function connected(options?: Parameters<typeof setup>[0]): Promise<StoreSe
   return made;
 }
 
-function credential(answer: Credential | ConnectionRequired): Credential {
-  if (answer.kind !== 'credential') throw new Error(`asks to connect: ${answer.reason}`);
+function credential(answer: Awaited<ReturnType<OAuthStore['reject']>>): Credential {
+  if (answer.kind !== 'credential') throw new Error(`no credential: ${JSON.stringify(answer)}`);
   return answer;
 }
 

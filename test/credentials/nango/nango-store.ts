@@ -12,7 +12,7 @@ import { createConfirmConnection } from '../../../src/service/confirm-connection
 import { toConfirmed } from '../../../src/service/nango-attempts.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { CredentialStoreError } from '../../../src/credentials/store-error.ts';
-import type { Credential, ConnectionRequired } from '../../../src/credentials/store.ts';
+import type { Credential, ConnectionRequired, Unrelated } from '../../../src/credentials/store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
 import { postgresUrl } from '../../postgres.ts';
@@ -143,13 +143,13 @@ export async function setUpNangoStore(options: Options = {}) {
 
 export type NangoStoreSetup = Awaited<ReturnType<typeof setUpNangoStore>>;
 
-export function tokenIn(found: Credential | ConnectionRequired): string {
-  if (found.kind !== 'credential') throw new Error(`no credential: ${found.reason}`);
+export function tokenIn(found: Credential | ConnectionRequired | Unrelated): string {
+  if (found.kind !== 'credential') throw new Error(`no credential: ${JSON.stringify(found)}`);
   return found.headers['authorization']?.replace('Bearer ', '') ?? '';
 }
 
-export function credentialIn(found: Credential | ConnectionRequired): Credential {
-  if (found.kind !== 'credential') throw new Error(`no credential: ${found.reason}`);
+export function credentialIn(found: Credential | ConnectionRequired | Unrelated): Credential {
+  if (found.kind !== 'credential') throw new Error(`no credential: ${JSON.stringify(found)}`);
   return found;
 }
 

@@ -146,3 +146,23 @@ test('a shared account that one call is refused with stays for the calls of ever
   expect(await setup.storage.connections.get({ ...alice, user: null })).toMatchObject({ status: 'active' });
   expect(await setup.resolve()).toMatchObject({ kind: 'credential' });
 });
+
+test('an odd answer to a token has it renewed, is asked about where that is refused, and takes no account away', async () => {
+  const setup = await connected();
+  const doubt = ({ version, tokenId }: Credential) =>
+    setup.store.reject(setup.server, alice, {
+      version,
+      tokenId,
+      status: 302,
+      challenge: null,
+      isDoubtful: true,
+    });
+  const renewed = credentialIn(await doubt(setup.used));
+  expect(renewed.tokenId).not.toBe(setup.used.tokenId);
+  setup.nango.failRefresh('invalid_grant');
+  // The account was connected a minute ago.
+  expect(await doubt(renewed)).toEqual({ kind: 'unrelated' });
+  setup.later(11 * 60_000);
+  expect(await doubt(renewed)).toMatchObject({ kind: 'connection-required', reason: 'rejected' });
+  expect(await setup.row()).toMatchObject({ status: 'active' });
+});

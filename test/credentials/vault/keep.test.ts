@@ -131,9 +131,27 @@ test.each([301, 302, 307, 308])('a redirect (%s) does not get the key to another
   const tracker = await startTracker();
   tracker.mood = { kind: 'answers', status, headers: { location: elsewhere.config.url } };
   const kept = await store.keep(tracker.of(), alice, goodKey);
-  expect(kept).toMatchObject({ kind: 'not-tried' });
+  expect(kept).toMatchObject({
+    kind: 'refused',
+    message: expect.stringContaining('gave no usable answer to this key. Check that it is whole'),
+    reason: expect.stringContaining(`it answered HTTP ${status} to a key in its header authorization`),
+  });
   expect(tracker.requests.length).toBeGreaterThan(0);
   expect(elsewhere.requests).toEqual([]);
+  expect(await storage.connections.get(alice)).toBeNull();
+});
+
+test.each([
+  ['400', { status: 400, body: 'Bad Request' }],
+  ['a page', { status: 200, body: '<title>Sign in</title>', headers: { 'content-type': 'text/html' } }],
+])('a key that is answered with %s is said to be refused, perhaps, and is not kept', async (_, answer) => {
+  const { store, storage } = await createVault();
+  const tracker = await startTracker();
+  tracker.mood = { kind: 'answers', ...answer };
+  expect(await store.keep(tracker.of(), alice, goodKey)).toMatchObject({
+    kind: 'refused',
+    message: expect.stringContaining('Check that it is whole'),
+  });
   expect(await storage.connections.get(alice)).toBeNull();
 });
 

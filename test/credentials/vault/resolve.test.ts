@@ -180,3 +180,15 @@ test('a shared key that one call is refused with stays for the calls of everybod
   expect(await storage.connections.get(key)).toMatchObject({ status: 'active' });
   expect(await store.resolve(shared, bob)).toMatchObject({ kind: 'credential', version: 1 });
 });
+
+test('an odd answer to a key is asked about, but not right after it was entered, and takes no key away', async () => {
+  let turned = 0;
+  const { store, row, current } = await connected({ now: () => Date.now() + turned });
+  const { version, tokenId } = await current();
+  const doubt = () =>
+    store.reject(server, alice, { version, tokenId, status: 302, challenge: null, isDoubtful: true });
+  expect(await doubt()).toEqual({ kind: 'unrelated' });
+  turned = 11 * 60_000;
+  expect(await doubt()).toEqual({ kind: 'connection-required', reason: 'rejected', seenVersion: 1 });
+  expect(await row()).toMatchObject({ status: 'active' });
+});

@@ -21,7 +21,7 @@ export const bob: ConnectionKey = { ...alice, user: 'bob' };
 /** Long enough to be quoted from. */
 export const goodKey = 'trk_0123456789abcdefghijab12';
 
-export async function createVault({ keys = parseKeys(generateKey('k1')) } = {}) {
+export async function createVault({ keys = parseKeys(generateKey('k1')), now = Date.now } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-vault-'));
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
   onTestFinished(async () => {
@@ -30,7 +30,7 @@ export async function createVault({ keys = parseKeys(generateKey('k1')) } = {}) 
   });
   return {
     storage,
-    store: createVaultStore({ storage, keys, listTools: remote.listTools }),
+    store: createVaultStore({ storage, keys, listTools: remote.listTools, now }),
     /** Another process on the same database. */
     another: (others: typeof keys) =>
       createVaultStore({ storage, keys: others, listTools: remote.listTools }),

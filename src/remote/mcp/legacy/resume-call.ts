@@ -14,6 +14,7 @@ import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
 import type { Exchange } from '../exchange.ts';
 import { failureMessage } from '../failure-message.ts';
 import { notifyListener } from '../notifications.ts';
+import { refusedAccount } from '../../refused-account.ts';
 import { tooManyQuestions } from '../../read-question.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession } from './joined-session.ts';
@@ -42,12 +43,19 @@ export async function resumeServerCall(
   const over = new AbortController();
   let { lastEventId } = call;
 
-  const endWithFailure = (exchange: Exchange | undefined) =>
-    end(refusedBy(exchange) ?? { kind: 'unknown', message: failureMessage(server, exchange, deadline.end) });
+  const endWithFailure = (exchange: Exchange | undefined) => {
+    const unknown = {
+      kind: 'unknown' as const,
+      message: failureMessage(server, exchange, deadline.end),
+    };
+    // Of a stream that cannot be resumed, 400 says that its event is not known any more.
+    const refused = exchange?.status === 400 ? null : refusedAccount(exchange, credential, unknown);
+    end(refused ?? unknown);
+  };
 
   function handle(message: JSONRPCMessage): void {
     if (isAnswerTo(call.callId, message)) {
-      const trace = { exchange: session.exchanges.last(), answer: message, end: undefined };
+      const trace = { exchange: session.exchanges.last(), answer: message, end: undefined, credential };
       return end(orUnaskable(server, outcomeOf(server, trace, capabilities), refusal.reason()));
     }
     notifyListener(message, callId, listener);
@@ -94,11 +102,6 @@ export async function resumeServerCall(
   const isResumedElsewhere = deadline.end === 'cancelled' && isHandedOn?.() === true;
   if (!isResumedElsewhere) await leaveCall(session, call, outcome);
   return outcome;
-}
-
-function refusedBy(exchange: Exchange | undefined): CallOutcome | undefined {
-  if (exchange?.status !== 401 && exchange?.status !== 403) return undefined;
-  return { kind: 'refused', status: exchange.status, challenge: exchange.challenge };
 }
 
 /** A call that is not paused again is over for us, and the server is told so. */
