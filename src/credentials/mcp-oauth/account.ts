@@ -66,12 +66,13 @@ export function accountFrom(
 ): Account {
   const usable = tokens.token_type.toLowerCase() === 'bearer' && fitsInHeader(tokens.access_token);
   if (!usable) throw new Error('not a bearer token');
-  const lifetimeS = tokens.expires_in;
+  const { expires_in: lifetimeS = 0 } = tokens;
+  const expiresAt = now + Math.floor(lifetimeS) * 1000;
   return {
     accessToken: tokens.access_token,
     ...(tokens.refresh_token !== undefined && { refreshToken: tokens.refresh_token }),
     obtainedAt: now,
-    expiresAt: lifetimeS === undefined || !(lifetimeS > 0) ? null : now + lifetimeS * 1000,
+    expiresAt: expiresAt > now && Number.isSafeInteger(expiresAt) ? expiresAt : null,
     ...rest,
   };
 }

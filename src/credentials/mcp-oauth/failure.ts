@@ -1,5 +1,6 @@
 /** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
 import { InsecureTokenEndpointError, IssuerMismatchError } from '@modelcontextprotocol/client';
+import type { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
 import { TokenEndpointError } from '../oauth/token-answer.ts';
 import type { Failed } from '../oauth/token-answer.ts';
@@ -19,7 +20,23 @@ export function inWords(server: ErrorSubject, error: unknown): CredentialStoreEr
     );
   }
   if (error instanceof InsecureTokenEndpointError) return storeError(server, withoutHttps);
-  return storeError(server, noUsableAnswer, 'its sign-in server answered with something unexpected');
+  return storeError(server, noUsableAnswer, unreadable(error));
+}
+
+/** By the member that a schema did not find: each belongs to one document. */
+const documents = new Map([
+  ...['issuer', 'authorization_endpoint', 'token_endpoint'].map((name) => [name, 'metadata of'] as const),
+  ['client_id', 'registration at'],
+] as const);
+
+/** For operators. */
+function unreadable(error: unknown): string {
+  const issues = error instanceof Error && error.name === 'ZodError' ? (error as z.ZodError).issues : [];
+  const member = issues.map(({ path }) => String(path[0])).find((name) => documents.has(name)) ?? '';
+  const document = documents.get(member);
+  return document === undefined
+    ? 'its sign-in server answered with something unexpected'
+    : `the ${document} its sign-in server has no usable "${member}"`;
 }
 
 const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';

@@ -11,6 +11,7 @@ import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import { allowsAddress, bareHost, isLocalHost } from '../../network/addresses.ts';
 import type { Reach } from '../../network/addresses.ts';
 import { AddressRefused, createGuardedAgent } from '../../network/guarded-agent.ts';
+import { readOAuthDocument, rewriteJson } from '../../network/oauth-documents.ts';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
 
 export type OutboundFailure =
@@ -56,7 +57,7 @@ export interface Outbound {
 }
 
 export interface ServerOutbound {
-  /** A response whose body has been read already. */
+  /** A response whose body has been read already; OAuth documents with the members that are used here. */
   fetch: FetchLike;
   /** Status and headers only; the body, which may be an endless stream, is dropped. */
   head: FetchLike;
@@ -113,7 +114,7 @@ export function createOutbound({
       fetch: (url, init = {}) =>
         request(url, init, server, async (response) => {
           const body = await readAtMost(response, maxBytes, new URL(url).host);
-          return copyOf(response, body.length === 0 ? null : body);
+          return copyOf(response, body === '' ? null : rewriteJson(body, readOAuthDocument));
         }),
       head: (url, init = {}) =>
         request(url, init, server, async (response) => {
@@ -148,11 +149,7 @@ function isRedirect(response: Response): boolean {
   return response.status >= 300 && response.status < 400;
 }
 
-async function readAtMost(
-  response: Response,
-  maxBytes: number,
-  host: string,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function readAtMost(response: Response, maxBytes: number, host: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {
@@ -161,11 +158,11 @@ async function readAtMost(
     if (length > maxBytes) throw new OutboundError('too-large', host);
     chunks.push(chunk);
   }
-  return new Uint8Array(Buffer.concat(chunks));
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 /** The body is decoded by now, so the headers that described its encoding go. */
-function copyOf(response: Response, body: Uint8Array<ArrayBuffer> | null): Response {
+function copyOf(response: Response, body: string | null): Response {
   const headers = new Headers(response.headers);
   headers.delete('content-encoding');
   headers.delete('content-length');

@@ -11,7 +11,7 @@ export function bearerCredential(accessToken: string, version: number): Credenti
   };
 }
 
-/** When to renew a token that has this long to live: a minute before its end, or a third of a very short life. */
+/** When to renew a token that has this long to live: a minute before its end, or a third of a very short life. A whole number, as rows hold them. */
 export function renewAt({ from, expiresAt }: { from: number; expiresAt: number }): number {
-  return expiresAt - Math.min(60_000, Math.max(0, expiresAt - from) / 3);
+  return Math.floor(expiresAt - Math.min(60_000, Math.max(0, expiresAt - from) / 3));
 }

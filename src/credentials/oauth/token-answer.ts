@@ -3,6 +3,7 @@
  * also refuse with 200, with a page, with a form, or with codes of their own.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { readOAuthDocument } from '../../network/oauth-documents.ts';
 
 interface Answer {
   status: number;
@@ -47,7 +48,7 @@ export function readingTokens(send: FetchLike): FetchLike {
       body: await response.text(),
     });
     if (answer.kind !== 'tokens') throw new TokenEndpointError(answer);
-    return Response.json(answer.document);
+    return Response.json(readOAuthDocument(answer.document));
   };
 }
 

@@ -3,10 +3,13 @@
  * take it. Where that is not enough, the server gets nothing, and somebody has to sign in before it is asked again.
  */
 import { randomBytes } from 'node:crypto';
-import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import { auth } from '@modelcontextprotocol/client';
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import { isLoopbackHost } from '../../../elicitation/loopback-host.ts';
 import { skippingBrokenDocuments } from '../../../credentials/mcp-oauth/locations.ts';
+import { readChallenge } from '../../../credentials/oauth/challenge.ts';
+import type { Challenge } from '../../../credentials/oauth/challenge.ts';
+import { readOAuthDocument, rewriting } from '../../../network/oauth-documents.ts';
 import type { KeptFiles } from '../../login/kept-files.ts';
 import { listenOnLoopback } from '../../login/loopback.ts';
 import { exitCodes, TryError } from '../exit-codes.ts';
@@ -40,13 +43,12 @@ interface Parts {
   signal: AbortSignal;
 }
 
-/** Where it is, and what for, as the server says with its refusal. */
-type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
-
 const timeoutMs = 15_000;
 
-const patientFetch = skippingBrokenDocuments((url, init) =>
-  fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+const patientFetch: FetchLike = skippingBrokenDocuments(
+  rewriting(readOAuthDocument, (url, init) =>
+    fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+  ),
 );
 
 function createServerAccount({ server, kept, clientId, say, open, signal }: Parts): ServerAccount {
@@ -87,7 +89,7 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
       ),
     watch: (send) => async (url, init) => {
       const response = await send(url, init);
-      const asked = response.status === 403 ? extractWWWAuthenticateParams(response) : undefined;
+      const asked = response.status === 403 ? challengeOf(response) : undefined;
       if (asked?.error === 'insufficient_scope') challenge = asked;
       return response;
     },
@@ -98,7 +100,7 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
         return sent;
       },
       async onUnauthorized({ response }) {
-        const asked = extractWWWAuthenticateParams(response);
+        const asked = challengeOf(response);
         await response.body?.cancel();
         await renew(sent, asked).catch((cause: unknown) => {
           challenge = asked;
@@ -148,6 +150,10 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
       challenge = undefined;
     },
   };
+}
+
+function challengeOf({ headers }: Response): Challenge {
+  return readChallenge(headers.get('www-authenticate'));
 }
 
 function failed(name: string, cause: unknown): string {
