@@ -1,7 +1,11 @@
 /** What an OpenID issuer says of itself: fetched for the first sign-in and kept. After a failure the next one fetches it again. */
 import * as openid from 'openid-client';
+import { rewriting, withoutOddities } from '../../network/oauth-documents.ts';
 
 const timeoutSeconds = 10;
+
+/** `openid-client` refuses a whole response for a member that is null. */
+const readableFetch = rewriting(withoutOddities, (url, init) => fetch(url, init));
 
 export function createIssuerMetadata(
   issuer: URL,
@@ -12,6 +16,7 @@ export function createIssuerMetadata(
   return async () => {
     discovered ??= openid.discovery(issuer, clientId, undefined, authentication, {
       timeout: timeoutSeconds,
+      [openid.customFetch]: readableFetch,
       ...(issuer.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
     });
     try {

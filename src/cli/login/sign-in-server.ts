@@ -5,6 +5,7 @@
 import * as openid from 'openid-client';
 import { z } from 'zod';
 import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
+import { rewriting, withoutOddities } from '../../network/oauth-documents.ts';
 
 const MetadataSchema = z.object({
   resource: z.string(),
@@ -27,6 +28,8 @@ export interface ProgramAt {
 }
 
 const timeoutMs = 10_000;
+/** `openid-client` refuses a whole response for a member that is null. */
+export const readableFetch = rewriting(withoutOddities, (url, init) => fetch(url, init));
 const usualScope = ['openid', 'profile', 'offline_access'];
 
 /** Without a trailing slash. Throws for plain http to another machine: tokens are sent to this address. */
@@ -67,6 +70,7 @@ export async function programAt(
 ): Promise<ProgramAt> {
   const options = {
     timeout: timeoutMs / 1_000,
+    [openid.customFetch]: readableFetch,
     ...(issuer.startsWith('http:') && { execute: [openid.allowInsecureRequests] }),
   };
   if (clientId !== undefined) {

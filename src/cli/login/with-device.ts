@@ -1,7 +1,7 @@
 /** Signs in with a browser of any machine, where a short code is entered (RFC 8628). */
 import { hostname } from 'node:os';
 import * as openid from 'openid-client';
-import { authorizationParameters, programAt } from './sign-in-server.ts';
+import { authorizationParameters, programAt, readableFetch } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
 
@@ -24,5 +24,5 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
 /** The page on which the code is entered says which program on which machine asks. */
 function sayWho(url: string, options: openid.CustomFetchOptions): Promise<Response> {
   const headers = { ...options.headers, 'user-agent': `interlude on ${hostname()}` };
-  return fetch(url, { ...options, headers } as RequestInit);
+  return readableFetch(url, { ...options, headers } as RequestInit);
 }
