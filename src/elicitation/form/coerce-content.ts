@@ -3,7 +3,7 @@ import type { Field } from './field.ts';
 
 /**
  * What HTML forms and terminals cannot help: "42" for a number, "" for a field left alone (left out), "on" for a yes,
- * one text for a list of one. What is not understood stays as it is, for the check to name.
+ * one text for a list of one. Programs write null for what is left out. What is not understood stays as it is, for the check to name.
  */
 export function coerceContent(fields: Field[], content: Record<string, unknown>): Record<string, unknown> {
   const known = new Map(fields.map((field) => [field.name, field]));
@@ -17,6 +17,7 @@ export function coerceContent(fields: Field[], content: Record<string, unknown>)
 }
 
 function isLeftAlone(field: Field, value: unknown): boolean {
+  if (value === null) return true;
   switch (field.kind) {
     case 'text':
       // Where a text must be given, the empty one may be meant.

@@ -31,18 +31,25 @@ export function readEnumeration(schema: Schema, what: string): Enumeration | und
   return { choices: distinct, keywords: [keyword] };
 }
 
+/** Null among the values is how some generators write "optional". */
 function fromValues(values: unknown[], names: unknown): Choice[] | undefined {
-  if (!values.every((value) => typeof value === 'string')) return undefined;
+  if (!values.every((value) => typeof value === 'string' || value === null)) return undefined;
   const titles: unknown[] = Array.isArray(names) ? names : [];
-  return values.map((value, index) => ({ value, title: textOf(titles[index]) ?? value }));
+  return values.flatMap((value, index) =>
+    value === null ? [] : [{ value, title: textOf(titles[index]) ?? value }],
+  );
 }
 
 function fromConstants(members: unknown[]): Choice[] | undefined {
-  const choices = members.map((member) => {
-    const value = isRecord(member) ? member['const'] : undefined;
-    return isRecord(member) && typeof value === 'string'
-      ? { value, title: textOf(member['title']) ?? value }
-      : undefined;
-  });
+  const isNull = (member: unknown) =>
+    isRecord(member) && (member['const'] === null || member['type'] === 'null');
+  const choices = members
+    .filter((member) => !isNull(member))
+    .map((member) => {
+      const value = isRecord(member) ? member['const'] : undefined;
+      return isRecord(member) && typeof value === 'string'
+        ? { value, title: textOf(member['title']) ?? value }
+        : undefined;
+    });
   return choices.every((choice) => choice !== undefined) ? choices : undefined;
 }

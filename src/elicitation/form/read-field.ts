@@ -10,15 +10,30 @@ export function readField(name: string, given: unknown, isRequired: boolean): Fi
   const what = `The field ${quoted(name)}`;
   if (!isRecord(given)) throw new Unsupported(`${what} must be described by a schema.`);
   const schema = withoutNull(given);
-  const description = textOf(schema['description']);
+  const input = readInput(schema, what);
+  const description = helpFrom(schema, input);
   return {
     name,
     title: textOf(schema['title']) ?? titleFrom(name),
     ...(description !== undefined && { description }),
     isRequired,
-    ...readInput(schema, what),
+    ...input,
   };
 }
+
+/** Examples are a part of the help, which every client shows. Choices are their own examples. */
+function helpFrom({ description, examples }: Schema, { kind }: Input): string | undefined {
+  const about = textOf(description);
+  if (kind !== 'text' && kind !== 'number') return about;
+  const given: unknown[] = Array.isArray(examples) ? examples : [examples];
+  const shown = given.filter((one) => textOf(one) !== undefined || isNumber(one)).slice(0, mostExamples);
+  if (shown.length === 0) return about;
+  const hint = `e.g. ${shown.map((one) => String(one).slice(0, longestExample)).join(', ')}`;
+  return about === undefined ? hint : `${about} (${hint})`;
+}
+
+const mostExamples = 3;
+const longestExample = 80;
 
 function readInput(schema: Schema, what: string): Input {
   if (schema['type'] === 'object') throw new Unsupported(`${what} is an object; a form is flat.`);

@@ -20,6 +20,44 @@ export function refuseKeywords(schema: Schema, what: string, known: readonly str
   if (found !== undefined) throw new Unsupported(`${what} uses "${found}", which a form cannot show.`);
 }
 
+/** What these hold is data, in which null means something. */
+const data = new Set(['const', 'default', 'enum', 'examples']);
+const mayBeNull = new Set(['const', 'default']);
+/** What these hold are schemas by name. */
+const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+/** Deeper ones are refused elsewhere, and would exhaust the stack here. */
+const deepest = 64;
+
+/** A keyword that is null counts as absent, wherever it is. PHP writes an empty object as an empty list. */
+export function withoutNullKeywords<T>(schema: T, depth = 0): T {
+  if (depth > deepest || typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((item: unknown) => withoutNullKeywords(item, depth + 1)) as T;
+  const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+    if (value === null) return mayBeNull.has(keyword) ? [[keyword, value]] : [];
+    if (data.has(keyword)) return [[keyword, value]];
+    return [[keyword, maps.has(keyword) ? schemasIn(value, depth) : withoutNullKeywords(value, depth + 1)]];
+  });
+  return Object.fromEntries(members) as T;
+}
+
+function schemasIn(map: unknown, depth: number): unknown {
+  if (Array.isArray(map) && map.length === 0) return {};
+  if (!isRecord(map)) return map;
+  const schemas = Object.entries(map).filter(([, schema]) => schema !== null);
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, withoutNullKeywords(schema, depth + 2)]));
+}
+
+/** The members that are not null: most writers of JSON mean by null that there is none. */
+export function presentMembers<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const present = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** For schemas of what others send. */
+export function readPresent(value: unknown): unknown {
+  return isRecord(value) ? presentMembers(value) : value;
+}
+
 export function isRecord(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -59,7 +59,6 @@ describe('what is not understood stays as it is:', () => {
     ['tags', { a: true }],
     ['text', 42],
     ['text', ' spaced '],
-    ['text', null],
     ['text', { nested: '' }],
   ])('%s %j', (name, value) => {
     expect(coerce({ [name]: value })).toEqual({ [name]: value });
@@ -102,4 +101,10 @@ describe('what may be meant is kept:', () => {
   ])('%s', (_what, name, value, required) => {
     expect(coerce({ [name]: value }, required)).toEqual({ [name]: value });
   });
+});
+
+test('null leaves a field out, whatever its kind', () => {
+  const content = Object.fromEntries(Object.keys(properties).map((name) => [name, null]));
+  expect(coerce(content)).toEqual({});
+  expect(coerce({ text: null }, ['text'])).toEqual({});
 });

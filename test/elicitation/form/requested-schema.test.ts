@@ -160,7 +160,7 @@ describe('a field', () => {
   });
 
   test('ignores what only describes', () => {
-    const annotations = { $comment: 'x', examples: ['a'], deprecated: true, readOnly: false, 'x-order': 3 };
+    const annotations = { $comment: 'x', deprecated: true, readOnly: false, 'x-order': 3 };
     expect(fieldOf({ type: 'string', ...annotations })).toEqual(fieldOf({ type: 'string' }));
   });
 });
@@ -229,7 +229,7 @@ describe('a schema is refused, with the reason,', () => {
     ['when it is nothing', null, /must be an object schema/],
     ['when it is a list', [], /must be an object schema/],
     ['when it is no object schema', text, /must be an object schema/],
-    ['when it has no type', { properties: {} }, /must be an object schema/],
+    ['when it has no type', {}, /must be an object schema/],
     ['with properties that are no object', { type: 'object', properties: [text] }, /"properties" must be/],
     ['with a condition', { type: 'object', properties: {}, if: {} }, /The schema uses "if"/],
     ['with a reference', { $ref: '#', type: 'object' }, /The schema uses "\$ref"/],
@@ -337,5 +337,87 @@ describe('a schema of 10 MB is refused at once,', () => {
     const of = (length: number) =>
       readRequestedSchema({ type: 'object', properties: {}, description: 'x'.repeat(length) });
     expect([of(65_000).kind, of(66_000).kind]).toEqual(['form', 'unsupported']);
+  });
+});
+
+describe('oddities of real servers mean nothing:', () => {
+  const text = { name: 'field', title: 'Field', isRequired: false, kind: 'text' };
+  test.each<[what: string, schema: Schema, read: Schema]>([
+    ['limits that are null', { type: 'string', minLength: null, maxLength: null, pattern: null }, text],
+    ['words that are null', { type: 'string', title: null, description: null, format: null }, text],
+    ['a default that is null', { type: 'string', default: null }, text],
+    [
+      'keywords of other schemas that are null',
+      { type: 'string', anyOf: null, enum: null, items: null, $ref: null },
+      text,
+    ],
+    ['examples that are null', { type: 'string', examples: null }, text],
+    [
+      'limits of a number that are null',
+      { type: 'number', minimum: null, exclusiveMaximum: null, multipleOf: null },
+      { ...text, kind: 'number', isInteger: false },
+    ],
+    [
+      'null among the values',
+      { type: ['string', 'null'], enum: ['a', null, 'b'] },
+      { ...text, kind: 'choice', choices: ab },
+    ],
+    [
+      'null among titled values',
+      { type: 'string', enum: ['a', null, 'b'], enumNames: ['First', 'None', 'Second'] },
+      { ...text, kind: 'choice', choices: titled },
+    ],
+    [
+      'null among constants',
+      { oneOf: [{ const: 'a' }, { const: null, title: 'None' }, { const: 'b' }, { type: 'null' }] },
+      { ...text, kind: 'choice', choices: ab },
+    ],
+    [
+      'limits of a list that are null',
+      { type: 'array', items: { enum: ['a', 'b'], title: null }, minItems: null, uniqueItems: null },
+      { ...text, kind: 'choices', choices: ab },
+    ],
+  ])('%s', (_, schema, read) => {
+    expect(fieldOf(schema)).toEqual(read);
+  });
+
+  test.each([
+    ['required null', { type: 'object', properties: {}, required: null }],
+    ['properties null', { type: 'object', properties: null }],
+    ['an empty list for properties', { type: 'object', properties: [], required: [] }],
+    ['no type', { properties: {} }],
+    ['a type that is null', { type: null, properties: {} }],
+    ['a property that is null', { type: 'object', properties: { field: null } }],
+    ['combinations that are null', { type: 'object', properties: {}, anyOf: null, allOf: null, $defs: null }],
+  ])('%s', (_, schema) => {
+    expect(readRequestedSchema(schema)).toEqual({ kind: 'form', fields: [] });
+  });
+
+  test('fields may be called like keywords', () => {
+    const properties = {
+      default: { type: 'string', minLength: null },
+      enum: { type: 'string', title: null },
+    };
+    expect(form(properties)).toMatchObject({ fields: [{ name: 'default' }, { name: 'enum' }] });
+  });
+
+  test('a schema that is nested without end is refused', () => {
+    let nested: Schema = {};
+    for (let level = 0; level < 8_000; level++) nested = { a: nested };
+    expect(readRequestedSchema({ type: 'object', properties: { a: nested } }).kind).toBe('unsupported');
+  });
+});
+
+describe('examples are a part of the help:', () => {
+  test.each<[schema: Schema, help: string]>([
+    [{ type: 'string', examples: ['ACME-1', 'ACME-2'] }, 'e.g. ACME-1, ACME-2'],
+    [{ type: 'string', description: 'The issue', examples: ['ACME-1'] }, 'The issue (e.g. ACME-1)'],
+    [{ type: 'integer', examples: [5, 10, 20, 50] }, 'e.g. 5, 10, 20'],
+    [{ type: 'string', examples: 'ACME-1' }, 'e.g. ACME-1'],
+    [{ type: 'string', examples: [null, '', {}, 'ACME-1'] }, 'e.g. ACME-1'],
+    [{ type: 'string', examples: ['x'.repeat(500)] }, `e.g. ${'x'.repeat(80)}`],
+    [{ type: 'string', description: 'One of them', enum: ['a'], examples: ['a'] }, 'One of them'],
+  ])('%j', (schema, help) => {
+    expect(fieldOf(schema)?.description).toBe(help);
   });
 });
