@@ -18,6 +18,8 @@ export interface RequestTrace {
   isStream: boolean;
   /** The answer is a page for people. */
   isPage?: boolean;
+  /** The answer calls itself JSON, so that it came from a program and not from a page. */
+  isJson?: boolean;
   /** `WWW-Authenticate` of the answer. */
   challenge: string | null;
   /** Why there is no answer. */
@@ -61,8 +63,10 @@ export async function trackedRequest(
       throw error;
     })) as unknown as Response;
     trace.status = response.status;
-    trace.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    trace.isPage = /^(text\/html|application\/xhtml)/i.test(response.headers.get('content-type') ?? '');
+    const type = response.headers.get('content-type') ?? '';
+    trace.isStream = type.startsWith('text/event-stream');
+    trace.isPage = /^(text\/html|application\/xhtml)/i.test(type);
+    trace.isJson = /[/+]json\b/.test(type);
     trace.challenge = response.headers.get('www-authenticate');
     return withLimitedBody(response, trace);
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { errorCodeOf } from '../../remote/error-code.ts';
+import { readableResponse } from '../../remote/mcp/readable-messages.ts';
 import { limitedBody } from '../../remote/response-body.ts';
 
 export interface LongFetch {
@@ -21,7 +22,7 @@ export function createLongFetch(): LongFetch {
         const response = await send(url, init);
         last.status = response.status;
         delete last.failure;
-        return limited(response, (failure) => (last.failure = failure));
+        return readableResponse(limited(response, (failure) => (last.failure = failure)));
       } catch (failure) {
         delete last.status;
         last.failure = failure;

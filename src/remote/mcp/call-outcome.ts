@@ -64,9 +64,8 @@ function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: 
     const read = readInputRequired(rest, capabilities);
     return read.kind === 'pause' ? { kind: 'asks', pause: read.pause } : unaskable(server, read.reason);
   }
-  if (resultType !== 'complete' || !isToolResult(rest) || isDeeperThan(rest, deepest))
-    return unreadable(server);
-  return { kind: 'result', result: rest };
+  if (resultType !== 'complete' || isDeeperThan(rest, deepest)) return unreadable(server);
+  return { kind: 'result', result: readToolResult(rest) };
 }
 
 /** Levels of nesting in a result. What reads it later, here and in clients, does so recursively. */
@@ -124,13 +123,27 @@ function unreadable(server: ServerConfig): CallOutcome {
   return { kind: 'unknown', message: `${nameOf(server)} answered in a form that cannot be read.` };
 }
 
-/** Content of kinds nobody knows yet passes: whoever reads it decides what to do with it. */
-function isToolResult(value: Record<string, unknown>): value is CallToolResult {
-  const { content } = value;
-  if (content === undefined) return value['structuredContent'] !== undefined;
-  return (
-    Array.isArray(content) && content.every((block) => isRecord(block) && typeof block['type'] === 'string')
-  );
+/**
+ * The server has answered, so the tool has run: what cannot be read is no reason to doubt that. Content of unknown kinds is
+ * kept, for its reader to decide, and what is no content at all is shown as text.
+ */
+function readToolResult({ content, isError, ...rest }: Record<string, unknown>): CallToolResult {
+  const blocks = Array.isArray(content) ? content : [content];
+  return {
+    ...rest,
+    content: blocks.filter((block) => block !== undefined && block !== null).map(readBlock),
+    ...(typeof isError === 'boolean' && { isError }),
+  } as CallToolResult;
+}
+
+function readBlock(block: unknown): object {
+  if (!isRecord(block)) return textBlock(block);
+  const members = Object.fromEntries(Object.entries(block).filter(([, value]) => value !== null));
+  return typeof members['type'] === 'string' ? members : textBlock(members['text'] ?? members);
+}
+
+function textBlock(value: unknown): object {
+  return { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -28,6 +28,8 @@ export function failureMessage(
   const wasAnswering = exchange?.status === 200 && (exchange.isStream || exchange.failure !== undefined);
   if (wasAnswering) return `${name} ended the connection before it had answered.`;
   if (exchange?.status === 404 && exchange.isInSession) return `${name} ${sessionLost}`;
+  if (exchange?.status === 200 && exchange.isJson === true)
+    return `${name} answered ${exchange.method} with a message that cannot be read. Its author should compare it with the specification of MCP.`;
   if (exchange?.status !== undefined) return describeStatus(name, exchange.status);
   return networkFailure(name, exchange?.failure, checkAddress);
 }

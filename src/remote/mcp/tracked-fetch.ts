@@ -4,6 +4,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { trackedRequest } from '../tracked-request.ts';
 import type { Exchange, ExchangeLog } from './exchange.ts';
+import { readableResponse } from './readable-messages.ts';
 
 export interface TrackedFetch extends ExchangeLog {
   /** Another operation takes over: of requests before it nothing is known any more. */
@@ -40,14 +41,19 @@ export function createTrackedFetch(
   const notifications = new Set<Promise<unknown>>();
   let standing: { opened: Promise<unknown>; exchange: Exchange } | undefined;
 
-  function send(url: string | URL, init: RequestInit | undefined, exchange: Exchange): Promise<Response> {
+  async function send(
+    url: string | URL,
+    init: RequestInit | undefined,
+    exchange: Exchange,
+  ): Promise<Response> {
     const { signal, onSending } = operation;
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
-    return trackedRequest(url, init, exchange, {
+    const response = await trackedRequest(url, init, exchange, {
       signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
       isHarmless: handshakes.has(exchange.method),
       onSending: onSending && (() => onSending(exchange)),
     });
+    return readableResponse(response);
   }
 
   return {

@@ -46,7 +46,7 @@ interface Parts {
 const timeoutMs = 15_000;
 
 const patientFetch: FetchLike = skippingBrokenDocuments(
-  rewriting(readOAuthDocument, (url, init) =>
+  rewriting(readOAuthDocument, (url: string | URL, init?: RequestInit) =>
     fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   ),
 );

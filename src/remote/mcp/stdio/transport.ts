@@ -10,6 +10,7 @@ import type { ProcessExit } from '../../call-listener.ts';
 import { startProcess } from './process.ts';
 import type { RunningProcess } from './process.ts';
 import type { Exchange, ExchangeLog } from '../exchange.ts';
+import { readableMessage } from '../readable-messages.ts';
 
 interface Listener {
   onProcessExit?: ((exit: ProcessExit) => void) | undefined;
@@ -146,7 +147,7 @@ export class StdioTransport implements Transport {
 function readMessage(line: string): JSONRPCMessage | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    return parseJSONRPCMessage(JSON.parse(line));
+    return parseJSONRPCMessage(readableMessage(JSON.parse(line)));
   } catch {
     return undefined;
   }
