@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
 import type { Config, ProvidersConfig } from '../config/config.ts';
 import { describeFiles } from './describe-files.ts';
+import { fetchReadableChunks } from './readable-chunks.ts';
 import type { Script } from './scripted/script.ts';
 
 export type Models = (spec: string) => Promise<LanguageModel>;
@@ -79,6 +80,7 @@ async function createModel(
         baseURL,
         headers,
         includeUsage: true,
+        fetch: fetchReadableChunks,
         ...given({ apiKey }),
       })(model);
       const { wrapLanguageModel } = await import('ai');
