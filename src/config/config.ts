@@ -106,7 +106,8 @@ export interface Config {
     host: string;
     publicUrl: string;
     /** Proxies in front of us, by address or network: only their `x-forwarded-for` is believed. */
-    trustProxy: string[];
+    /** Addresses and networks; true for all, false for none. */
+    trustProxy: string[] | boolean;
     /** Whose pages may call the API from a browser. */
     corsOrigins: string[];
     /** Under which names we answer, besides that of `publicUrl`, this machine's own and addresses. */

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { duration } from './duration.ts';
 import {
-  addresses,
   baseUrl,
   hostNames,
   httpUrl,
@@ -15,6 +14,7 @@ import {
   positive,
   returnUrls,
   signingKeys,
+  trustedProxies,
 } from './variable-kinds.ts';
 
 export const environmentSchema = z.object({
@@ -23,7 +23,7 @@ export const environmentSchema = z.object({
   INTERNAL_PORT: port.optional(),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: baseUrl.optional(),
-  TRUST_PROXY: addresses.default([]),
+  TRUST_PROXY: trustedProxies.default(false),
   CORS_ORIGINS: origins.default([]),
   ALLOWED_HOSTS: hostNames.default([]),
   RETURN_URLS: returnUrls.default([]),
@@ -52,7 +52,7 @@ export const environmentSchema = z.object({
   DATABASE_PASSWORD: z.string().optional(),
   TEMPORAL_ADDRESS: z
     .string()
-    .regex(/^[^:]+:\d+$/, 'write host:port, like temporal:7233')
+    .regex(/^(?:\[[\da-f:.]+\]|[^:[\]]+):\d+$/i, 'write host:port, like temporal:7233 or [::1]:7233')
     .optional(),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   TEMPORAL_API_KEY: z.string().optional(),

@@ -1,4 +1,5 @@
 /** What may stand in a variable of the environment, by kind. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseKeys, SealingError } from '../credentials/sealing/key-ring.ts';
 import { readSigningKeys } from './signing-keys.ts';
@@ -10,10 +11,29 @@ export const plainName = z.string().regex(/^[\w.-]{1,128}$/, 'write letters, dig
 export const httpUrl = z.url({ protocol: /^https?$/ });
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
 
-export const addresses = z
+/** Proxies in front: which ones, or all that call. Anything else would end the start with an error of Fastify's. */
+export const trustedProxies = z
   .string()
-  .regex(/^[\w.:/, -]+$/, 'write addresses or networks, separated by commas')
-  .transform(parts);
+  .transform((text): string[] | boolean => {
+    const word = text.trim().toLowerCase();
+    return word === 'true' || word === 'false' ? word === 'true' : parts(text);
+  })
+  .refine((trusted) => typeof trusted === 'boolean' || trusted.every(isProxy), {
+    error:
+      'write addresses or networks, separated by commas, or true for a service that only its proxies reach',
+  });
+
+/** The names are those of `proxy-addr`. */
+function isProxy(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const version = isIP(address);
+  const isNetwork =
+    bits === undefined ||
+    isIP(bits) === 4 ||
+    (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && isNetwork && more.length === 0;
+}
 
 export const origins = z
   .string()

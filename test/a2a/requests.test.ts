@@ -129,6 +129,15 @@ test('a request without a version is one of 0.3, and its question, too', async (
   });
 });
 
+test('patch numbers are no part of a version', async () => {
+  for (const version of ['1.0.0', '1.0.1', ' 1.0.7 ']) {
+    const { body } = await rpc('SendMessage', message([]), { 'a2a-version': version });
+    expect(body).toMatchObject({ error: { code: -32602 } });
+  }
+  const { body } = await rpc('message/send', {}, { 'a2a-version': '0.3.0' });
+  expect(body).toMatchObject({ error: { code: -32602 } });
+});
+
 test.each([
   ['a version that nobody speaks', 'SendMessage', message(hello), { 'a2a-version': '9.9' }, -32009],
   ['an unknown method', 'Nonsense', {}, {}, -32601],

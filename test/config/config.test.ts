@@ -214,8 +214,26 @@ test('the documentation names every variable, and no other', () => {
 });
 
 test('an address in front is only believed when it is named', () => {
-  expect(load({}).http.trustProxy).toEqual([]);
+  expect(load({}).http.trustProxy).toBe(false);
   expect(load({ TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }).http.trustProxy).toEqual(['10.0.0.0/8', '127.0.0.1']);
+  const networks = ['::1', 'fd00::/8', 'loopback'];
+  expect(load({ TRUST_PROXY: networks.join() }).http.trustProxy).toEqual(networks);
+});
+
+test('proxies are named, or all are believed; what would stop the start is a problem', () => {
+  expect(load({ TRUST_PROXY: 'true' }).http.trustProxy).toBe(true);
+  expect(load({ TRUST_PROXY: 'False' }).http.trustProxy).toBe(false);
+  for (const wrong of ['nginx', '1', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/'])
+    expect(problemsOf({ TRUST_PROXY: wrong }).join()).toMatch(/^TRUST_PROXY: write addresses/);
+});
+
+test('Temporal may be at an IPv6 address', () => {
+  const keys = { INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+  const address = (text: string) => load({ TEMPORAL_ADDRESS: text, ...keys }).temporal.address;
+  expect(address('[::1]:7233')).toBe('[::1]:7233');
+  expect(address('[2001:db8::7]:7233')).toBe('[2001:db8::7]:7233');
+  for (const wrong of ['::1:7233', '[::1]', '[temporal]:7233', 'temporal'])
+    expect(problemsOf({ TEMPORAL_ADDRESS: wrong }).join('\n')).toContain('TEMPORAL_ADDRESS: write host:port');
 });
 
 test.each<[string, Record<string, string>, boolean]>([

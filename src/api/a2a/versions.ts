@@ -12,7 +12,9 @@ export function versionOf(request: VersionedRequest): string {
 
 export function namedVersionOf({ headers, query }: VersionedRequest): string | null {
   const named = headers['a2a-version'] ?? (query as Record<string, unknown>)['A2A-Version'];
-  return typeof named === 'string' && named !== '' ? named : null;
+  const version = typeof named === 'string' ? named.trim() : '';
+  // Patch numbers are no part of the version that is spoken (section 3.6): 1.0.1 is 1.0.
+  return version === '' ? null : version.replace(/^(\d+\.\d+)\.\d+$/, '$1');
 }
 
 export function isLegacy(version: string): boolean {

@@ -59,7 +59,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Its lines would have paths, which carry ids of questions: see access-log.ts.
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: config.http.trustProxy.length > 0 ? config.http.trustProxy : false,
+    trustProxy: config.http.trustProxy,
     bodyLimit: config.http.bodyLimit,
     // To arrive, not to be answered: streams stay open for as long as they like.
     requestTimeout: requestTimeoutMs,

@@ -48,16 +48,40 @@ function spoken(role: GivenMessage['role'], content: GivenMessage['content']): G
   return content.length === 0 ? [] : [{ role, content }];
 }
 
-function contentOf({ role, content }: Message, at: string): GivenMessage['content'] {
+function contentOf({ role, content, ...message }: Message, at: string): GivenMessage['content'] {
+  // A refusal stands in a part, or beside a content that is null.
+  const { refusal } = message;
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
-  return parts.flatMap((part, index): GivenMessage['content'] => {
-    const place = `${at}/content/${index}`;
-    if (part.type === 'image_url' && role === 'user') return [givenImage(urlIn(part['image_url']), place)];
-    if (part.type !== 'text' && part.type !== 'refusal')
-      throw invalidRequest([{ pointer: place, detail: 'only text is understood, and images of the user' }]);
-    const text = part.type === 'refusal' && role === 'assistant' ? part['refusal'] : part['text'];
-    return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text' as const, text }] : [];
-  });
+  const said = role === 'assistant' && parts.length === 0 ? textOf(refusal) : [];
+  return parts.reduce(
+    (read, part, index) => [...read, ...partOf(part, role, `${at}/content/${index}`)],
+    said,
+  );
+}
+
+function partOf(part: Members, role: Message['role'], place: string): GivenMessage['content'] {
+  switch (part['type']) {
+    case 'text':
+    // As the Responses API names them.
+    case 'input_text':
+    case 'output_text':
+      return textOf(part['text']);
+    case 'image_url':
+      if (role === 'user') return [givenImage(urlIn(part['image_url']), place)];
+      break;
+    case 'refusal':
+      return textOf(part['refusal']);
+    default:
+  }
+  // What an assistant thought, called or drew elsewhere is no part of what it said.
+  if (role === 'assistant') return [];
+  throw invalidRequest([{ pointer: place, detail: 'only text is understood, and images of the user' }]);
+}
+
+type Members = Record<string, unknown>;
+
+function textOf(text: unknown): GivenMessage['content'] {
+  return typeof text === 'string' && text.trim() !== '' ? [{ type: 'text', text }] : [];
 }
 
 function urlIn(image: unknown): unknown {

@@ -35,7 +35,7 @@ async function openAccounts() {
         port: 0,
         host: '',
         publicUrl: 'http://interlude',
-        trustProxy: [],
+        trustProxy: false,
         corsOrigins: [],
         allowedHosts: [],
         returnUrls: [],

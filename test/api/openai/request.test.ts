@@ -40,6 +40,58 @@ test('without a conversation the list is its history; instructions in it speak f
   ]);
 });
 
+test.each([
+  ['a refusal', { content: [{ type: 'refusal', refusal: 'No.' }] }, 'No.'],
+  ['a refusal beside no content', { content: null, refusal: 'No.' }, 'No.'],
+  ['a refusal that is null', { content: 'Yes.', refusal: null }, 'Yes.'],
+  [
+    'thoughts',
+    {
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'x' },
+        { type: 'text', text: 'Yes.' },
+      ],
+    },
+    'Yes.',
+  ],
+  [
+    'hidden thoughts',
+    {
+      content: [
+        { type: 'redacted_thinking', data: 'x' },
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'Yes.' },
+      ],
+    },
+    'Yes.',
+  ],
+  [
+    'a call of a tool',
+    {
+      content: [
+        { type: 'text', text: 'Yes.' },
+        { type: 'tool_use', id: 't', name: 'x', input: {} },
+      ],
+    },
+    'Yes.',
+  ],
+  [
+    'text as the Responses API names it',
+    { content: [{ type: 'output_text', text: 'Yes.', annotations: [] }] },
+    'Yes.',
+  ],
+  [
+    'members that are null',
+    { content: 'Yes.', tool_calls: null, function_call: null, audio: null, name: null },
+    'Yes.',
+  ],
+])('of the history of an assistant with %s, what it said counts', (_, members, text) => {
+  const history = { role: 'assistant', ...members };
+  const messages = [history, { role: 'user', content: [{ type: 'input_text', text: 'And back?' }] }];
+  const request = ChatCompletionRequestSchema.parse({ model: 'assistant', messages });
+  expect(givenMessages(request)).toEqual([said('assistant', text), said('user', 'And back?')]);
+});
+
 test('with a conversation only the last message is new, and nothing is asked of the others', () => {
   const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,' } }] };
   expect(given({ conversationId: 'c1', messages: [image, ...list] })).toEqual([said('user', 'And', 'back?')]);

@@ -111,7 +111,7 @@ export async function setUpPages(
     port,
     host: '127.0.0.1',
     publicUrl,
-    trustProxy: [],
+    trustProxy: false,
     corsOrigins: [],
     allowedHosts: [],
     returnUrls: [],
