@@ -3,6 +3,7 @@
  * Pure.
  */
 import { z } from 'zod';
+import { presentMembers } from '../elicitation/form/schema-keywords.ts';
 import type { ElicitationEvent, ElicitationResponse } from '../elicitation/elicitation.ts';
 
 export const elicitationExtension = 'urn:interlude:a2a:elicitation:v1';
@@ -38,7 +39,7 @@ export interface StructuredAnswer {
 /** Null for what is not an answer at all; an answer that is one in part is refused as a whole. */
 export function readStructured(value: unknown): StructuredAnswer | 'malformed' | null {
   if (typeof value !== 'object' || value === null || !('action' in value)) return null;
-  const parsed = AnswerSchema.safeParse(value);
+  const parsed = AnswerSchema.safeParse(presentMembers(value));
   if (!parsed.success) return 'malformed';
   const { elicitationId, action, content, remember, reason } = parsed.data;
   return {

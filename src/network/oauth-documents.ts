@@ -71,12 +71,12 @@ export function rewriteJson(body: string, rewrite: (document: Document) => Docum
 }
 
 /** Rewrites what `send` gets, whatever its status and content type. */
-export function rewriting(
+export function rewriting<Request extends unknown[]>(
   rewrite: (document: Document) => Document,
-  send: (url: string | URL, init?: RequestInit) => Promise<Response>,
-): (url: string | URL, init?: RequestInit) => Promise<Response> {
-  return async (url, init) => {
-    const response = await send(url, init);
+  send: (...request: Request) => Promise<Response>,
+): (...request: Request) => Promise<Response> {
+  return async (...request) => {
+    const response = await send(...request);
     const body = rewriteJson(await response.text(), rewrite);
     const headers = new Headers(response.headers);
     // The body is decoded by now.

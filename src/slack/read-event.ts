@@ -9,17 +9,17 @@ export type SlackEventBody = z.infer<typeof eventSchema>;
 
 const messageSchema = z.object({
   channel: id,
-  channel_type: z.string().optional(),
+  channel_type: z.string().nullish(),
   ts,
-  thread_ts: ts.optional(),
+  thread_ts: ts.nullish(),
   user: id,
-  text: z.string().default(''),
-  files: z.array(z.object({ name: z.string().nullish() })).default([]),
+  text: z.string().nullish(),
+  files: z.array(z.object({ name: z.string().nullish() })).nullish(),
   attachments: z
     .array(
       z.object({
-        is_share: z.boolean().optional(),
-        is_msg_unfurl: z.boolean().optional(),
+        is_share: z.boolean().nullish(),
+        is_msg_unfurl: z.boolean().nullish(),
         author_name: z.string().nullish().catch(undefined),
         text: z.string().nullish().catch(undefined),
       }),
@@ -41,7 +41,7 @@ const envelopeSchema = z.union([
     event_id: id,
     event: eventSchema,
     /** Whose installation this is for, which in shared channels need not be where it happened. */
-    authorizations: z.array(z.object({ team_id: id.nullish() })).optional(),
+    authorizations: z.array(z.object({ team_id: id.nullish() })).nullish(),
   }),
   z.object({ type: z.string().max(100) }),
 ]);
@@ -85,11 +85,11 @@ export function readMessage(event: SlackEventBody, botUser: string): SlackMessag
   const { type, subtype, hidden } = event;
   if (type !== 'message' && type !== 'app_mention') return null;
   const isOfBot = event['bot_id'] != null || event['bot_profile'] != null || event['user'] === botUser;
-  if (isOfBot || hidden === true || !written.has(subtype as string | undefined)) return null;
+  if (isOfBot || hidden === true || !written.has((subtype ?? undefined) as string | undefined)) return null;
   const { data } = messageSchema.safeParse(event);
   if (!data) return null;
   const isDirect = data.channel_type === 'im';
-  const isMention = type === 'app_mention' || data.text.includes(`<@${botUser}>`);
+  const isMention = type === 'app_mention' || data.text?.includes(`<@${botUser}>`) === true;
   return {
     channel: data.channel,
     isDirect,
@@ -97,8 +97,8 @@ export function readMessage(event: SlackEventBody, botUser: string): SlackMessag
     ts: data.ts,
     threadTs: data.thread_ts ?? data.ts,
     slackUser: data.user,
-    text: data.text,
-    files: data.files.map(({ name }) => name ?? 'a file'),
+    text: data.text ?? '',
+    files: (data.files ?? []).map(({ name }) => name ?? 'a file'),
     forwarded: data.attachments.flatMap(({ is_share, is_msg_unfurl, author_name: author, text }) =>
       (is_share === true || is_msg_unfurl === true) && text ? [{ author: author ?? null, text }] : [],
     ),

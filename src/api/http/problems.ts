@@ -4,6 +4,7 @@
  * remedy, never a token, an answer or a message.
  */
 import type { z } from 'zod';
+import { readPresent } from '../../elicitation/form/schema-keywords.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
 import { nearestIssues } from './nearest-issues.ts';
@@ -143,11 +144,13 @@ export function unauthenticated(detail: string, { reason, metadata }: Challenge 
 }
 
 /**
- * Checks a body or query against its schema; a mismatch is a 400 that points at each wrong field. `at` is where the
- * input stands in the request; it is the whole of it unless given.
+ * Checks a body or query against its schema, where null may stand for a member that is left out; a mismatch is a 400 that
+ * points at each wrong field. `at` is where the input stands in the request; it is the whole of it unless given.
  */
 export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
-  const parsed = schema.safeParse(input);
+  const asSent = schema.safeParse(input);
+  if (asSent.success) return asSent.data;
+  const parsed = schema.safeParse(readPresent(input));
   if (parsed.success) return parsed.data;
   throw invalidRequest(
     parsed.error.issues

@@ -6,6 +6,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { readPresent } from '../../elicitation/form/schema-keywords.ts';
 import { parseInput, ProblemError } from '../http/problems.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { NangoAttempts } from '../../service/nango-attempts.ts';
@@ -33,8 +34,8 @@ const webhookSchema = z.union([
     success: z.boolean(),
     connectionId: name,
     providerConfigKey: name,
-    tags: z.record(z.string(), z.string()).optional(),
-    error: z.object({ type: z.string().optional() }).optional(),
+    tags: z.preprocess((tags) => readPresent(tags ?? {}), z.record(z.string(), z.string())),
+    error: z.object({ type: z.string().nullish() }).nullish(),
   }),
   // Of syncs and the like.
   z.object({ type: z.string().refine((type) => type !== 'auth') }),
@@ -94,13 +95,13 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
 
   function follow(webhook: z.infer<typeof webhookSchema>): void {
     if (!('connectionId' in webhook)) return;
-    const { operation, success, connectionId, providerConfigKey: integration, tags = {}, error } = webhook;
+    const { operation, success, connectionId, providerConfigKey: integration, tags, error } = webhook;
     const attempt = attempts.attemptIn(tags);
     if (success && attempt !== null)
       hints.give(`${attempt} ${connectionId}`, { attempt, integration, connectionId });
     else
       logger.info(
-        { operation, success, connectionId, integration, error: error?.type },
+        { operation, success, connectionId, integration, error: error?.type ?? undefined },
         'a webhook of Nango',
       );
   }

@@ -5,7 +5,9 @@ import { rewriting, withoutOddities } from '../../network/oauth-documents.ts';
 const timeoutSeconds = 10;
 
 /** `openid-client` refuses a whole response for a member that is null. */
-const readableFetch = rewriting(withoutOddities, (url, init) => fetch(url, init));
+const readableFetch = rewriting(withoutOddities, (url: string, options: openid.CustomFetchOptions) =>
+  fetch(url, options as RequestInit),
+);
 
 export function createIssuerMetadata(
   issuer: URL,

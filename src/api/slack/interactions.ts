@@ -15,8 +15,8 @@ const clickSchema = z.object({
   ...whose,
   type: z.literal('block_actions'),
   /** Not in the app's home. */
-  channel: z.object({ id }).optional(),
-  container: z.object({ thread_ts: id.optional() }),
+  channel: z.object({ id }).nullish(),
+  container: z.object({ thread_ts: id.nullish() }),
   trigger_id: z.string().max(1_000),
   actions: z.array(z.object({ action_id: z.string().max(255), value: ElicitationIdSchema })).min(1),
 });

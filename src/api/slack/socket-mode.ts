@@ -20,7 +20,7 @@ interface Parts {
 
 const messageSchema = z.object({
   type: z.string(),
-  envelope_id: z.string().optional(),
+  envelope_id: z.string().nullish(),
   payload: z.unknown().optional(),
 });
 /** Slack ends each connection after some hours, and says so before. */
@@ -62,7 +62,7 @@ export function openSocketMode({ slack, appToken, logger }: Parts): () => Promis
   async function receive(socket: WebSocket, text: string): Promise<void> {
     const { type, envelope_id, payload } = messageSchema.parse(JSON.parse(text));
     if (type === 'disconnect') return socket.close();
-    if (envelope_id === undefined) return;
+    if (envelope_id == null) return;
     const answer = await answerTo(type, payload);
     socket.send(JSON.stringify({ envelope_id, ...(answer !== undefined && { payload: answer }) }));
   }

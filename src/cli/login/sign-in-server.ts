@@ -29,7 +29,9 @@ export interface ProgramAt {
 
 const timeoutMs = 10_000;
 /** `openid-client` refuses a whole response for a member that is null. */
-export const readableFetch = rewriting(withoutOddities, (url, init) => fetch(url, init));
+export const readableFetch = rewriting(withoutOddities, (url: string, options: openid.CustomFetchOptions) =>
+  fetch(url, options as RequestInit),
+);
 const usualScope = ['openid', 'profile', 'offline_access'];
 
 /** Without a trailing slash. Throws for plain http to another machine: tokens are sent to this address. */

@@ -24,5 +24,5 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
 /** The page on which the code is entered says which program on which machine asks. */
 function sayWho(url: string, options: openid.CustomFetchOptions): Promise<Response> {
   const headers = { ...options.headers, 'user-agent': `interlude on ${hostname()}` };
-  return readableFetch(url, { ...options, headers } as RequestInit);
+  return readableFetch(url, { ...options, headers });
 }

@@ -1,5 +1,6 @@
 /** Nango's answers, as far as we read them, and what they become. Everything else in them is left where it is. */
 import { z } from 'zod';
+import { readPresent } from '../../elicitation/form/schema-keywords.ts';
 import type { Tags } from './link.ts';
 
 export interface Listed {
@@ -23,16 +24,13 @@ const time = z
   .string()
   .transform((text) => Date.parse(text))
   .refine((milliseconds) => Number.isFinite(milliseconds));
-const tags = z
-  .record(z.string(), z.string())
-  .nullish()
-  .transform((some) => some ?? {});
+const tags = z.preprocess((some) => readPresent(some ?? {}), z.record(z.string(), z.string()));
 export const sessionSchema = z.object({ data: z.object({ token: z.string().min(1), expires_at: time }) });
 export const listSchema = z.object({
   connections: z.array(z.object({ connection_id: z.string(), tags, created: time })),
 });
 const credentialsSchema = z.object({
-  access_token: z.string().optional(),
+  access_token: z.string().nullish(),
   expires_at: time.nullish(),
   raw: z
     .object({
@@ -59,7 +57,7 @@ export function toConnection(found: z.infer<typeof connectionSchema>): Connectio
     tags: found.tags,
     createdAt: found.created_at,
     updatedAt: found.updated_at,
-    token: accessToken === undefined ? null : { accessToken, expiresAt: expiresAt ?? null },
+    token: accessToken == null ? null : { accessToken, expiresAt: expiresAt ?? null },
     // Separated by spaces, but by commas at some well-known providers.
     scopes: raw?.scope === undefined ? null : raw.scope.split(/[\s,]+/).filter((scope) => scope !== ''),
     idToken: raw?.id_token,

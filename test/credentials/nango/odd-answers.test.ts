@@ -123,3 +123,18 @@ test.each([
   const { store, attempt, connectionId } = await told(() => ({ created_at: written, updated_at: written }));
   expect(await store.confirm(attempt.id, connectionId)).toMatchObject({ kind: 'connected', isNew: true });
 });
+
+test.each<[string, (told: object) => object]>([
+  [
+    'tokens that are null',
+    () => ({ credentials: { type: 'CUSTOM', access_token: null, expires_at: null, raw: null } }),
+  ],
+  ['credentials that are null', () => ({ credentials: null })],
+  [
+    'a tag that is null',
+    (truth) => ({ tags: { ...(truth as { tags: object }).tags, end_user_email: null } }),
+  ],
+])('a connection with %s is recorded', async (_, oddly) => {
+  const { store, attempt, connectionId } = await told(oddly);
+  expect(await store.confirm(attempt.id, connectionId)).toMatchObject({ kind: 'connected' });
+});
