@@ -39,18 +39,19 @@ const readers: Record<string, Reader> = {
   refresh_token: text,
   id_token: text,
   scope: scopes,
-  error: text,
+  /** Some providers send an object, or a flag. */
+  error: (value) => value ?? undefined,
   error_description: text,
 };
 
-/** Each document has one of them, except those about errors, in which providers write what they like. */
+/** Each document has one of them, except what providers write of errors. */
 const documentMembers = ['access_token', 'client_id', 'issuer', 'resource', 'authorization_endpoint'];
 
-/** For the MCP SDK: nothing but the members above; of other documents, all members that are not null. */
+/** For the MCP SDK: nothing but the members above. Of errors and of other documents, all that they say. */
 export function readOAuthDocument(document: Document): Document {
   const read = readMembers(document, Object.keys(readers));
-  if (!documentMembers.some((name) => name in read))
-    return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null));
+  const isKnown = documentMembers.some((name) => name in read) && !('error' in read);
+  if (!isKnown) return withoutOddities(document);
   if ('authorization_endpoint' in read || 'token_endpoint' in read) return withMetadataDefaults(read);
   if ('access_token' in read) return { token_type: 'Bearer', ...read };
   // The SDK insists on the addresses that it has just sent.

@@ -105,9 +105,11 @@ test.each<[name: string, events: unknown[]]>([
 });
 
 test('an answer that is neither ended nor done was cut off', async () => {
-  await expect(step(says('Hi'))).rejects.toThrow();
+  await expect(step(says('Hi'))).rejects.toMatchObject({ name: 'ModelCallError' });
 });
 
 test('an error in place of a chunk is one', async () => {
-  await expect(step(says('Hi'), { error: { message: 'overloaded', type: 'x' } }, done)).rejects.toThrow();
+  await expect(step(says('Hi'), { error: { message: 'overloaded', type: 'x' } }, done)).rejects.toMatchObject(
+    { name: 'ModelCallError' },
+  );
 });

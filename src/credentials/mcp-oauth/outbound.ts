@@ -11,7 +11,7 @@ import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import { allowsAddress, bareHost, isLocalHost } from '../../network/addresses.ts';
 import type { Reach } from '../../network/addresses.ts';
 import { AddressRefused, createGuardedAgent } from '../../network/guarded-agent.ts';
-import { readOAuthDocument, rewriteJson } from '../../network/oauth-documents.ts';
+import { readOAuthDocument, rewriteJson, withoutOddities } from '../../network/oauth-documents.ts';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
 
 export type OutboundFailure =
@@ -114,7 +114,8 @@ export function createOutbound({
       fetch: (url, init = {}) =>
         request(url, init, server, async (response) => {
           const body = await readAtMost(response, maxBytes, new URL(url).host);
-          return copyOf(response, body === '' ? null : rewriteJson(body, readOAuthDocument));
+          const read = response.ok ? readOAuthDocument : withoutOddities;
+          return copyOf(response, body === '' ? null : rewriteJson(body, read));
         }),
       head: (url, init = {}) =>
         request(url, init, server, async (response) => {

@@ -83,3 +83,14 @@ test('the operator may say of a name that it is in their own network, or is not'
     /not at an address of the internet/,
   );
 });
+
+test('of an error all is kept that it says, whatever its members are', async () => {
+  const said = { error: { code: 'bad_refresh_token' }, errorCode: 'E42', error_description: null };
+  for (const status of [200, 400]) {
+    const origin = await startServer((_, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said)),
+    );
+    const answered = await outboundHere({}).fetch(origin);
+    expect(await answered.json()).toEqual({ error: { code: 'bad_refresh_token' }, errorCode: 'E42' });
+  }
+});

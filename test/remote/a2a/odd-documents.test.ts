@@ -1,10 +1,16 @@
 /** Documents of remote agents with members that are null, as many languages write what is not there. */
 import { expect, test } from 'vitest';
 import { startRawAgent, task } from '../../servers/raw-agent.ts';
+import type { Answer, Asked } from '../../servers/raw-agent.ts';
 import { call } from './one-call.ts';
 
 const nulls = { history: null, metadata: null, artifacts: null, kind: null };
 const done = task('COMPLETED', { text: 'Booked.' });
+const answerWith =
+  (found: object) =>
+  ({ method }: Asked): Answer => ({
+    result: method === 'SendMessage' ? { task: found, message: null } : found,
+  });
 
 test.each<[name: string, card: object]>([
   ['abilities', { capabilities: { streaming: null, extensions: null, pushNotifications: null } }],
@@ -25,7 +31,7 @@ test.each<[name: string, card: object]>([
 ])('a card with null for %s is read', async (_, members) => {
   await using agent = await startRawAgent({
     card: (given) => ({ ...given, ...members }),
-    answer: () => ({ result: { task: done } }),
+    answer: answerWith(done),
   });
   expect((await call(agent)).outcome).toMatchObject({ kind: 'result' });
 });
@@ -68,7 +74,7 @@ test.each<[name: string, task: object]>([
     },
   ],
 ])('a task with null for %s is read', async (_, found) => {
-  await using agent = await startRawAgent({ answer: () => ({ result: { task: found, message: null } }) });
+  await using agent = await startRawAgent({ answer: answerWith(found) });
   const { outcome } = await call(agent);
   expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'Booked.' }] } });
 });
