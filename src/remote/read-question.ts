@@ -10,7 +10,7 @@ import type { Mode } from '../elicitation/elicitation.ts';
 import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
 import { questionAsText } from '../elicitation/question-as-text.ts';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
-import { Unsupported } from '../elicitation/form/schema-keywords.ts';
+import { Unsupported, withoutNullKeywords } from '../elicitation/form/schema-keywords.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import type { InputRequest, InputRequired } from './input-required.ts';
 
@@ -56,7 +56,8 @@ export function readQuestion(params: unknown, capabilities: Capabilities): ReadQ
 function readForm(params: unknown): ReadQuestion {
   const parsed = formSchema.safeParse(params);
   if (!parsed.success) return refused(firstProblem(parsed.error));
-  const { message, requestedSchema } = parsed.data;
+  const { message } = parsed.data;
+  const requestedSchema = withoutNullKeywords(parsed.data.requestedSchema);
   const form = readRequestedSchema(requestedSchema);
   if (form.kind === 'unsupported') return refused(form.reason);
   return {

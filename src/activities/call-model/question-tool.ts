@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AskUser } from '../../config/config.ts';
 import { plainSchema } from '../../elicitation/form/plain-schema.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
-import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
+import { Unsupported, withoutNullKeywords } from '../../elicitation/form/schema-keywords.ts';
 import { asksForSecret, secretField } from '../../elicitation/form/secret-fields.ts';
 import { isVisible, plainMessage } from '../../elicitation/plain-text.ts';
 
@@ -64,7 +64,8 @@ export function readModelQuestion(input: unknown): ReadModelQuestion {
       `"${issue?.path.join('.') ?? 'message'}" is not right: ${issue?.message ?? 'it is malformed'}.`,
     );
   }
-  const { message, schema } = parsed.data;
+  const { message } = parsed.data;
+  const schema = withoutNullKeywords(parsed.data.schema);
   const form = readRequestedSchema(schema);
   if (form.kind === 'unsupported') return refused(form.reason);
   if (form.fields.length === 0) return refused('The form has no fields.');

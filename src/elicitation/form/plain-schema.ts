@@ -1,6 +1,6 @@
 /** The schema of a form as it can be handed to any client: what it shows to people is plain text. */
 import { plainText } from '../plain-text.ts';
-import { isRecord, quoted, Unsupported, withoutNullKeywords } from './schema-keywords.ts';
+import { isRecord, quoted, Unsupported } from './schema-keywords.ts';
 import type { Schema } from './schema-keywords.ts';
 
 /** A form is flat. What lies deeper is an annotation, and too deep for those who read it recursively. */
@@ -12,7 +12,7 @@ const readByProgramsOnly = new Set(['pattern', 'format', 'type', '$schema', '$id
 
 /** Throws `Unsupported`. The schema is one that was read already, so that its size is known. */
 export function plainSchema(schema: Schema): Schema {
-  return plain(withoutNullKeywords(schema), '', 0) as Schema;
+  return plain(schema, '', 0) as Schema;
 }
 
 function plain(value: unknown, keyword: string, depth: number): unknown {

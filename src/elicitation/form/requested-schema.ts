@@ -5,7 +5,7 @@
 import { isLargerThan } from '../json-size.ts';
 import type { Field } from './field.ts';
 import { readField } from './read-field.ts';
-import { isRecord, quoted, refuseKeywords, Unsupported, withoutNullKeywords } from './schema-keywords.ts';
+import { isRecord, quoted, refuseKeywords, Unsupported } from './schema-keywords.ts';
 
 export type RequestedSchema = { kind: 'form'; fields: Field[] } | { kind: 'unsupported'; reason: string };
 
@@ -22,12 +22,11 @@ export function readRequestedSchema(schema: unknown): RequestedSchema {
   }
 }
 
-function readFields(given: unknown): Field[] {
-  if (isRecord(given) && isLargerThan(given, limits.characters))
-    throw new Unsupported(`The schema has more than ${limits.characters} characters.`);
-  const schema = withoutNullKeywords(given);
+function readFields(schema: unknown): Field[] {
   if (!isRecord(schema) || (schema['type'] ?? ('properties' in schema && 'object')) !== 'object')
     throw new Unsupported('The schema of a form must be an object schema (`"type": "object"`).');
+  if (isLargerThan(schema, limits.characters))
+    throw new Unsupported(`The schema has more than ${limits.characters} characters.`);
   refuseKeywords(schema, 'The schema', ['properties']);
   const properties = schema['properties'] ?? {};
   if (!isRecord(properties))

@@ -121,3 +121,13 @@ describe('what goes back', () => {
     },
   );
 });
+
+test('keywords that are null are left out of a form, for every client', () => {
+  const note = { type: 'string', minLength: null, title: null, examples: ['Hi'] };
+  const requestedSchema = { type: 'object', properties: { note }, required: null };
+  const params = { mode: null, message: 'Note?', requestedSchema };
+  const answer = read({ inputRequests: { a: { method: 'elicitation/create', params } } });
+  const cleaned = { type: 'object', properties: { note: { type: 'string', examples: ['Hi'] } } };
+  expect(answer).toMatchObject({ pause: { questions: [{ request: { requestedSchema: cleaned } }] } });
+  expect(JSON.stringify(answer)).not.toMatch(/"required"|minLength/);
+});
