@@ -41,10 +41,8 @@ function fromValues(values: unknown[], names: unknown): Choice[] | undefined {
 }
 
 function fromConstants(members: unknown[]): Choice[] | undefined {
-  const isNull = (member: unknown) =>
-    isRecord(member) && (member['const'] === null || member['type'] === 'null');
   const choices = members
-    .filter((member) => !isNull(member))
+    .filter((member) => !isRecord(member) || member['const'] !== null)
     .map((member) => {
       const value = isRecord(member) ? member['const'] : undefined;
       return isRecord(member) && typeof value === 'string'

@@ -24,16 +24,12 @@ export function readField(name: string, given: unknown, isRequired: boolean): Fi
 /** Examples are a part of the help, which every client shows. Choices are their own examples. */
 function helpFrom({ description, examples }: Schema, { kind }: Input): string | undefined {
   const about = textOf(description);
-  if (kind !== 'text' && kind !== 'number') return about;
-  const given: unknown[] = Array.isArray(examples) ? examples : [examples];
-  const shown = given.filter((one) => textOf(one) !== undefined || isNumber(one)).slice(0, mostExamples);
+  const given = kind === 'text' || kind === 'number' ? [examples].flat() : [];
+  const shown = given.filter((one) => textOf(one) ?? isNumber(one)).slice(0, 3);
+  const hint = `e.g. ${shown.map((one) => String(one).slice(0, 80)).join(', ')}`;
   if (shown.length === 0) return about;
-  const hint = `e.g. ${shown.map((one) => String(one).slice(0, longestExample)).join(', ')}`;
-  return about === undefined ? hint : `${about} (${hint})`;
+  return about ? `${about} (${hint})` : hint;
 }
-
-const mostExamples = 3;
-const longestExample = 80;
 
 function readInput(schema: Schema, what: string): Input {
   if (schema['type'] === 'object') throw new Unsupported(`${what} is an object; a form is flat.`);
