@@ -119,7 +119,7 @@ async function refreshOnce(parts: Parts, subject: Subject, when: RefreshWhen): P
       case 'tools':
         return;
       case 'refused':
-        serverRefused(server.name, listed.status, 'given_up');
+        if (!listed.otherwise) serverRefused(server.name, listed.status, 'given_up');
         logger.warn({ server: server.name, reason: `it answered HTTP ${listed.status}` }, failed);
         return;
       case 'unreachable': {

@@ -9,6 +9,7 @@ import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '..
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
 import { serverRefused } from '../../telemetry/metrics/instruments.ts';
+import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
 import type { McpResult } from '../../turn/tool-result.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../stop-signal.ts';
@@ -113,8 +114,10 @@ async function renewCredential(
   const release = () => parts.storage.toolCalls.release(turn, toolCallId, attempt.by);
   if (!otherwise) await release();
   const renewed = await rejectCredential(parts, attempt, request.credential, refused);
-  if (otherwise && !(await isAboutAccount(parts, attempt, request, { renewed, refused })))
+  if (otherwise && !(await isAboutAccount(parts, attempt, request, { renewed, refused }))) {
+    failCurrentCall(otherwise.kind);
     return concludeRequest(parts, attempt, { ...request, outcome: otherwise });
+  }
   if (otherwise) await release();
   if (renewed.kind === 'unrelated') throw new Error('unrelated to an account without a doubt');
   serverRefused(attempt.server.name, refused.status, afterRefusal(renewed, request));
