@@ -9,11 +9,13 @@ import { CredentialStoreError } from '../../credentials/store-error.ts';
 import { fitSchema } from '../../models/tool-schema/fit-schema.ts';
 import { providersOf } from '../../models/tool-schema/provider-rules.ts';
 import { createCards } from '../../remote/a2a/card.ts';
+import { canPush } from '../../remote/mcp/connect.ts';
 import { readTool } from '../../remote/mcp/read-tool.ts';
+import { fixedEra } from '../../remote/mcp/server-eras.ts';
 import { accountFiles, accountName } from '../try/sign-in/account-file.ts';
 import { accountAt } from '../try/sign-in/server-account.ts';
 import { connectServer } from '../try/connect-server.ts';
-import type { Connected } from '../try/connect-server.ts';
+import type { Connected, ConnectOptions } from '../try/connect-server.ts';
 import { TryError } from '../try/exit-codes.ts';
 import { listTools } from '../try/list-tools.ts';
 import type { ListedTool } from '../try/list-tools.ts';
@@ -122,13 +124,23 @@ async function listAt(
     account,
     timeoutMs,
     signal,
+    env: server.process?.env ?? env,
   };
+  const written = fixedEra(server);
   let connected: Connected | undefined;
   try {
-    connected = await connectServer(target, { ...options, env: server.process?.env ?? env });
+    connected = await connectServer(target, { ...options, era: written ?? 'auto' });
     const { client, era, version, server: itself } = connected;
-    const answered = { name: itself.name, version: itself.version, era, protocolVersion: version };
     const { tools } = await listTools(client, options);
+    const isCalledInOldEra =
+      written === undefined && era === 'modern' && (await canPushInOldEra(target, options));
+    const answered = {
+      name: itself.name,
+      version: itself.version,
+      era,
+      protocolVersion: version,
+      ...(isCalledInOldEra && { calledIn: '2025-11-25' as const }),
+    };
     return { answered, tools: tools.map((tool) => checkTool(config, server, tool, era === 'modern')) };
   } catch (error) {
     signal.throwIfAborted();
@@ -138,6 +150,14 @@ async function listAt(
   } finally {
     await connected?.close().catch(() => undefined);
   }
+}
+
+/** Of a server that speaks both eras; its calls are made in the old one then, as remote/mcp/server-eras.ts says. */
+async function canPushInOldEra(target: Target, options: ConnectOptions): Promise<boolean> {
+  const old = await connectServer(target, { ...options, era: 'legacy' }).catch(() => undefined);
+  const isPushing = old !== undefined && canPush(old);
+  await old?.close().catch(() => undefined);
+  return isPushing;
 }
 
 function checkTool(

@@ -23,8 +23,9 @@ export function reportLines(report: Report): string[] {
 
 function serverLines(server: ServerReport): string[] {
   const { name, answered, place, protocol, signIn, brokenDocuments, tools, problem } = server;
+  const calls = answered?.calledIn === undefined ? '' : `, called in ${answered.calledIn}`;
   const itself = answered
-    ? `${oneLine(`${answered.name} ${answered.version}`).trim()} · ${protocol} ${plain(answered.protocolVersion)} · `
+    ? `${oneLine(`${answered.name} ${answered.version}`).trim()} · ${protocol} ${plain(answered.protocolVersion)}${calls} · `
     : '';
   return [
     `  ${bold(oneLine(name))}  ${dim(itself + plain(place))}`,

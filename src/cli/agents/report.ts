@@ -28,7 +28,14 @@ export interface ServerReport {
   place: string;
   protocol: 'MCP' | 'A2A';
   /** As the server names itself, and what it speaks. */
-  answered?: { name: string; version: string; era?: 'modern' | 'legacy'; protocolVersion: string };
+  answered?: {
+    name: string;
+    version: string;
+    era?: 'modern' | 'legacy';
+    protocolVersion: string;
+    /** Where its tools are called in another version, because it can ask in that one. */
+    calledIn?: '2025-11-25';
+  };
   signIn: SignIn;
   /** Documents about its sign-in that had to be passed over: where they are and what is wrong with them. */
   brokenDocuments: string[];

@@ -116,7 +116,7 @@ async function preferOldEra(
 }
 
 /** Over HTTP, a server without sessions cannot match an answer with its question. */
-export function canPush({ transport }: Connection): boolean {
+export function canPush({ transport }: Pick<Connection, 'transport'>): boolean {
   return transport.sessionId !== undefined || transport instanceof StdioTransport;
 }
 

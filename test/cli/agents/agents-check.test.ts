@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { McpServer } from '@modelcontextprotocol/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkAgents } from '../../../src/cli/agents/check-agents.ts';
 import { check } from '../../../src/cli/commands/agents-check.ts';
@@ -10,6 +11,7 @@ import { readArguments } from '../../../src/cli/read-arguments.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { json, startServer } from '../../credentials/guarded-server.ts';
 import { freePort } from '../../free-port.ts';
+import { startMcpServer } from '../../servers/mcp-server.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 
 type Values = Parameters<typeof checkAgents>[1];
@@ -92,6 +94,30 @@ test.each([
     expect(shop.count('tools/call')).toBe(0);
   },
 );
+
+test('says in which version a server of both is called, unless the agents file does', async () => {
+  const build = () => {
+    const server = new McpServer({ name: 'both', version: '1' });
+    server.registerTool('list', {}, () => ({ content: [] }));
+    return server;
+  };
+  const both = await startMcpServer({ era: 'both', build });
+  onTestFinished(() => both.stop());
+  const { url } = both.config;
+  const { output } = await agentsCheck({
+    servers: {
+      auto: { url, ...open },
+      new: { url, ...open, era: '2026-07-28' },
+      old: { url, ...open, era: '2025-11-25' },
+    },
+    agents: { helper: { model: 'openai:gpt', servers: ['auto', 'new', 'old'] } },
+  });
+  expect(output.match(/^ {2}(auto|new|old) .*(?= · http)/gm)).toEqual([
+    '  auto  both 1 · MCP 2026-07-28, called in 2025-11-25',
+    '  new  both 1 · MCP 2026-07-28',
+    '  old  both 1 · MCP 2025-11-25',
+  ]);
+});
 
 test('names the server that cannot be reached, and the program that cannot be started', async () => {
   const port = await freePort();
