@@ -1,6 +1,6 @@
 /**
  * The SDK refuses a whole list of tools for one that breaks its schema. Such a tool passes it inside of one that does not,
- * so that whoever reads the list can judge each tool by itself.
+ * so that its reader can judge each tool by itself.
  */
 import { isSpecType } from '@modelcontextprotocol/client';
 import type { Client, JSONRPCMessage } from '@modelcontextprotocol/client';
