@@ -56,7 +56,9 @@ async function connectIn(
   }
   if (fixedEra(server) === 'legacy')
     return opened(target, await openConnection(target, { discovery: { kind: 'legacy' } }));
-  if (known.modern && known.legacy === undefined) return preferOldEra(target);
+  // An expired token may be answered with 400, as an unknown version is. A fresh connection in the new era tells them apart.
+  const isAccounts = target.credential.tokenId !== undefined;
+  if (known.modern && known.legacy === undefined && !isAccounts) return preferOldEra(target);
   const first = await negotiate(target);
   if (first.connection?.client.getProtocolEra() !== 'modern') return opened(target, first);
   return wanted === 'modern' ? first.connection : preferOldEra(target, first.connection);

@@ -76,8 +76,8 @@ const decline: AskUser = {
   pageDone: () => undefined,
 };
 
-function call({ config }: Pick<TestMcpServer, 'config'>, name: string, by = remote) {
-  return by.callTool(config, credential, {
+function call({ config }: Pick<TestMcpServer, 'config'>, name: string, by = remote, as = credential) {
+  return by.callTool(config, as, {
     name,
     arguments: {},
     callId: 'c1',
@@ -103,6 +103,23 @@ test('a server of both eras without sessions is called in the new era, where it 
   server.requests.length = 0;
   await call(server, 'returns');
   expect(server.requests.map(({ method }) => method)).toEqual(['tools/call']);
+});
+
+test('an expired token that is answered with 400 does not pass for a server without the old era', async () => {
+  let isExpired = false;
+  const server = await peer({
+    guard(_, response) {
+      if (isExpired) response.writeHead(400).end();
+      return isExpired;
+    },
+  });
+  const account = { ...credential, tokenId: 't1' };
+  await remote.listTools(server.config, account, new AbortController().signal);
+  isExpired = true;
+  expect(await call(server, 'pushes', remote, account)).toMatchObject({ kind: 'refused' });
+  isExpired = false;
+  expect(await call(server, 'pushes', remote, account)).toMatchObject(declined);
+  expect(begun).toEqual(['pushes legacy']);
 });
 
 test('a read-only tool that cannot ask in one era is called again in the other one', async () => {
