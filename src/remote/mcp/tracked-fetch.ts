@@ -1,6 +1,7 @@
 /** The HTTP requests of one MCP operation, and how far each of them got. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { withoutSpans } from '../../telemetry/traces/outgoing.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { trackedRequest } from '../tracked-request.ts';
 import type { Exchange, ExchangeLog } from './exchange.ts';
@@ -48,19 +49,22 @@ export function createTrackedFetch(
   ): Promise<Response> {
     const { signal, onSending } = operation;
     const signals = [init?.signal, outlivesSignal.has(exchange.method) ? undefined : signal];
-    const response = await trackedRequest(url, init, exchange, {
+    const options = {
       signal: AbortSignal.any(signals.filter((one) => one !== undefined && one !== null)),
       isHarmless: handshakes.has(exchange.method),
       onSending: onSending && (() => onSending(exchange)),
-    });
-    return readableResponse(response);
+    };
+    const request = () => trackedRequest(url, init, exchange, options);
+    // Servers may refuse what they do not speak, and have no standing stream.
+    const mayBeRefused = options.isHarmless || isStandingStream(init);
+    return readableResponse(await (mayBeRefused ? withoutSpans(request) : request()));
   }
 
   return {
     async fetch(url, init) {
       // The standing stream of older servers.
       const headers = new Headers(init?.headers);
-      const isStanding = init?.method === 'GET' && !headers.has('last-event-id');
+      const isStanding = isStandingStream(init);
       if (isStanding && !standingStream) return new Response(null, { status: 405 });
       const exchange: Exchange = {
         ...messageOf(init),
@@ -98,6 +102,10 @@ export function createTrackedFetch(
     isListening: () => standing === undefined || !isOver(standing.exchange),
     settled: async () => void (await Promise.all(notifications)),
   };
+}
+
+function isStandingStream(init: RequestInit | undefined): boolean {
+  return init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');
 }
 
 function isRedirect({ status = 0 }: Exchange): boolean {

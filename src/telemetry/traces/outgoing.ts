@@ -2,7 +2,8 @@
  * What servers get to know of our trace: the id of the span that calls them, in W3C's form, unless the agents file says
  * `traceparent: false`. Neither baggage nor trace state leaves us.
  */
-import { isSpanContextValid, trace } from '@opentelemetry/api';
+import { context, isSpanContextValid, trace } from '@opentelemetry/api';
+import { suppressTracing } from '@opentelemetry/core';
 import type { ServerConfig } from '../../config/config.ts';
 import { mcp } from './names.ts';
 import { toTraceparent } from './tracing.ts';
@@ -19,4 +20,9 @@ export function noteMcpRequest(method: string, protocolVersion: string | undefin
     [mcp.method]: method,
     ...(protocolVersion !== undefined && { [mcp.protocol]: protocolVersion }),
   });
+}
+
+/** Without spans of requests: of those that find out what a server speaks, a refusal is an answer and no error. */
+export function withoutSpans<T>(send: () => T): T {
+  return context.with(suppressTracing(context.active()), send);
 }
