@@ -12,7 +12,7 @@ const address = (what: string) =>
     .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, `put credentials into headersEnv, not into the ${what}`);
 
 export const remoteAgentSchema = entrySchema
-  .omit({ url: true, command: true, cwd: true, uid: true, gid: true, env: true, envFrom: true })
+  .omit({ url: true, command: true, cwd: true, uid: true, gid: true, env: true, envFrom: true, era: true })
   .extend({
     card: address('address').describe(
       'Address of its A2A agent card, which ends in /.well-known/agent-card.json at most agents',
