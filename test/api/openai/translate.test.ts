@@ -154,7 +154,7 @@ describe('a turn becomes chunks', () => {
     ]);
   });
 
-  test('with each state of a question beside an empty delta, for those who can present it', () => {
+  test('with each state of a question beside a delta that proxies pass on, for those who can present it', () => {
     const form: ElicitationEvent = {
       ...question,
       elicitationId: 'q2',
@@ -165,8 +165,10 @@ describe('a turn becomes chunks', () => {
     const accepted: TurnEvent = { ...question, status: 'accept', path: ['researcher'] };
     expect(translated([started, question, form, accepted, completed], { reader })).toEqual([
       role,
-      { ...wrapped({}), elicitation: question },
-      { ...wrapped({}), elicitation: accepted },
+      ...[question, accepted].map((elicitation) => ({
+        ...wrapped({ provider_specific_fields: { elicitation } }),
+        elicitation,
+      })),
       wrapped({}, 'stop'),
     ]);
   });
