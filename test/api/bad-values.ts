@@ -68,18 +68,23 @@ interface Place {
   /** None for a member that is in the example only. */
   schema: Schema | null;
   value: unknown;
+  /** May be left out, and null means the same. */
+  isOptional: boolean;
 }
 
 /** Everything that can be wrong with one member of `example`, one at a time. */
 export function badBodies(document: Document, check: Check, schema: Schema, example: unknown): BadBody[] {
-  return placesIn({ path: [], schema, value: example }).flatMap(({ path, schema: here, value }) => [
-    ...badValues.flatMap(({ name, json, isHostile }) => {
-      const isForbidden = here !== null && check(here, JSON.parse(json)).length > 0;
-      return isForbidden || isHostile ? [bad(path, name, isForbidden, replaced(example, path, json))] : [];
-    }),
-    ...withoutRequired(path, here, value),
-    ...withUnknown(path, here, value),
-  ]);
+  return placesIn({ path: [], schema, value: example, isOptional: false }).flatMap(
+    ({ path, schema: here, value, isOptional }) => [
+      ...badValues.flatMap(({ name, json, isHostile }) => {
+        if (isOptional && json === 'null') return [];
+        const isForbidden = here !== null && check(here, JSON.parse(json)).length > 0;
+        return isForbidden || isHostile ? [bad(path, name, isForbidden, replaced(example, path, json))] : [];
+      }),
+      ...withoutRequired(path, here, value),
+      ...withUnknown(path, here, value),
+    ],
+  );
 
   function bad(path: Path, what: string, isForbidden: boolean, text: string): BadBody {
     const place = toPointer(path.map((key) => (typeof key === 'number' ? '*' : key)));
@@ -109,19 +114,25 @@ export function badBodies(document: Document, check: Check, schema: Schema, exam
       const [{ items = null } = {}] = shapesOf(here, value);
       return [
         place,
-        ...value.flatMap((item, index) => placesIn({ path: [...path, index], schema: items, value: item })),
+        ...value.flatMap((item, index) =>
+          placesIn({ path: [...path, index], schema: items, value: item, isOptional: false }),
+        ),
       ];
     }
     if (!isObject(value)) return [place];
-    const known = Object.assign({}, ...shapesOf(here, value).map(({ properties }) => properties)) as Record<
-      string,
-      Schema
-    >;
+    const shapes = shapesOf(here, value);
+    const known = Object.assign({}, ...shapes.map(({ properties }) => properties)) as Record<string, Schema>;
+    const isNeeded = (name: string) => shapes.some(({ required = [] }) => required.includes(name));
     const names = new Set([...Object.keys(known), ...Object.keys(value)]);
     return [
       place,
       ...[...names].flatMap((name) =>
-        placesIn({ path: [...path, name], schema: known[name] ?? null, value: value[name] }),
+        placesIn({
+          path: [...path, name],
+          schema: known[name] ?? null,
+          value: value[name],
+          isOptional: name in known && !isNeeded(name),
+        }),
       ),
     ];
   }

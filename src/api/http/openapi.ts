@@ -22,7 +22,7 @@ export function describeApi(
       info: {
         title: 'Interlude',
         version: packageJson.version,
-        description: `${packageJson.description}.`,
+        description: `${packageJson.description}. In a request, null means that an optional member is left out.`,
         license: { name: packageJson.license, identifier: packageJson.license },
       },
       servers: [{ url: publicUrl }],

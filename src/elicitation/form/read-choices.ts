@@ -18,10 +18,14 @@ export function readEnumeration(schema: Schema, what: string): Enumeration | und
   if (keyword === undefined || !Array.isArray(members)) return undefined;
   if (members.length > maximalChoices)
     throw new Unsupported(`${what} has ${members.length} choices; at most ${maximalChoices} are possible.`);
-  const choices = keyword === 'enum' ? fromValues(members, schema['enumNames']) : fromConstants(members);
-  if (choices === undefined) {
-    if (keyword !== 'enum') return undefined;
-    throw new Unsupported(`${what} must offer texts, and nothing but texts, in its "enum".`);
+  const isEnum = keyword === 'enum';
+  const named = (name: string) => members.map((member) => (isRecord(member) ? member[name] : undefined));
+  const choices = isEnum
+    ? fromValues(members, schema['enumNames'])
+    : fromValues(named('const'), named('title'));
+  if (!choices) {
+    if (!isEnum) return undefined;
+    throw new Unsupported(`${what} must have only texts in its "enum".`);
   }
   if (choices.length === 0) throw new Unsupported(`${what} has no choices.`);
   // The first of equals: told twice, it is still one choice.
@@ -38,16 +42,4 @@ function fromValues(values: unknown[], names: unknown): Choice[] | undefined {
   return values.flatMap((value, index) =>
     value === null ? [] : [{ value, title: textOf(titles[index]) ?? value }],
   );
-}
-
-function fromConstants(members: unknown[]): Choice[] | undefined {
-  const choices = members
-    .filter((member) => !isRecord(member) || member['const'] !== null)
-    .map((member) => {
-      const value = isRecord(member) ? member['const'] : undefined;
-      return isRecord(member) && typeof value === 'string'
-        ? { value, title: textOf(member['title']) ?? value }
-        : undefined;
-    });
-  return choices.every((choice) => choice !== undefined) ? choices : undefined;
 }

@@ -22,13 +22,14 @@ export function readField(name: string, given: unknown, isRequired: boolean): Fi
 }
 
 /** Examples are a part of the help, which every client shows. Choices are their own examples. */
-function helpFrom({ description, examples }: Schema, { kind }: Input): string | undefined {
+function helpFrom({ description, examples }: Schema, input: Input): string | undefined {
   const about = textOf(description);
-  const given = kind === 'text' || kind === 'number' ? [examples].flat() : [];
-  const shown = given.filter((one) => textOf(one) ?? isNumber(one)).slice(0, 3);
-  const hint = `e.g. ${shown.map((one) => String(one).slice(0, 80)).join(', ')}`;
-  if (shown.length === 0) return about;
-  return about ? `${about} (${hint})` : hint;
+  const shown = ('choices' in input ? [] : [examples].flat())
+    .filter((one) => textOf(one) ?? isNumber(one))
+    .slice(0, 3)
+    .map((one) => String(one).slice(0, 80))
+    .join(', ');
+  return shown ? (about ? `${about} (e.g. ${shown})` : `e.g. ${shown}`) : about;
 }
 
 function readInput(schema: Schema, what: string): Input {
@@ -90,12 +91,12 @@ function readNumber(schema: Schema, what: string, isInteger: boolean): NumberInp
 function readChoices(schema: Schema, what: string): ChoicesInput {
   const items = schema['items'];
   const of = `${what}, in "items",`;
-  if (!isRecord(items)) throw new Unsupported(`${what} is a list, and does not say of which choices.`);
+  if (!isRecord(items)) throw new Unsupported(`${what} is a list that does not name its choices.`);
   if (items['type'] === 'object') throw new Unsupported(`${what} is a list of objects; a form is flat.`);
   const enumeration = readEnumeration(items, of);
   refuseKeywords(items, of, enumeration?.keywords);
   if (!enumeration || (items['type'] ?? 'string') !== 'string')
-    throw new Unsupported(`${what} is a list; only lists of choices between texts can be shown.`);
+    throw new Unsupported(`${what} is a list; only lists of choices can be shown.`);
   const { choices } = enumeration;
   const input: ChoicesInput = {
     kind: 'choices',

@@ -92,7 +92,6 @@ describe('a chat request that is not valid', () => {
     ['an agent id that is a number', { ...chat, agentId: 7 }, '/agentId'],
     ['stream that is a text', { ...chat, stream: 'no' }, '/stream'],
     ['an empty agent id', { ...chat, agentId: '' }, '/agentId'],
-    ['stream that is null', { ...chat, stream: null }, '/stream'],
     ['an unknown way to deal with a busy conversation', { ...chat, onBusy: 'wait' }, '/onBusy'],
     ['a way to deal with it that is a yes', { ...chat, onBusy: true }, '/onBusy'],
     ['an unknown trigger', { ...chat, trigger: 'guess' }, '/trigger'],

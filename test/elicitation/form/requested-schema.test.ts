@@ -257,12 +257,12 @@ describe('a schema is refused, with the reason,', () => {
     ['with a field that is true', field(true), /"guest" must be described by a schema/],
     ['with a nested object', field({ type: 'object', properties: { a: text } }), /"guest" is an object/],
     ['with a list of objects', field({ type: 'array', items: { type: 'object' } }), /a list of objects/],
-    ['with a list of anything', field({ type: 'array' }), /does not say of which choices/],
+    ['with a list of anything', field({ type: 'array' }), /does not name its choices/],
     ['with a list of free texts', field({ type: 'array', items: text }), /only lists of choices/],
     [
       'with a list of numbers',
       field({ type: 'array', items: { enum: [1, 2] } }),
-      /"guest", in "items", must offer texts/,
+      /"guest", in "items", must have only texts/,
     ],
     ['with a tuple', field({ type: 'array', prefixItems: [text] }), /uses "prefixItems"/],
     ['with a reference in a field', field({ $ref: '#/$defs/guest' }), /"guest" uses "\$ref"/],
@@ -275,7 +275,7 @@ describe('a schema is refused, with the reason,', () => {
     ['with a field that is not', field({ type: 'string', not: { const: 'x' } }), /"guest" uses "not"/],
     ['with a field without a type', field({ title: 'Guest' }), /"guest" must be a string/],
     ['with a field of an unknown type', field({ type: 'file' }), /"guest" must be a string/],
-    ['with a choice of numbers', field({ type: 'integer', enum: [1, 2] }), /must offer texts/],
+    ['with a choice of numbers', field({ type: 'integer', enum: [1, 2] }), /must have only texts/],
     ['with a choice among nothing', field({ type: 'string', enum: [] }), /has no choices/],
     [
       'with more choices than 500',
