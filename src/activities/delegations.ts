@@ -37,6 +37,7 @@ export function createDelegationActivities(parts: Dependencies) {
       // Of an agent that was ended or cancelled from outside.
       if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, turn, delegation);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
+      if (call.state === 'finished') return;
       await finishToolCall(parts, turn, call, await resultOf(parts, input));
       traceEnd({ storage }, { ...turn, delegation }, { status: end.status, code: end.failure?.code });
     },

@@ -59,7 +59,8 @@ export function turnEnded(
     `turn ${short(turnId)} ${status}${why}${after(durationMs)}`,
   );
   turnWasEnded(agent, { status, code, durationMs: durationMs ?? 0 });
-  traceEnd({ storage }, turn, { status, code });
+  const ids = Array.from(unfinished, ({ toolCallId }) => toolCallId);
+  traceEnd({ storage }, turn, { status, code }, ids);
 }
 
 interface EndedCall {

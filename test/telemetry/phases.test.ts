@@ -45,7 +45,7 @@ describe('the latest phase', () => {
       key: '',
       startedAt: 0,
       resumedFrom: [],
-      pause: { startedAt: 50, questions: ['a', 'b'] },
+      pause: { startedAt: 50, first: { id: 'a', waiting: 1 }, questions: ['a', 'b'] },
     }));
 
   test('goes on from the last answer of several questions at once, in whatever order they come', () => {
@@ -66,7 +66,7 @@ describe('the latest phase', () => {
       key: 'b',
       startedAt: 80,
       resumedFrom: ['b'],
-      pause: { startedAt: 95, questions: ['c'] },
+      pause: { startedAt: 95, first: { id: 'c', waiting: 1 }, questions: ['c'] },
     }));
 });
 
@@ -84,8 +84,16 @@ describe('a delegate', () => {
 
   test('waits for a question that it shares with another', () => {
     const shared = traceWith(asked('a', 50, null, 'c1', 'c2'));
-    for (const agent of ['c1', 'c2', null])
-      expect(latestPhase(shared, agent).pause).toEqual({ startedAt: 50, questions: ['a'] });
+    for (const [agent, waiting] of [
+      ['c1', 1],
+      ['c2', 1],
+      [null, 2],
+    ] as const)
+      expect(latestPhase(shared, agent).pause).toEqual({
+        startedAt: 50,
+        first: { id: 'a', waiting },
+        questions: ['a'],
+      });
     expect(latestPhase(shared, 'c1/1').pause).toBeNull();
   });
 });

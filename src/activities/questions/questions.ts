@@ -80,7 +80,12 @@ export async function openQuestions(
   );
   const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
   const opened = await storage.elicitations.open(rows, { perUser, perTurn });
-  if (opened.kind === 'opened') tracePause({ storage }, turn);
+  if (opened.kind === 'opened')
+    tracePause(
+      { storage },
+      turn,
+      opened.questions.map(({ question: { id } }) => ({ id, isNew: rows.some((row) => row.id === id) })),
+    );
   return opened;
 }
 

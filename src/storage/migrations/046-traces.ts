@@ -1,13 +1,8 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/**
- * The trace of a turn, as W3C's `traceparent` of its first span, with the turn and with its questions; and the last phase of
- * each agent's work whose span is written, with the turn and with the call that delegated to the agent.
- */
+/** The trace of a turn, as W3C's `traceparent` of its first span, with the turn and with its questions. */
 export async function addTraces(db: Kysely<unknown>): Promise<void> {
   await sql`alter table turns add column trace_parent text`.execute(db);
-  await sql`alter table turns add column traced_phase text`.execute(db);
-  await sql`alter table tool_calls add column traced_phase text`.execute(db);
   await sql`alter table elicitations add column trace_parent text`.execute(db);
 }

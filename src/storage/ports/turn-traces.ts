@@ -32,15 +32,10 @@ export interface TracedDelegate {
 }
 
 export interface TurnTraces {
-  /** Null: it is not traced. */
-  read(turn: TurnRef): Promise<TurnTrace | null>;
+  /** Null: it is not traced. `delegates`: the calls of those that may not have asked anything, and are needed. */
+  read(turn: TurnRef, delegates?: string[]): Promise<TurnTrace | null>;
   /** `traceparent` of the conversation's newest turn; null where that is not traced, or there is none. */
   latest(conversation: ConversationRef): Promise<string | null>;
   /** When the model asked for the call; null: there is none. */
   requestedAt(turn: TurnRef, toolCallId: string): Promise<number | null>;
-  /**
-   * That the span of a phase of the turn's agent, or of the delegate whose call this is, is being written. True for one
-   * caller only. Phases are taken in their order.
-   */
-  take(turn: TurnRef, delegate: string | null, phase: string): Promise<boolean>;
 }

@@ -40,8 +40,6 @@ export interface TurnTables {
     due_at: number | null;
     /** W3C's `traceparent` of the span with which it began; null: it is not traced. */
     trace_parent: string | null;
-    /** See tables/turn-traces.ts. */
-    traced_phase: string | null;
   };
   /** A step that was kept, or was begun again; see steps.ts. */
   turn_steps: {
@@ -101,8 +99,6 @@ export interface TurnTables {
     has_asked: number;
     /** The code that an unfinished call is to run with, where no open workflow shows that. */
     code: string | null;
-    /** Of an agent that the call delegates to; see tables/turn-traces.ts. */
-    traced_phase: string | null;
     created_at: number;
   };
   tool_call_rounds: {

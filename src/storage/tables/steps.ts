@@ -114,7 +114,6 @@ async function keepStep(
     attempt: 0,
     has_asked: 0,
     code,
-    traced_phase: null,
     delegation: columnOf(turn),
     created_at: at,
   }));

@@ -108,7 +108,6 @@ export async function prepareTurn(
       ending_at: null,
       build_id: deployment === undefined ? routedByTemporal : currentBuildId(deployment),
       trace_parent: turn.traceParent ?? null,
-      traced_phase: null,
       ...dueAfter.prepare(now),
     })
     .returning('build_id')

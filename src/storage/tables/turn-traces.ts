@@ -10,41 +10,31 @@ interface OfTurn {
   turnId: string;
 }
 
-const selectTurn = compileOnce((query, { turnId }: OfTurn) =>
+/** One row for each question of the turn and each call that waits for it; one without a question where nothing was asked. */
+const selectTrace = compileOnce((query, { turnId }: OfTurn) =>
   query
     .selectFrom('turns')
-    .select(['tenant', 'conversation', 'user_id', 'agent', 'created_at', 'ended_at', 'trace_parent'])
-    .select(({ exists, selectFrom }) => [
-      exists(
-        selectFrom('elicitations').select('id').whereRef('elicitations.turn_id', '=', 'turns.turn_id'),
-      ).as('has_asked'),
-      exists(
-        selectFrom('tool_calls')
-          .select('tool_call_id')
-          .whereRef('tool_calls.turn_id', '=', 'turns.turn_id')
-          .where('delegation', 'is not', null),
-      ).as('has_delegated'),
-    ])
-    .where('turn_id', '=', turnId)
-    .compile(),
-);
-/** One row for each call that waits for a question. */
-const selectQuestions = compileOnce((query, { turnId }: OfTurn) =>
-  query
-    .selectFrom('elicitations')
+    .leftJoin('elicitations', 'elicitations.turn_id', 'turns.turn_id')
     .leftJoin('question_waiters', 'question_waiters.elicitation_id', 'elicitations.id')
     .leftJoin('tool_calls', (join) =>
       join
-        .onRef('tool_calls.turn_id', '=', 'elicitations.turn_id')
+        .onRef('tool_calls.turn_id', '=', 'turns.turn_id')
         .onRef('tool_calls.tool_call_id', '=', 'question_waiters.tool_call_id'),
     )
     .select([
-      'elicitations.id',
+      'turns.tenant',
+      'turns.conversation',
+      'turns.user_id',
+      'turns.agent',
+      'turns.created_at',
+      'turns.ended_at',
+      'turns.trace_parent',
+      'elicitations.id as question',
       'elicitations.created_at as asked_at',
       'elicitations.settled_at',
       'tool_calls.delegation',
     ])
-    .where('elicitations.turn_id', '=', turnId)
+    .where('turns.turn_id', '=', turnId)
     .compile(),
 );
 const selectCalls = compileOnce((query, { turnId }: OfTurn) =>
@@ -54,39 +44,17 @@ const selectCalls = compileOnce((query, { turnId }: OfTurn) =>
     .where('turn_id', '=', turnId)
     .compile(),
 );
-const takePhase = compileOnce((write, { turnId, phase }: OfTurn & { phase: string }) =>
-  write
-    .updateTable('turns')
-    .set({ traced_phase: phase })
-    .where('turn_id', '=', turnId)
-    .where((row) => row.or([row('traced_phase', 'is', null), row('traced_phase', '!=', phase)]))
-    .compile(),
-);
-const takePhaseOfDelegate = compileOnce(
-  (write, { turnId, delegate, phase }: OfTurn & { delegate: string; phase: string }) =>
-    write
-      .updateTable('tool_calls')
-      .set({ traced_phase: phase })
-      .where('turn_id', '=', turnId)
-      .where('tool_call_id', '=', delegate)
-      .where((row) => row.or([row('traced_phase', 'is', null), row('traced_phase', '!=', phase)]))
-      .compile(),
-);
-
-const none = { rows: [] };
 
 export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>): TurnTraces {
   return {
-    async read({ turnId, delegation }) {
-      const {
-        rows: [row],
-      } = await selectTurn(query, { turnId });
+    async read({ turnId, delegation }, delegates = []) {
+      const { rows } = await selectTrace(query, { turnId });
+      const [row] = rows;
       if (!row || row.trace_parent === null) return null;
-      // Most turns have neither.
-      const [questions, calls] = await Promise.all([
-        row.has_asked ? selectQuestions(query, { turnId }) : none,
-        row.has_delegated || delegation ? selectCalls(query, { turnId }) : none,
-      ]);
+      // Most turns delegate nothing.
+      const isDelegating =
+        delegation !== undefined || delegates.length > 0 || rows.some((one) => one.delegation !== null);
+      const calls = isDelegating ? (await selectCalls(query, { turnId })).rows : [];
       return {
         tenant: row.tenant,
         conversation: row.conversation,
@@ -97,8 +65,8 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         startedAt: row.created_at,
         endedAt: row.ended_at,
         readAt: now(),
-        questions: toQuestions(questions.rows),
-        delegates: toDelegates(calls.rows, delegation),
+        questions: toQuestions(rows),
+        delegates: toDelegates(calls, delegation),
       };
     },
     async latest(conversation) {
@@ -120,31 +88,26 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         .executeTakeFirst();
       return row?.created_at ?? null;
     },
-    async take({ turnId }, delegate, phase) {
-      const { numAffectedRows } =
-        delegate === null
-          ? await takePhase(query, { turnId, phase })
-          : await takePhaseOfDelegate(query, { turnId, delegate, phase });
-      return Number(numAffectedRows) > 0;
-    },
   };
 }
 
 interface WaitedFor {
-  id: string;
-  asked_at: number;
+  question: string | null;
+  asked_at: number | null;
   settled_at: number | null;
   delegation: string | null;
 }
 
 function toQuestions(rows: WaitedFor[]): TracedQuestion[] {
-  return [...Map.groupBy(rows, ({ id }) => id)].flatMap(([id, [row, ...others]]) => {
-    if (!row) return [];
-    const agents = [row, ...others].map(
-      ({ delegation }) => fromColumn(delegation).delegation?.toolCallId ?? null,
-    );
-    return { id, askedAt: row.asked_at, settledAt: row.settled_at, agents };
-  });
+  const questions = new Map<string, TracedQuestion>();
+  for (const { question: id, asked_at: askedAt, settled_at: settledAt, delegation } of rows) {
+    if (id === null || askedAt === null) continue;
+    const agent = fromColumn(delegation).delegation?.toolCallId ?? null;
+    const known = questions.get(id);
+    if (known) known.agents.push(agent);
+    else questions.set(id, { id, askedAt, settledAt, agents: [agent] });
+  }
+  return [...questions.values()];
 }
 
 /** Delegates that have called something, and `one`. */

@@ -34,10 +34,23 @@ export function drainTemporalMetrics(
 
   function drain(): void {
     let count = 0;
+    // To record a value costs more than to add it up: of counters there are sums, of gauges the last values.
+    const sums = new Map<Record, Map<Attributes, number>>();
     for (const { metric, value, attributes } of buffer.retrieveUpdates()) {
       count += 1;
-      recorderOf(metric)(value, attributes);
+      const record = recorderOf(metric);
+      if (metric.kind === 'histogram') {
+        record(value, attributes);
+        continue;
+      }
+      const sum = sums.get(record) ?? new Map<Attributes, number>();
+      sums.set(record, sum);
+      const before = metric.kind === 'gauge' ? 0 : (sum.get(attributes) ?? 0);
+      // Other attributes may have the same values, and the last ones count.
+      sum.delete(attributes);
+      sum.set(attributes, before + value);
     }
+    for (const [record, sum] of sums) for (const [attributes, value] of sum) record(value, attributes);
     if (count < temporalBufferSize) return;
     telemetryDropped('temporal_metrics');
     if (!hasWarned) logger.warn('metrics of Temporal come faster than they are read, and some are lost');

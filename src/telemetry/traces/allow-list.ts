@@ -39,6 +39,8 @@ function listedPart(span: ReadableSpan): ReadableSpan {
   };
 }
 
+/** The same, where all are on the list, as in spans of ours. */
 function listed(attributes: Attributes = {}): Attributes {
+  if (Object.keys(attributes).every((name) => exportedNames.has(name))) return attributes;
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => exportedNames.has(name)));
 }

@@ -12,7 +12,13 @@ export interface Phase {
   /** Of the pause before. */
   resumedFrom: string[];
   /** The pause after it; null while the agent works. */
-  pause: { startedAt: number; questions: string[] } | null;
+  pause: {
+    startedAt: number;
+    /** The question that began it, and how many calls of the agent, or of those below it, wait for that. */
+    first: { id: string; waiting: number };
+    /** Those that are still open. */
+    questions: string[];
+  } | null;
 }
 
 interface Pause {
@@ -27,22 +33,28 @@ export function latestPhase(trace: TurnTrace, agent: string | null): Phase {
     trace.questions.filter((one) => one.agents.some((by) => isBelow(trace, by, agent))),
   );
   const open = pauses.at(-1)?.questions.some(isOpen) ? pauses.at(-1) : undefined;
+  const [first] = open?.questions ?? [];
   const before = pauses.at(open ? -2 : -1);
   const last = before?.questions.toSorted(bySettling).at(-1);
   return {
     key: last?.id ?? '',
     startedAt: last?.settledAt ?? began,
     resumedFrom: last ? (before?.questions.map(({ id }) => id) ?? []) : [],
-    pause: open
-      ? { startedAt: open.startedAt, questions: open.questions.filter(isOpen).map(({ id }) => id) }
-      : null,
+    pause:
+      open && first
+        ? {
+            startedAt: open.startedAt,
+            first: { id: first.id, waiting: first.agents.filter((by) => isBelow(trace, by, agent)).length },
+            questions: open.questions.filter(isOpen).map(({ id }) => id),
+          }
+        : null,
   };
 }
 
 /** Questions that were open at the same time are one pause. */
 function pausesIn(questions: TracedQuestion[]): Pause[] {
   const pauses: Pause[] = [];
-  for (const question of questions.toSorted((one, other) => one.askedAt - other.askedAt)) {
+  for (const question of questions.toSorted(byAsking)) {
     const latest = pauses.at(-1);
     const end = Math.max(...(latest?.questions.map(({ settledAt }) => settledAt ?? Infinity) ?? []));
     if (latest && question.askedAt < end) latest.questions.push(question);
@@ -60,6 +72,10 @@ function isBelow(trace: TurnTrace, one: string | null, agent: string | null): bo
 
 function isOpen({ settledAt }: TracedQuestion): boolean {
   return settledAt === null;
+}
+
+function byAsking(one: TracedQuestion, other: TracedQuestion): number {
+  return one.askedAt - other.askedAt || (one.id < other.id ? -1 : 1);
 }
 
 function bySettling(one: TracedQuestion, other: TracedQuestion): number {

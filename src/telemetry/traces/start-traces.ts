@@ -44,10 +44,12 @@ export function startTraces(options: TelemetryOptions): () => Promise<void> {
   // Only below a span of ours: what a process does by itself belongs to no turn.
   const undici = new UndiciInstrumentation({ requireParentforSpans: true });
   undici.setTracerProvider(provider);
-  switchTracing(true);
+  // It would also count requests, by addresses.
+  undici.setMeterProvider({ getMeter: createNoopMeter });
+  switchTracing(provider.getTracer('interlude'));
   return async () => {
     await spansWritten();
-    switchTracing(false);
+    switchTracing(null);
     undici.disable();
     await withTimeout(
       provider.shutdown().catch(() => undefined),

@@ -1,17 +1,19 @@
 /** Spans as the product begins them, by OpenTelemetry's API alone: nothing happens, and nothing is read, unless traces are on. */
 import { ROOT_CONTEXT, SpanStatusCode, TraceFlags, context, trace } from '@opentelemetry/api';
-import type { Attributes, Context, Link, Span, SpanContext, SpanKind } from '@opentelemetry/api';
+import type { Attributes, Context, Link, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import { errorType, own } from './names.ts';
 import { withIds } from './span-ids.ts';
 
-let isOn = false;
+const off = trace.getTracer('interlude');
+let tracer: Tracer = off;
 
-export function switchTracing(on: boolean): void {
-  isOn = on;
+/** Null: off. */
+export function switchTracing(to: Tracer | null): void {
+  tracer = to ?? off;
 }
 
 export function isTracing(): boolean {
-  return isOn;
+  return tracer !== off;
 }
 
 /** Undefined as an attribute: it is left out. */
@@ -31,7 +33,6 @@ export interface NewSpan {
 }
 
 export function beginSpan({ name, parent, ids, attributes, startTime, ...rest }: NewSpan): Span {
-  const tracer = trace.getTracer('interlude');
   const options = {
     ...rest,
     ...(attributes && { attributes: without(attributes) }),
@@ -44,7 +45,7 @@ const underWay = new Set<Promise<void>>();
 
 /** For spans that are read together from the database first, which nothing waits for. */
 export function inBackground(work: () => Promise<void>): void {
-  if (!isOn) return;
+  if (!isTracing()) return;
   const done = work()
     .catch(() => undefined)
     .finally(() => underWay.delete(done));

@@ -80,9 +80,14 @@ export async function beginTurn(
 /** Where the spans of an activity belong. Never rejects; null where the turn is not traced. */
 export type AgentPhase = Promise<SpanContext | null>;
 
+/** What an activity has read, by its turn. While it works, no questions but its own change the phase of its agent. */
+const known = new WeakMap<TurnRef, Promise<TurnTrace | null>>();
+
 /** The phase in which the turn's agent, or its delegate, is now. */
 export async function currentPhase({ storage }: Traced, turn: TurnRef): AgentPhase {
-  const trace = await readTrace({ storage }, turn);
+  const reading = known.get(turn) ?? readTrace({ storage }, turn);
+  known.set(turn, reading);
+  const trace = await reading;
   return trace && phaseContext(trace, turn.delegation?.toolCallId ?? null);
 }
 
@@ -109,8 +114,17 @@ export async function inPhase<T>(
   return inSpan({ ...span, parent, attributes }, work);
 }
 
-/** To be called after questions of a call were opened, which may end a phase of its agent, and of those that wait for it. */
-export function tracePause({ storage }: Traced, turn: TurnRef): void {
+/**
+ * To be called after a call has asked `questions`, which may end a phase of its agent, and of those that wait for it. `isNew`:
+ * no call had asked it before. The call that begins a pause writes the phase before it; where the pause began with a question
+ * of another agent's call, which this call shares, that is the first call below an agent that waits for it.
+ */
+export function tracePause(
+  { storage }: Traced,
+  turn: TurnRef,
+  questions: { id: string; isNew: boolean }[],
+): void {
+  known.delete(turn);
   inBackground(async () => {
     const trace = await readTrace({ storage }, turn);
     if (!trace) return;
@@ -121,38 +135,50 @@ export function tracePause({ storage }: Traced, turn: TurnRef): void {
     ) {
       const phase = latestPhase(trace, agent);
       const { pause } = phase;
-      if (pause && (await storage.turnTraces.take(trace, agent, phase.key)))
+      const began = questions.find(({ id }) => id === pause?.first.id);
+      if (pause && began && (began.isNew || pause.first.waiting === 1))
         writePhase(trace, agent, phase, pause.startedAt);
       if (agent === null) return;
     }
   });
 }
 
-/** To be called after the turn has ended, or the work of the delegate in it. */
+interface PhaseEnd {
+  status: TurnEndStatus;
+  code?: string | undefined;
+}
+
+/**
+ * To be called after the turn has ended, or the work of the delegate in it. `unfinished`: calls that ended with the turn,
+ * among which are those whose delegates did.
+ */
 export function traceEnd(
   { storage }: Traced,
   turn: TurnRef,
-  { status, code }: { status: TurnEndStatus; code?: string | undefined },
+  { status, code }: PhaseEnd,
+  unfinished: string[] = [],
 ): void {
   inBackground(async () => {
-    const trace = await readTrace({ storage }, turn);
+    const trace = await readTrace({ storage }, turn, unfinished);
     if (!trace) return;
     const { delegation } = turn;
-    // With the turn, delegates end that have not ended by themselves.
-    const ending = delegation ? [delegation.toolCallId] : [...trace.delegates.keys(), null];
+    const own = delegation?.toolCallId ?? null;
     const endedAt = (delegation ? null : trace.endedAt) ?? trace.readAt;
-    for (const agent of ending) {
+    for (const agent of [...unfinished.filter((id) => trace.delegates.has(id)), own]) {
       const phase = latestPhase(trace, agent);
-      // What ended the turn ended its last pause, too.
-      if (phase.startedAt >= endedAt || !(await storage.turnTraces.take(trace, agent, phase.key))) continue;
-      const isOwn = agent === (delegation?.toolCallId ?? null);
-      writePhase(trace, agent, phase, endedAt, isOwn ? { status, code } : { status: 'cancelled' });
+      // What ended the turn ended its last pause, too. The phase before an open one is written.
+      if (phase.pause || phase.startedAt >= endedAt) continue;
+      writePhase(trace, agent, phase, endedAt, agent === own ? { status, code } : { status: 'cancelled' });
     }
   });
 }
 
-async function readTrace({ storage }: Traced, turn: TurnRef): Promise<TurnTrace | null> {
-  return isTracing() ? storage.turnTraces.read(turn).catch(() => null) : null;
+async function readTrace(
+  { storage }: Traced,
+  turn: TurnRef,
+  delegates?: string[],
+): Promise<TurnTrace | null> {
+  return isTracing() ? storage.turnTraces.read(turn, delegates).catch(() => null) : null;
 }
 
 function phaseContext(trace: TurnTrace, agent: string | null): SpanContext | null {
@@ -169,7 +195,7 @@ function writePhase(
   agent: string | null,
   phase: Phase,
   endedAt: number,
-  end?: { status: TurnEndStatus; code?: string | undefined },
+  end?: PhaseEnd,
 ): void {
   const root = fromTraceparent(trace.traceParent);
   const delegate = agent === null ? undefined : trace.delegates.get(agent);

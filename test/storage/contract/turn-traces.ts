@@ -46,18 +46,5 @@ export function turnTracesContract(subject: () => Subject): void {
       await open(storage, asked);
       expect(await storage.elicitations.get(asked.id)).not.toHaveProperty('traceParent');
     });
-
-    test('one process writes each phase, of the turn and of each delegate', async () => {
-      const { storage, other } = subject();
-      const turn = await begunTurn(storage, { ...newTurn(), traceParent });
-      await keptStep(storage, turn, { calls: calls('c1') });
-      for (const agent of [null, 'c1'])
-        for (const phase of ['', 'q1', 'q2']) {
-          const taken = await Promise.all(
-            [storage, other, storage].map(({ turnTraces }) => turnTraces.take(turn, agent, phase)),
-          );
-          expect(taken.filter(Boolean)).toHaveLength(1);
-        }
-    });
   });
 }
