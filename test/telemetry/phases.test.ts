@@ -19,7 +19,7 @@ function traceWith(...questions: TracedQuestion[]): TurnTrace {
     traceParent: '',
     startedAt: 0,
     endedAt: null,
-    readAt: 1_000,
+    now: () => 1_000,
     questions,
     delegates: new Map([
       ['c1', delegate('editor', 10, null)],

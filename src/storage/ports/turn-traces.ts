@@ -9,7 +9,7 @@ export interface TurnTrace extends ConversationRef, TurnOwner {
   startedAt: number;
   endedAt: number | null;
   /** By the database's clock. */
-  readAt: number;
+  now(): number;
   /** All that were asked, in no order. */
   questions: TracedQuestion[];
   /** Agents that were delegated to, by the calls that did it. */

@@ -64,7 +64,7 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         traceParent: row.trace_parent,
         startedAt: row.created_at,
         endedAt: row.ended_at,
-        readAt: now(),
+        now,
         questions: toQuestions(rows),
         delegates: toDelegates(calls, delegation),
       };

@@ -159,11 +159,13 @@ export function traceEnd(
   unfinished: string[] = [],
 ): void {
   inBackground(async () => {
-    const trace = await readTrace({ storage }, turn, unfinished);
+    // The activity of the last step has asked nothing since it read it.
+    const reading = unfinished.length > 0 ? undefined : known.get(turn);
+    const trace = await (reading ?? readTrace({ storage }, turn, unfinished));
     if (!trace) return;
     const { delegation } = turn;
     const own = delegation?.toolCallId ?? null;
-    const endedAt = (delegation ? null : trace.endedAt) ?? trace.readAt;
+    const endedAt = (delegation ? null : trace.endedAt) ?? trace.now();
     for (const agent of [...unfinished.filter((id) => trace.delegates.has(id)), own]) {
       const phase = latestPhase(trace, agent);
       // What ended the turn ended its last pause, too. The phase before an open one is written.
