@@ -6,13 +6,14 @@
  */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { MeterProvider, MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import type {
-  IMetricReader,
-  MetricData,
-  PushMetricExporter,
-  ResourceMetrics,
+import {
+  AggregationTemporality,
+  InstrumentType,
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
+import type { MetricData, PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { MetricsConfig } from '../../config/config.ts';
 import { headersOf, resourceOf } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
@@ -25,35 +26,29 @@ export function createMeterProvider(
   { prometheus, otlp, exportIntervalMs }: MetricsConfig,
   options: TelemetryOptions,
 ): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
-  const readers: IMetricReader[] = [];
-  const reader = prometheus ? new ScrapedReader() : null;
-  if (reader) readers.push(reader);
-  if (otlp)
-    readers.push(
-      new PeriodicExportingMetricReader({
-        exporter: countingLost(new OTLPMetricExporter({ headers: headersOf('METRICS', options) })),
-        exportIntervalMillis: exportIntervalMs,
-        exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
-        cardinalityLimits: { default: mostSeries },
-      }),
-    );
+  const exporter = otlp ? new OTLPMetricExporter({ headers: headersOf('METRICS', options) }) : null;
+  const exported =
+    exporter &&
+    new PeriodicExportingMetricReader({
+      exporter: countingLost(exporter),
+      exportIntervalMillis: exportIntervalMs,
+      exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
+      cardinalityLimits: { default: mostSeries },
+    });
+  // Each reader keeps and computes all series, so one reads for both. Not where the export is of differences.
+  const isCumulative =
+    exporter?.selectAggregationTemporality(InstrumentType.COUNTER) === AggregationTemporality.CUMULATIVE;
+  const scraped = prometheus ? ((isCumulative ? exported : null) ?? new ScrapedReader()) : null;
   const provider = new MeterProvider({
     resource: resourceOf(options),
-    readers,
+    readers: [...new Set([exported, scraped])].filter((reader) => reader !== null),
   });
-  return { provider, scrape: reader && (() => reader.text()) };
+  return { provider, scrape: scraped && (() => textOf(scraped)) };
 }
 
 class ScrapedReader extends MetricReader {
-  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
-
   constructor() {
     super({ cardinalitySelector: () => mostSeries });
-  }
-
-  async text(): Promise<string> {
-    const { resourceMetrics } = await this.collect();
-    return this.#serializer.serialize(withUnits(resourceMetrics));
   }
 
   protected override onForceFlush(): Promise<void> {
@@ -63,6 +58,13 @@ class ScrapedReader extends MetricReader {
   protected override onShutdown(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+async function textOf(reader: MetricReader): Promise<string> {
+  const { resourceMetrics } = await reader.collect();
+  return serializer.serialize(withUnits(resourceMetrics));
 }
 
 /** As Prometheus spells units. */
