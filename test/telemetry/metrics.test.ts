@@ -169,6 +169,22 @@ describe('a collector', () => {
     expect(headers[0]?.['x-api-key']).toBe('collector-key');
   });
 
+  test('may ask for differences, and Prometheus reads totals all the same', async () => {
+    const preference = 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE';
+    stack.defer(() => void delete process.env[preference]);
+    for (const temporality of ['cumulative', 'delta']) {
+      process.env[preference] = temporality;
+      const { bodies, received } = await receive(() => 200);
+      const metrics = await start({ prometheus: true, otlp: true });
+      turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
+      await received(1);
+      turnWasEnded('assistant', { status: 'completed', code: undefined, durationMs: 1 });
+      await received(bodies.length + 1);
+      expect(sumOf(await scraped(metrics), 'interlude_turn_duration_seconds_count')).toBe(2);
+      await metrics.close();
+    }
+  });
+
   test('that fails is a warning, once, and the exports that failed are counted', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
