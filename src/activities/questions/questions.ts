@@ -11,7 +11,7 @@ import { placeOf } from '../../remote/server-name.ts';
 import type { ElicitationRow, OpenedQuestions, TimedQuestion } from '../../storage/ports/elicitations.ts';
 import type { NewPoll } from '../../storage/ports/polls.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { tracePause } from '../../telemetry/traces/turn-spans.ts';
+import { phaseChanged, tracePause } from '../../telemetry/traces/turn-spans.ts';
 import type { AskedQuestion, AskingTurn } from '../../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../../turn/tool-call.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -95,7 +95,10 @@ export async function questionsOfCall(
   turn: Turn,
   toolCallId: string,
 ): Promise<TimedQuestion[]> {
-  return expireOverdue(parts, await parts.storage.elicitations.ofCall(turn, toolCallId));
+  const questions = await parts.storage.elicitations.ofCall(turn, toolCallId);
+  const current = await expireOverdue(parts, questions);
+  if (current !== questions) phaseChanged(turn);
+  return current;
 }
 
 /** An account may have been connected in another system without our being notified, so that system is asked once more. */

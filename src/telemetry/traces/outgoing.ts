@@ -3,7 +3,6 @@
  * `traceparent: false`. Neither baggage nor trace state leaves us.
  */
 import { context, isSpanContextValid, trace } from '@opentelemetry/api';
-import { suppressTracing } from '@opentelemetry/core';
 import type { ServerConfig } from '../../config/config.ts';
 import { mcp } from './names.ts';
 import { toTraceparent } from './tracing.ts';
@@ -22,7 +21,7 @@ export function noteMcpRequest(method: string, protocolVersion: string | undefin
   });
 }
 
-/** Without spans of requests: of those that find out what a server speaks, a refusal is an answer and no error. */
+/** Requests have spans only below one of ours. Where a request finds out what a server speaks, a refusal is an answer and no error. */
 export function withoutSpans<T>(send: () => T): T {
-  return context.with(suppressTracing(context.active()), send);
+  return context.with(trace.deleteSpan(context.active()), send);
 }

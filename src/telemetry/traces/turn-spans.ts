@@ -80,7 +80,7 @@ export async function beginTurn(
 /** Where the spans of an activity belong. Never rejects; null where the turn is not traced. */
 export type AgentPhase = Promise<SpanContext | null>;
 
-/** What an activity has read, by its turn. While it works, no questions but its own change the phase of its agent. */
+/** What an activity has read, by its turn. While it works, only its own questions change the phase of its agent. */
 const known = new WeakMap<TurnRef, Promise<TurnTrace | null>>();
 
 /** The phase in which the turn's agent, or its delegate, is now. */
@@ -89,6 +89,11 @@ export async function currentPhase({ storage }: Traced, turn: TurnRef): AgentPha
   known.set(turn, reading);
   const trace = await reading;
   return trace && phaseContext(trace, turn.delegation?.toolCallId ?? null);
+}
+
+/** To be called when an activity has asked or settled questions. */
+export function phaseChanged(turn: TurnRef): void {
+  known.delete(turn);
 }
 
 /** The phase in which it was at that time. */
@@ -124,7 +129,7 @@ export function tracePause(
   turn: TurnRef,
   questions: { id: string; isNew: boolean }[],
 ): void {
-  known.delete(turn);
+  phaseChanged(turn);
   inBackground(async () => {
     const trace = await readTrace({ storage }, turn);
     if (!trace) return;
