@@ -27,7 +27,7 @@ const packages = new Set();
 for (const name of globSync('**/*.{js,d.ts}', { cwd: folder })) {
   const file = path.join(folder, name);
   const code = readFileSync(file, 'utf8');
-  for (const [, specifier = ''] of code.matchAll(/\b(?:from|import)\s*\(?\s*["']([^"'.][^"']*)["']/g))
+  for (const [, specifier = ''] of code.matchAll(/\b(?:from|import)\s*\(?\s*["']([\w@][\w@./:-]*)["']/g))
     if (!specifier.startsWith('node:')) packages.add(nameOf(specifier));
   // The compiler rewrites the addresses in code, and leaves those in declarations to compilers that know how.
   if (name.endsWith('.d.ts')) writeFileSync(file, code.replaceAll(/(["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));

@@ -34,7 +34,10 @@ const wishes = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
 };
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const needsAccount = scenario.startsWith('auth/');
-const server = serverConfig(process.argv.at(-1) ?? '', {
+const [revision, url = ''] = process.argv.slice(-2);
+const server = serverConfig(url, {
+  // Servers of both eras are called in the older one otherwise, where more of them can ask.
+  ...(revision === '2026-07-28' && { era: revision }),
   credentialScope: needsAccount ? 'user' : 'none',
   // A client that an operator registered by hand.
   ...(wishes.client_id !== undefined && {

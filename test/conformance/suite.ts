@@ -59,7 +59,7 @@ export interface Result {
 }
 
 export function runScenario(name: string, revision: string): Promise<Result> {
-  const client = ['--command', 'node test/conformance/client.ts'];
+  const client = ['--command', `node test/conformance/client.ts ${revision}`];
   const limit = ['--timeout', String(scenarioTimeoutMs - 5_000)];
   return runSuite(['client', ...client, '--scenario', name, '--spec-version', revision, ...limit]);
 }
