@@ -90,7 +90,7 @@ const tricks: Record<string, [error: RegExp, asked: number, trick: Trick]> = {
   message_of_1mb: [refused('too long'), 0, says({ id: 1, ...form({ message: 'x'.repeat(1_000_000) }) })],
   question_without_params: [refused('malformed'), 0, says({ id: 1, method: 'elicitation/create' })],
   question_with_long_id: [refused('id of its question'), 0, says({ id: 'x'.repeat(100_000), ...form() })],
-  hasty_list_of_params: [tooSlow, 0, says({ id: 1, method: 'elicitation/create', params: [] })],
+  list_of_params: [refused('malformed'), 0, says({ id: 1, method: 'elicitation/create', params: [] })],
   hasty_question_without_id: [tooSlow, 0, says(form())],
   odd_notifications: [
     noError,

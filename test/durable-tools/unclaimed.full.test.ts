@@ -38,10 +38,10 @@ async function workflowsOf(conversation: string) {
   );
 }
 
-test.concurrent.each(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
+test.concurrent.for(['call jot {"line":"Home"}', 'call greet {"name":"Ada"}'])(
   '%s: the model reads that it did not run',
   { timeout: 120_000 },
-  async (words) => {
+  async (words, { expect }) => {
     const { conversation, stream } = await start(words);
     await stream.finished();
     expect(stream.text()).toContain('because of a problem on our side');

@@ -128,8 +128,8 @@ test('a wizard keeps in memory what it needs between its rounds', async () => {
   for (const n of [0, 1]) await respond(alice, conversation, await nthQuestion(turn, n), accept(n + 1));
   await turn.finished();
   expect(turn.text()).toBe('wizard 1,2,');
-  // One to list its tools, one for the call and all of its rounds.
-  expect(await pids()).toHaveLength(2);
+  // One to list its tools, one that shows that it does not speak the old era, one for the call and all of its rounds.
+  expect(await pids()).toHaveLength(3);
 });
 
 test.each(['modern', 'old'])('of the kind "%s" only so many wait for people at once', async (era) => {

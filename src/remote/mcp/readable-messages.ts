@@ -50,9 +50,10 @@ function rewriteEvents(body: Body): Body {
     .pipeThrough(
       new TransformStream({
         transform({ id, event, data }, controller) {
-          const lines = rewriteText(data).replaceAll(/^/gm, 'data: ');
+          // Not by a regular expression, for which U+2028 ends a line, too.
+          const lines = rewriteText(data).replaceAll('\n', '\ndata: ');
           const name = event === undefined ? '' : `event: ${event}\n`;
-          controller.enqueue(`${retry}${id === undefined ? '' : `id: ${id}\n`}${name}${lines}\n\n`);
+          controller.enqueue(`${retry}${id === undefined ? '' : `id: ${id}\n`}${name}data: ${lines}\n\n`);
           retry = '';
         },
       }),

@@ -31,6 +31,11 @@ const results: [name: string, message: Envelope, content: object[]][] = [
   ['null for a result', envelope(null), []],
   ['an empty list for a result', envelope([]), []],
   ['null for content', envelope({ content: null }), []],
+  [
+    'a separator of lines in a text',
+    envelope({ content: [{ ...text, text: 'a\u2028b\u2029c' }] }),
+    [{ ...text, text: 'a\u2028b\u2029c' }],
+  ],
   ['null among the parts', envelope({ content: [null, text, null] }), [text]],
   ['isError and _meta null', envelope({ content: [text], isError: null, _meta: null }), [text]],
   ['an empty list for _meta', envelope({ content: [text], _meta: [] }), [text]],
