@@ -6,6 +6,7 @@ import { runProgram } from './run-program.ts';
 /** What the commands begin with that are not here. */
 const ofService = [
   'start',
+  'agents check',
   'server',
   'worker',
   'turns',

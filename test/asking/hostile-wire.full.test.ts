@@ -45,6 +45,7 @@ const zipped = gzipSync(`{"x":"${' '.repeat(200 * 1024 * 1024)}"}`);
 const noAnswer = /ended the connection before it had answered/;
 const unreadable = /answered in a form that cannot be read/;
 const notMcp = /did not answer like an MCP server/;
+const noMessage = /answered tools\/call with a message that cannot be read/;
 const tooLarge = /sent an answer larger than 10 MB/;
 const tooSlow = /did not answer within 1\.5 s/;
 
@@ -103,10 +104,10 @@ const faults: Record<string, [server: 'hostile' | 'hasty', fault: RegExp, trick:
   ],
   json_half: [
     'hostile',
-    notMcp,
+    noMessage,
     (_, response) => void response.writeHead(200, json).end('{"jsonrpc":"2.0","id":'),
   ],
-  empty_body: ['hostile', notMcp, (_, response) => void response.writeHead(200, json).end()],
+  empty_body: ['hostile', noMessage, (_, response) => void response.writeHead(200, json).end()],
   web_page: [
     'hostile',
     notMcp,
@@ -132,11 +133,10 @@ const faults: Record<string, [server: 'hostile' | 'hasty', fault: RegExp, trick:
   ],
 
   id_of_another: ['hostile', noAnswer, events((id) => ({ id: Number(id) + 1, result: done }))],
-  id_as_text: ['hostile', noAnswer, events((id) => ({ id: String(id), result: done }))],
   id_null: ['hostile', noAnswer, events(() => ({ id: null, result: done }))],
   id_of_another_json: [
     'hostile',
-    notMcp,
+    noMessage,
     (message, response) => answer({ ...message, id: 4711 }, response, done),
   ],
   our_id_in_a_question: ['hostile', noAnswer, events((id) => ({ id, ...form() }))],
@@ -153,11 +153,7 @@ const faults: Record<string, [server: 'hostile' | 'hasty', fault: RegExp, trick:
     unreadable,
     raw('"result":{"resultType":"task","taskId":"1","status":"working"}'),
   ],
-  result_null: ['hostile', notMcp, raw('"result":null')],
-  result_list: ['hostile', notMcp, raw('"result":[]')],
-  content_text: ['hostile', unreadable, raw('"result":{"content":"done"}')],
-  content_of_nulls: ['hostile', unreadable, raw('"result":{"content":[null]}')],
-  error_text: ['hostile', notMcp, raw('"error":"no"')],
+  error_text: ['hostile', noMessage, raw('"error":"no"')],
 
   redirect_loop: [
     'hostile',

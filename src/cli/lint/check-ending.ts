@@ -1,6 +1,6 @@
 /** How a call ended whose questions were declined or cancelled: what a client would make of that. Pure. */
 import type { ToolCallReport } from '../../testing/call/call-events.ts';
-import { couldNotAsk } from '../../remote/mcp/outdated-cache.ts';
+import { couldNotAsk } from '../../remote/mcp/could-not-ask.ts';
 import { textOfEnd } from '../../testing/matchers/text-of-end.ts';
 import type { Seen } from './rules.ts';
 

@@ -1,6 +1,6 @@
 /** The story of a call while it goes on: what the server tells and asks, and who answered what. */
 import { styleText } from 'node:util';
-import { couldNotAsk } from '../../remote/mcp/outdated-cache.ts';
+import { couldNotAsk } from '../../remote/mcp/could-not-ask.ts';
 import { secretFields } from '../../elicitation/form/secret-fields.ts';
 import type { GivenAnswer } from '../../testing/answers/collect-answers.ts';
 import type { Question } from '../../testing/answers/source.ts';

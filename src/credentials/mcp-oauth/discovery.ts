@@ -9,7 +9,7 @@ import type { AuthorizationServer, Described } from './authorization-server.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { inWords } from './failure.ts';
 import type { Broken } from './locations.ts';
-import { OutboundError } from './outbound.ts';
+import { OutboundError } from './outbound-error.ts';
 import type { Outbound } from './outbound.ts';
 import { challengedResource, probe, publishedResource } from './protected-resource.ts';
 import type { ProtectedResource } from './protected-resource.ts';

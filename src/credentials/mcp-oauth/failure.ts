@@ -6,7 +6,7 @@ import { TokenEndpointError } from '../oauth/token-answer.ts';
 import type { Failed } from '../oauth/token-answer.ts';
 import { CredentialStoreError, operatorError, storeError } from '../store-error.ts';
 import type { ErrorSubject } from '../store-error.ts';
-import { OutboundError } from './outbound.ts';
+import { OutboundError } from './outbound-error.ts';
 
 /** An error of the libraries, of a peer or of the network, as ours. */
 export function inWords(server: ErrorSubject, error: unknown): CredentialStoreError {

@@ -1,7 +1,7 @@
 /** Documents of a sign-in may be at one of several places. One that cannot be used is noted, and the next place is asked. */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import { OutboundError } from './outbound.ts';
+import { OutboundError } from './outbound-error.ts';
 
 /** A document that cannot be used, in words for operators: where it is and what is wrong with it. */
 export type Broken = string[];

@@ -17,7 +17,7 @@ import { scopesOf } from '../oauth/scopes.ts';
 import { storeError } from '../store-error.ts';
 import { faultOfStatus, noteBroken } from './locations.ts';
 import type { Broken } from './locations.ts';
-import { OutboundError } from './outbound.ts';
+import { OutboundError } from './outbound-error.ts';
 import type { Outbound } from './outbound.ts';
 
 /** What guards a server. `issuers` is empty when it only says 401: then its own origin is tried. */

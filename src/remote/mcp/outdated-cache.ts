@@ -4,6 +4,7 @@ import type { CallOutcome } from '../tool-call.ts';
 import type { CallTrace } from './call-outcome.ts';
 import { eraMayHaveChanged } from './connect.ts';
 import type { Connection } from './connection.ts';
+import { couldNotAsk } from './could-not-ask.ts';
 
 export type OutdatedCache =
   | 'era'
@@ -28,29 +29,6 @@ export function outdatedCacheOf(
   if (client.getProtocolEra() === 'modern' && lacksHeaders(trace)) return 'schema';
   return session && isForgotten(trace) ? 'session' : undefined;
 }
-
-/**
- * What SDKs answer when a tool asks in the way of the other era (TypeScript, Python, Go, mcp-go, rmcp, FastMCP). No code
- * says so: it is the text of an error, or of a result that is one.
- */
-const asksInOtherEra =
-  /server[- ](?:initiated|to[- ]client) requests?|elicitation\/create|url elicitation cannot be signalled|input_?required|multi[- ]?round[- ]?trip/i;
-
-export function couldNotAsk(answer: object): boolean {
-  const { error, result } = answer as {
-    error?: { message?: unknown };
-    result?: { isError?: unknown; content?: unknown } | null;
-  };
-  if (error) return asksInOtherEra.test(String(error.message));
-  if (result?.isError !== true || !Array.isArray(result.content)) return false;
-  return (result.content as ({ text?: unknown } | null)[]).some((part) => {
-    const text = part?.text;
-    return typeof text === 'string' && text.length < longestError && asksInOtherEra.test(text);
-  });
-}
-
-/** A longer text is more than an error message of an SDK. */
-const longestError = 1_000;
 
 /** Older servers may mean anything by this code. */
 function lacksHeaders({ answer }: CallTrace): boolean {

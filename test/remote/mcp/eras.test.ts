@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../src/credentials/store.ts';
 import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
-import { couldNotAsk } from '../../../src/remote/mcp/outdated-cache.ts';
+import { couldNotAsk } from '../../../src/remote/mcp/could-not-ask.ts';
 import type { RemoteServers } from '../../../src/remote/remote-servers.ts';
 import type { AskUser } from '../../../src/remote/ask-user.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
