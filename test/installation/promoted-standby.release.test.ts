@@ -229,7 +229,9 @@ test(
       expect(await turnOf(booking)).toEqual({ turn: 'failed', question: 'cancel', unused: 0 });
       await expectAnotherMessage(conversationOf(booking));
     }
-    await expect(workflows.getHandle(unknown.workflowId).result()).rejects.toThrow('terminated');
+    await expect(workflows.getHandle(unknown.workflowId).result()).rejects.toThrow(
+      'does not know what this turn did',
+    );
     await expectAnotherMessage(unknown.conversation);
     expect(['Brest', 'Nantes', 'Quimper'].map(done)).toEqual([[], ['book Nantes for 1'], []]);
   },
