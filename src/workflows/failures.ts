@@ -88,7 +88,8 @@ export async function retryUntilDatabaseAnswers<T>(
  */
 export function attemptsBeforeReset({ attemptsBefore = 0 }: Pick<TurnInput, 'attemptsBefore'>): number {
   const { runId, originalExecutionRunId, startTime } = workflowInfo();
-  const isReset = originalExecutionRunId !== '' && originalExecutionRunId !== runId;
+  // Older SDKs, which a worker may run this code with, leave it out.
+  const isReset = Boolean(originalExecutionRunId) && originalExecutionRunId !== runId;
   return attemptsBefore + (isReset ? Date.now() - startTime.getTime() : 0);
 }
 
