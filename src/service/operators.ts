@@ -196,12 +196,12 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
       );
     },
     async expire(by, elicitationId) {
-      const { tenant, status } = await findQuestion(by, elicitationId);
+      const { tenant, status, turnId } = await findQuestion(by, elicitationId);
       const detail = 'question to a user, by an operator';
       const [settled] = await elicitations.settle(
         [elicitationId],
         { type: 'expired-by-operator' },
-        { audit: entryOf(by, 'expired', { tenant, elicitationId, detail }) },
+        { audit: entryOf(by, 'expired', { tenant, turnId, elicitationId, detail }) },
       );
       const question = settled?.question ?? (await findQuestion(by, elicitationId));
       return { question, isChanged: status === 'pending' && question.status === 'expired' };

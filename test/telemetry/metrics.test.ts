@@ -98,6 +98,21 @@ describe('/metrics', () => {
     expect(sumOf(await scraped(metrics), 'interlude_outbox_overdue_seconds')).toBe(2.5);
     expect(reads).toBe(1);
   });
+
+  test('shows 0 for a server once none of its questions is open', async () => {
+    const metrics = await start();
+    const nothing = {
+      turns: { starting: 0, waiting: 0, running: 0 },
+      outbox: { pending: 0, overdueMs: 0 },
+    };
+    let questions: Figures['questions'] = [{ server: 'tracker', open: 2, overdue: 1 }];
+    stack.defer(observeFigures(() => Promise.resolve({ ...nothing, questions })));
+    const overdue = async () =>
+      sumOf(await scraped(metrics), 'interlude_questions_overdue', { server: 'tracker' });
+    expect(await overdue()).toBe(1);
+    questions = [];
+    expect(await overdue()).toBe(0);
+  });
 });
 
 describe('an instrument', () => {

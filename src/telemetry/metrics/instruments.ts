@@ -300,6 +300,8 @@ export function observeFigures(read: () => Promise<Figures | null>): () => void 
   const { meter } = current();
   const gauges = createGauges(meter);
   const all: ObservableGauge[] = Object.values(gauges);
+  /** A series that is no longer observed would keep its last value. */
+  const seen = new Set<string>();
   const observe = async (result: BatchObservableResult) => {
     const figures = await read();
     if (!figures) return;
@@ -308,6 +310,13 @@ export function observeFigures(read: () => Promise<Figures | null>): () => void 
       const about = labels({ server: server ?? undefined });
       result.observe(gauges.openQuestions, open, about);
       result.observe(gauges.overdueQuestions, overdue, about);
+      if (server !== null) seen.add(server);
+    }
+    const listed = new Set(questions.map(({ server }) => server));
+    for (const server of seen) {
+      if (listed.has(server)) continue;
+      result.observe(gauges.openQuestions, 0, labels({ server }));
+      result.observe(gauges.overdueQuestions, 0, labels({ server }));
     }
     for (const [state, count] of Object.entries(turns)) result.observe(gauges.turns, count, { state });
     result.observe(gauges.outboxPending, outbox.pending);

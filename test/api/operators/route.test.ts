@@ -220,6 +220,9 @@ test('a question expires once, by an operator, whom the audit names', async () =
   expect(await api.storage.audit.ofElicitation(open)).toMatchObject([
     { action: 'expired', actor: 'bob', address: '127.0.0.1' },
   ]);
+  expect(await api.storage.audit.ofTurn('turn-of-expired')).toContainEqual(
+    expect.objectContaining({ action: 'expired', turnId: 'turn-of-expired' }),
+  );
   const late = await api.send('alice', {
     method: 'POST',
     url: '/run/api/elicitation-responses',
