@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { goProgram } from '../programs/built-program.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
@@ -13,9 +14,7 @@ import { everythingFilled, startEverything } from '../servers/everything-server.
 import type { PeerProcess } from '../servers/everything-server.ts';
 import { fastmcpVersions, startFastMCP, startPythonSdk } from '../servers/fastmcp.ts';
 import type { FastMCPStart } from '../servers/fastmcp.ts';
-import { goProgram, goVersions, startGo } from '../servers/go-server.ts';
-import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
-import { serverConfig } from '../servers/mcp-server.ts';
+import { goVersions, startGo, useOnStdio } from '../servers/built-servers.ts';
 import { startV1Server } from '../servers/v1-server.ts';
 import type { V1Server } from '../servers/v1-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
@@ -302,32 +301,12 @@ test.each([
   async (_, library, tool) => {
     const program = await goProgram();
     if ('missing' in program) return;
-    const { executable: command } = program;
-    const config = serverConfig('stdio://go', {
-      credentialScope: 'none',
-      process: { command, args: [library, 'stdio'], cwd: import.meta.dirname, env: {} },
+    const { callTool, close } = useOnStdio(program.executable, [library, 'stdio']);
+    expect(await callTool(tool)).toMatchObject({
+      kind: 'result',
+      result: { content: [{ text: 'booked Lisbon for 3' }] },
     });
-    const remote = createMcpServers();
-    const outcome = await remote.callTool(
-      config,
-      { kind: 'credential', headers: {}, version: 0 },
-      {
-        name: tool,
-        arguments: { city: 'Lisbon' },
-        callId: 'c1',
-        capabilities: { form: true, url: true },
-        askUser: {
-          ask: ({ key }) => {
-            const answer = { key, action: 'accept' as const, content: { nights: 3 } };
-            return Promise.resolve({ kind: 'answer', answer, outcome: 'accept' });
-          },
-          pageDone: () => undefined,
-        },
-        signal: new AbortController().signal,
-      },
-    );
-    expect(outcome).toMatchObject({ kind: 'result', result: { content: [{ text: 'booked Lisbon for 3' }] } });
-    await remote.close();
+    await close();
   },
   240_000,
 );

@@ -2,7 +2,7 @@
 import { beforeEach } from 'vitest';
 import type { Service } from '../../service/service.ts';
 import { startAISDK } from './ai-sdk.ts';
-import { missingFastMCP, startFastMCPClient } from './fastmcp.ts';
+import { missingFastMCP, missingRmcp, startFastMCPClient, startRmcpClient } from './in-a-process.ts';
 import { startInspector } from './inspector.ts';
 import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './other-client.ts';
 import { startSdkV1 } from './sdk-v1.ts';
@@ -37,6 +37,19 @@ export const asking: Row[] = [
     name: 'FastMCP 4',
     start: (s) => startFastMCPClient('fourth', s),
     missing: () => missingFastMCP('fourth'),
+    whenUnable: 'gives up',
+    comesAgain: true,
+  },
+  {
+    name: 'rmcp, initialize',
+    start: (s) => startRmcpClient('initialize', s),
+    missing: missingRmcp,
+    whenUnable: 'in words',
+  },
+  {
+    name: 'rmcp, auto',
+    start: (s) => startRmcpClient('auto', s),
+    missing: missingRmcp,
     whenUnable: 'gives up',
     comesAgain: true,
   },
@@ -86,5 +99,6 @@ export function skipWhere(missing: Row['missing']): void {
   beforeEach(async ({ skip }) => {
     const why = await missing?.();
     if (why !== undefined) skip(why);
-  }, 240_000);
+    // Rust's compiler takes its time.
+  }, 900_000);
 }

@@ -1,8 +1,9 @@
-/** FastMCP's client for Python, in a process of its own that is told line by line what to call and to answer. */
+/** Clients in other languages, in processes of their own that are told line by line what to call and to answer. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { rmcpProgram } from '../../programs/built-program.ts';
 import { pythonWith } from '../../programs/python-package.ts';
 import { fastmcpVersions } from '../../servers/fastmcp.ts';
 import { toTold } from './other-client.ts';
@@ -11,6 +12,7 @@ import type { AskedOfUser, ClientSetting, OtherClient } from './other-client.ts'
 const script = path.join(import.meta.dirname, 'fastmcp-client.py');
 
 interface Said {
+  ready?: string;
   asked?: AskedOfUser;
   result?: unknown;
   trouble?: string;
@@ -23,12 +25,47 @@ export async function missingFastMCP(version: keyof typeof fastmcpVersions): Pro
 
 export async function startFastMCPClient(
   version: keyof typeof fastmcpVersions,
-  { url, token, shows, answer }: ClientSetting,
+  setting: ClientSetting,
 ): Promise<OtherClient> {
   const python = await pythonWith('fastmcp', fastmcpVersions[version]);
   if (python.kind === 'missing') throw new Error(python.why);
+  const { url, token, shows } = setting;
+  const { client } = await start(
+    [python.executable, script, url, token, shows.form ? 'forms' : 'none'],
+    setting,
+  );
+  return client;
+}
+
+export async function missingRmcp(): Promise<string | undefined> {
+  const program = await rmcpProgram();
+  return 'missing' in program ? program.missing : undefined;
+}
+
+/** The two ways in which a program can use the SDK for Rust, and the revision that each speaks with us. */
+const rmcpRevisions = { initialize: '2025-11-25', auto: '2026-07-28' } as const;
+
+export async function startRmcpClient(
+  lifecycle: keyof typeof rmcpRevisions,
+  setting: ClientSetting,
+): Promise<OtherClient> {
+  const program = await rmcpProgram();
+  if ('missing' in program) throw new Error(program.missing);
+  const { url, token, shows } = setting;
+  const { client, ready } = await start(
+    [program.executable, 'client', lifecycle, url, token, Object.keys(shows).join(',')],
+    setting,
+  );
+  if (ready !== rmcpRevisions[lifecycle]) throw new Error(`rmcp speaks ${ready}`);
+  return client;
+}
+
+async function start(
+  [command = '', ...args]: string[],
+  { answer }: ClientSetting,
+): Promise<{ client: OtherClient; ready: string | undefined }> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(python.executable, [script, url, token, shows.form ? 'forms' : 'none'], {
+  const child = spawn(command, args, {
     env: {
       PATH,
       HOME,
@@ -42,12 +79,12 @@ export async function startFastMCPClient(
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const hear = async (): Promise<Said> => {
     const { done, value } = await lines.next();
-    if (done === true) throw new Error(`FastMCP ended: ${await trouble}`);
+    if (done === true) throw new Error(`The client ended: ${await trouble}`);
     return JSON.parse(value) as Said;
   };
   const say = (what: object) => child.stdin.write(`${JSON.stringify(what)}\n`);
-  await hear();
-  return {
+  const { ready } = await hear();
+  const client: OtherClient = {
     async call(tool, given) {
       say({ tool, arguments: given });
       for (;;) {
@@ -62,4 +99,5 @@ export async function startFastMCPClient(
       await trouble;
     },
   };
+  return { client, ready };
 }

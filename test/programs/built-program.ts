@@ -1,0 +1,77 @@
+/** Programs in compiled languages, built once from a folder of this repository where the machine has the compiler. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from '../../scripts/setup/tools.mjs';
+import { onPath } from './on-path.ts';
+
+export type BuiltProgram = { executable: string } | { missing: string };
+
+const run = promisify(execFile);
+
+/** The servers of `test/servers/go-server`. */
+export function goProgram(): Promise<BuiltProgram> {
+  return builtProgram({
+    folder: path.join(import.meta.dirname, '../servers/go-server'),
+    files: ['main.go', 'go.mod', 'go.sum'],
+    language: 'Go',
+    compiler: compilerAt('go', '/usr/local/go/bin/go'),
+    async build(go, folder, draft) {
+      await run(go, ['build', '-o', draft, '.'], { cwd: folder });
+    },
+  });
+}
+
+/** The server and the client of `rmcp`. The first build takes minutes. */
+export function rmcpProgram(): Promise<BuiltProgram> {
+  return builtProgram({
+    folder: path.join(import.meta.dirname, 'rmcp'),
+    files: ['Cargo.toml', 'Cargo.lock', 'src/main.rs', 'src/client.rs', 'src/server.rs'],
+    language: 'Rust',
+    compiler: compilerAt('cargo', path.join(homedir(), '.cargo/bin/cargo')),
+    async build(cargo, folder, draft) {
+      const target = path.join(cacheFolder, 'rmcp-target');
+      await run(cargo, ['build', '--locked', '--quiet', '--target-dir', target], { cwd: folder });
+      await rename(path.join(target, 'debug/rmcp-peer'), draft);
+    },
+  });
+}
+
+function compilerAt(name: string, usual: string): string | undefined {
+  return onPath([name]) ?? (existsSync(usual) ? usual : undefined);
+}
+
+async function builtProgram({
+  folder,
+  files,
+  language,
+  compiler,
+  build,
+}: {
+  folder: string;
+  files: string[];
+  language: string;
+  compiler: string | undefined;
+  build(compiler: string, folder: string, draft: string): Promise<void>;
+}): Promise<BuiltProgram> {
+  const sources = await Promise.all(files.map((file) => readFile(path.join(folder, file))));
+  const hash = createHash('sha256').update(Buffer.concat(sources)).digest('hex').slice(0, 12);
+  const executable = path.join(cacheFolder, `${path.basename(folder)}-${hash}`);
+  if (existsSync(executable)) return { executable };
+  if (compiler === undefined) return { missing: `this machine has no ${language}` };
+  const draft = `${executable}.${process.pid}`;
+  try {
+    await mkdir(cacheFolder, { recursive: true });
+    await build(compiler, folder, draft);
+    await rename(draft, executable);
+    return { executable };
+  } catch (error) {
+    return {
+      missing: `the program in ${language} cannot be built: ${String(error).trim().split('\n').at(-1)}`,
+    };
+  }
+}
