@@ -70,8 +70,8 @@ async function builtProgram({
     await rename(draft, executable);
     return { executable };
   } catch (error) {
-    return {
-      missing: `the program in ${language} cannot be built: ${String(error).trim().split('\n').at(-1)}`,
-    };
+    const lines = String(error).trim().split('\n');
+    const why = lines.find((line) => line.startsWith('error')) ?? lines.at(-1);
+    return { missing: `the program in ${language} cannot be built: ${why}` };
   }
 }
