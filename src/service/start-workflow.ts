@@ -3,6 +3,7 @@
  * then its workflow is started. A start that Temporal refuses is withdrawn at once. When it is not known whether Temporal has
  * accepted it, the turn stays prepared: the same message sent again joins it under the same workflow id, and the reconciler
  * ends it if there is no such workflow. A workflow whose turn was withdrawn or has ended finds that out before it does anything.
+ * While Temporal cannot be reached, no turn makes room: it would end for a message that is then refused.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -125,9 +126,11 @@ async function claimMessage(
 ): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string; isRepeat: boolean }> {
   const { storage, config } = parts;
   let unfinished: Iterable<UnfinishedCall> = [];
+  let isTemporalReached = false;
   const replacing: Replacing = {
     onBusy,
     resultOf(live, status) {
+      if (!isTemporalReached) throw new MakesRoom(live);
       const collecting = collectingCalls(unfinishedCallResult(live, status));
       ({ unfinished } = collecting);
       return collecting.resultOf;
@@ -135,7 +138,14 @@ async function claimMessage(
   };
   const deadline = performance.now() + endingMs;
   for (;;) {
-    const prepared = await storage.turns.prepare(turn, replacing, config.temporal.deployment.name);
+    const prepared = await storage.turns
+      .prepare(turn, replacing, config.temporal.deployment.name)
+      .catch(async (error: unknown) => {
+        if (!(error instanceof MakesRoom)) throw error;
+        await lookAt(parts, error.live, 'The turn was not started, and the one before it goes on.');
+        isTemporalReached = true;
+      });
+    if (!prepared) continue;
     switch (prepared.kind) {
       case 'prepared': {
         if (prepared.replaced) afterReplacing(parts, prepared.replaced, unfinished);
@@ -165,19 +175,41 @@ async function claimMessage(
   }
 }
 
+/** Nothing is written yet: this turn would end to make room. */
+class MakesRoom extends Error {
+  override name = 'MakesRoom';
+  readonly live: TurnRef;
+  constructor(live: TurnRef) {
+    super('another turn makes room');
+    this.live = live;
+  }
+}
+
+/** Whether Temporal knows the turn. Throws where Temporal gives no answer, with the `consequence` for the caller. */
+async function lookAt(
+  { client, calls }: Pick<Parts, 'client' | 'calls'>,
+  turn: TurnRef,
+  consequence: string,
+): Promise<boolean> {
+  try {
+    await calls.within(describeDeadlineMs, () => client.workflow.getHandle(turnWorkflowId(turn)).describe());
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw await calls.unavailable(error, consequence);
+  }
+}
+
 /**
  * A turn whose start has not arrived at Temporal in time is withdrawn after one look at Temporal: should its workflow start
  * after all, it finds that the turn was withdrawn.
  */
-async function withdrawUnstarted({ client, calls, storage }: StartParts, turn: TurnRef): Promise<boolean> {
+async function withdrawUnstarted(parts: StartParts, turn: TurnRef): Promise<boolean> {
+  const { storage } = parts;
   const row = await storage.turns.get(turn);
   if (row?.status !== 'starting' || storage.now() - row.createdAt < unstartedMs) return false;
-  try {
-    await calls.within(describeDeadlineMs, () => client.workflow.getHandle(turnWorkflowId(turn)).describe());
-    return false;
-  } catch (error) {
-    return error instanceof WorkflowNotFoundError && (await storage.turns.withdraw(turn));
-  }
+  const isKnown = await lookAt(parts, turn, '').catch(() => true);
+  return !isKnown && storage.turns.withdraw(turn);
 }
 
 function afterReplacing(

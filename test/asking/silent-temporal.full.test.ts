@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser, words } from '../api/pages/browser.ts';
 import { startDevelopmentServer } from '../development-server.ts';
-import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
@@ -74,6 +74,25 @@ async function askedForCity() {
   );
   return { turn, ...(await turn.question(0)) };
 }
+
+test('a message while Temporal is silent is refused, and the turn that waits still waits', async () => {
+  const { turn, elicitationId } = await askedForCity();
+  line.mute();
+  const refused = await alice
+    .request('POST', '/run/api/chat', {
+      id: turn.conversation,
+      messages: [{ id: 'other', role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+    })
+    .finally(() => line.unmute());
+  expect(refused).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable', detail: expect.stringContaining('the one before it goes on') as string },
+  });
+  expect(await service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  server.play(done('booked'));
+  expect(await turn.answer(0, city())).toMatchObject({ status: 200 });
+  expect(await turn.end()).toMatchObject({ text: 'booked' });
+});
 
 test('an answer counts while Temporal is silent, takes effect, and may be sent again', async () => {
   const { turn } = await askedForCity();
