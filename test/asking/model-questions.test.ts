@@ -8,7 +8,7 @@ import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
-import { idOf } from '../workflows/waiting.ts';
+import { idOf, untilWaiting } from '../workflows/waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
@@ -106,8 +106,10 @@ test.each([
 });
 
 test('nobody answers: the model is told that the time was up', async () => {
-  const stream = await ask(call(form));
+  const conversation = randomUUID();
+  const stream = await ask(call(form), { conversation });
   await stream.question('pending');
+  await untilWaiting({ temporal: environment }, { conversation, stream });
   await environment.sleep('11 minutes');
   expect(errorsIn(await stream.finished())).toEqual([expect.stringContaining('nobody answered')]);
 });
