@@ -87,7 +87,8 @@ export function rewriting<Request extends unknown[]>(
   };
 }
 
-function readObject(body: string): Document | undefined {
+/** Undefined for what is no JSON, and for JSON that is no object. */
+export function readObject(body: string): Document | undefined {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null && !Array.isArray(value)

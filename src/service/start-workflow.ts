@@ -142,7 +142,10 @@ async function claimMessage(
       .prepare(turn, replacing, config.temporal.deployment.name)
       .catch(async (error: unknown) => {
         if (!(error instanceof MakesRoom)) throw error;
-        await lookAt(parts, error.live, 'The turn was not started, and the one before it goes on.');
+        const consequence = 'The turn was not started, and the one before it goes on.';
+        await isAtTemporal(parts, error.live).catch(async (failure: unknown) => {
+          throw await parts.calls.unavailable(failure, consequence);
+        });
         isTemporalReached = true;
       });
     if (!prepared) continue;
@@ -185,18 +188,17 @@ class MakesRoom extends Error {
   }
 }
 
-/** Whether Temporal knows the turn. Throws where Temporal gives no answer, with the `consequence` for the caller. */
-async function lookAt(
+/** Whether Temporal has a workflow of the turn. Rejects where Temporal does not answer. */
+async function isAtTemporal(
   { client, calls }: Pick<Parts, 'client' | 'calls'>,
   turn: TurnRef,
-  consequence: string,
 ): Promise<boolean> {
   try {
     await calls.within(describeDeadlineMs, () => client.workflow.getHandle(turnWorkflowId(turn)).describe());
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
-    throw await calls.unavailable(error, consequence);
+    throw error;
   }
 }
 
@@ -208,8 +210,8 @@ async function withdrawUnstarted(parts: StartParts, turn: TurnRef): Promise<bool
   const { storage } = parts;
   const row = await storage.turns.get(turn);
   if (row?.status !== 'starting' || storage.now() - row.createdAt < unstartedMs) return false;
-  const isKnown = await lookAt(parts, turn, '').catch(() => true);
-  return !isKnown && storage.turns.withdraw(turn);
+  const mayRun = await isAtTemporal(parts, turn).catch(() => true);
+  return !mayRun && storage.turns.withdraw(turn);
 }
 
 function afterReplacing(

@@ -3,7 +3,7 @@
  * also refuse with 200, with a page, with a form, or with codes of their own.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { readOAuthDocument } from '../../network/oauth-documents.ts';
+import { readOAuthDocument, readObject } from '../../network/oauth-documents.ts';
 
 interface Answer {
   status: number;
@@ -16,7 +16,7 @@ interface Answer {
 export type Failed =
   /** What the person gave is not valid any more, or is not enough. */
   | { kind: 'refused'; status: number; code: string | null }
-  /** The service itself is not accepted, whoever the person is. */
+  /** The client is not accepted, for any person. */
   | { kind: 'client-refused'; status: number; code: string }
   /** Not now. `retryAfterMs`: how long the provider asked us to wait. */
   | { kind: 'outage'; status: number; code: string | null; retryAfterMs: number | null }
@@ -106,16 +106,10 @@ export function readTokenAnswer(answer: Answer): TokenAnswer {
 }
 
 function readDocument({ body, contentType }: Answer): Document | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Document)
-      : undefined;
-  } catch {
-    const isForm =
-      mediaType(contentType) === 'application/x-www-form-urlencoded' || /^\w+=[^\s<]*$/.test(body);
-    return isForm ? Object.fromEntries(new URLSearchParams(body)) : undefined;
-  }
+  const document = readObject(body);
+  if (document) return document;
+  const isForm = mediaType(contentType) === 'application/x-www-form-urlencoded' || /^\w+=[^\s<]*$/.test(body);
+  return isForm ? Object.fromEntries(new URLSearchParams(body)) : undefined;
 }
 
 /** Beside `error`, members that hold a code where nothing succeeded. */

@@ -11,6 +11,7 @@ import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/clien
 import type { ServerConfig } from '../../config/config.ts';
 import type { Credential } from '../../credentials/store.ts';
 import type { Capabilities } from '../../elicitation/capabilities.ts';
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { isDeeperThan } from '../../elicitation/json-size.ts';
 import type { Deadline } from '../deadline.ts';
@@ -144,8 +145,4 @@ function readBlock(block: unknown): object {
 
 function textBlock(value: unknown): object {
   return { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
