@@ -1,6 +1,6 @@
 /**
- * ACP over HTTP and WebSocket, as the SDK has it: an experiment of the protocol. Nobody is trusted for reaching this port:
- * every request brings the API token of its own user, and a connection belongs to the token that began it.
+ * ACP over HTTP and WebSocket, as the SDK has it: an experiment of the protocol. Reaching this port proves nothing: every
+ * request brings the API token of its own user, and a connection belongs to the token that began it.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -27,7 +27,7 @@ interface Entrance {
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** Tokens are replaced every few minutes; the connections of those that are long gone are closed. */
+/** Accepted ones. Tokens are replaced every few minutes; the connections of the one used least recently are closed. */
 const mostTokens = 64;
 /** With room for the images of a prompt. */
 const maxBodyBytes = 16 * 1024 * 1024;
@@ -54,30 +54,38 @@ export function createHttpServer(parts: Parts): Server {
 
 class Entrances {
   readonly #parts: Parts;
-  readonly #byToken = new Map<string, Promise<Entrance | null>>();
+  /** Of accepted tokens only, by their digest, least recently used first. */
+  readonly #accepted = new Map<string, Entrance>();
+  /** Tokens that the service is being asked about, each once. A refused one leaves no trace. */
+  readonly #asked = new Map<string, Promise<Entrance | null>>();
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxBodyBytes });
+  #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Null: it brings no token that the service takes. */
+  /** Null: it brings no token that the service accepts. */
   async find({ headers }: IncomingMessage): Promise<Entrance | null> {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-    // Pages of the web have no business here, whatever they know.
+    // A web page may not connect, even with a valid token.
     if (token === undefined || headers.origin !== undefined) return null;
     const key = createHash('sha256').update(token).digest('base64');
-    const known = this.#byToken.get(key) ?? this.#enter(token);
-    this.#byToken.set(key, known);
-    const entrance = await known.catch(() => null);
-    if (!entrance) this.#byToken.delete(key);
-    this.#closeOldest();
+    const entrance = this.#accepted.get(key) ?? (await this.#ask(key, token).catch(() => null));
+    if (entrance) this.#used(key, entrance);
     return entrance;
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#sockets.close();
-    for (const entrance of this.#byToken.values()) await (await entrance)?.server.close();
+    await Promise.all([...this.#accepted.values()].map(({ server }) => server.close()));
+  }
+
+  #ask(key: string, token: string): Promise<Entrance | null> {
+    const asked = this.#asked.get(key) ?? this.#enter(token).finally(() => this.#asked.delete(key));
+    this.#asked.set(key, asked);
+    return asked;
   }
 
   async #enter(token: string): Promise<Entrance | null> {
@@ -87,7 +95,7 @@ class Entrances {
       signal: AbortSignal.timeout(10_000),
     });
     await body?.cancel();
-    if (!ok) return null;
+    if (!ok || this.#isClosed) return null;
     const server = new AcpServer({ createAgent: () => createAgent(token) });
     return {
       server,
@@ -96,11 +104,13 @@ class Entrances {
     };
   }
 
-  #closeOldest(): void {
-    const [oldest] = this.#byToken;
-    if (oldest === undefined || this.#byToken.size <= mostTokens) return;
-    const [key, entrance] = oldest;
-    this.#byToken.delete(key);
-    void entrance.then((found) => found?.server.close()).catch(() => undefined);
+  #used(key: string, entrance: Entrance): void {
+    this.#accepted.delete(key);
+    this.#accepted.set(key, entrance);
+    const [oldest] = this.#accepted;
+    if (oldest === undefined || this.#accepted.size <= mostTokens) return;
+    const [oldestKey, { server }] = oldest;
+    this.#accepted.delete(oldestKey);
+    void server.close().catch(() => undefined);
   }
 }

@@ -230,23 +230,39 @@ test.each([
   editor.close();
 });
 
+const greeting = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } };
+const listSessions = { jsonrpc: '2.0', id: 2, method: 'session/list', params: {} };
+
+function post(host: string, headers: Record<string, string>, body: object = greeting): Promise<Response> {
+  return fetch(`http://${host}/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+test('over HTTP: wrong tokens, however many, neither close a signed-in editor nor keep another one out', async () => {
+  const host = await listening();
+  const alice = await bearer('alice');
+  const begun = await post(host, alice);
+  const connection = { 'acp-connection-id': begun.headers.get('acp-connection-id') ?? '' };
+  const wrong = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => post(host, { authorization: `Bearer wrong-${n}` })),
+  );
+  expect(new Set(wrong.map(({ status }) => status))).toEqual(new Set([401]));
+  expect((await post(host, { ...alice, ...connection }, listSessions)).status).toBe(202);
+  expect((await post(host, await bearer('bob'))).status).toBe(200);
+});
+
 test('over HTTP: no token, a wrong one, a page of the web and somebody else’s connection get nothing', async () => {
   const host = await listening();
-  const hello = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } };
-  const post = (headers: Record<string, string>, body: object = hello) =>
-    fetch(`http://${host}/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-  expect((await post({})).status).toBe(401);
-  expect((await post({ authorization: 'Bearer nonsense' })).status).toBe(401);
-  expect((await post({ ...(await bearer('alice')), origin: 'https://evil.example' })).status).toBe(401);
-  const alice = await post(await bearer('alice'));
+  expect((await post(host, {})).status).toBe(401);
+  expect((await post(host, { authorization: 'Bearer nonsense' })).status).toBe(401);
+  expect((await post(host, { ...(await bearer('alice')), origin: 'https://evil.example' })).status).toBe(401);
+  const alice = await post(host, await bearer('alice'));
   const connection = alice.headers.get('acp-connection-id') ?? '';
   expect(connection).not.toBe('');
-  const list = { jsonrpc: '2.0', id: 2, method: 'session/list', params: {} };
-  const bob = await post({ ...(await bearer('bob')), 'acp-connection-id': connection }, list);
+  const bob = await post(host, { ...(await bearer('bob')), 'acp-connection-id': connection }, listSessions);
   expect(bob.status).toBe(404);
   const socket = new WebSocket(`ws://${host}/`);
   const [refused] = (await once(socket, 'error')) as [Error];
