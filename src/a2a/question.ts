@@ -1,10 +1,8 @@
 /** A question as the status of a task: in words for anybody, and as data for callers that know the extension. Pure. */
 import type { Message } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
-import { isApproval } from '../elicitation/approval.ts';
-import { modelMayNotApprove } from '../elicitation/approval-wording.ts';
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import { wantsSecret } from '../elicitation/form/secret-fields.ts';
+import { personalKind, personalWords, withPersonalAsLink } from '../elicitation/personal.ts';
 import { fieldsAsText } from '../elicitation/question-as-text.ts';
 import { quotedQuestionWords } from '../elicitation/question-words.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
@@ -29,18 +27,14 @@ export interface Shown {
 }
 
 /** What is settled outside of the conversation leaves the stream open; what takes a message closes it. */
-export function stateOf(
-  question: ElicitationEvent,
-  { isStructured }: Pick<Shown, 'isStructured'>,
-): TaskState {
-  const isForPerson = isApproval(question.context) || wantsSecret(question);
-  const isElsewhere = question.mode === 'url' || (isForPerson && !isStructured);
+export function stateOf(question: ElicitationEvent): TaskState {
+  const isElsewhere = question.mode === 'url' || personalKind(question) !== null;
   return isElsewhere ? TaskState.TASK_STATE_AUTH_REQUIRED : TaskState.TASK_STATE_INPUT_REQUIRED;
 }
 
 export function questionMessage({ question, waiting, misfit, page }: ShownQuestion, shown: Shown): Message {
   const { isStructured, ...ids } = shown;
-  const structured = toStructured(question, misfit);
+  const structured = toStructured(withPersonalAsLink(question, page), misfit);
   const words = [
     quotedQuestionWords(question, misfit),
     whatToDo(question, page),
@@ -63,10 +57,9 @@ function whatToDo(question: ElicitationEvent, page: string): string {
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
     return `Show the user this link${host}, and do not open it yourself: ${question.url}\nThe task goes on by itself when they are done. If they refuse, answer “no”. ${until}`;
   }
-  if (isApproval(question.context))
-    return `${modelMayNotApprove(page)}\nThe task goes on by itself when they have decided. If they refuse, answer “no”. ${until}`;
-  if (wantsSecret(question))
-    return `This wants something secret, which must not go through you: never ask for it, and take it from nobody. The user answers by themselves, signed in, on this page: ${page}\nThe task goes on by itself when they have. If they refuse, answer “no”. ${until}`;
+  const kind = personalKind(question);
+  if (kind !== null)
+    return `${personalWords(kind, page)}\nThe task goes on by itself when they have. If they refuse, answer “no”. ${until}`;
   const fields = fieldsAsText(question.requestedSchema);
   const refusal = 'If the user refuses, answer “no”. Never decide for them.';
   if (fields.length === 0) return `Answer “yes” if the user agrees. ${refusal} ${until}`;

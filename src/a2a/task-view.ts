@@ -112,7 +112,8 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
 }
 
 function statusOf(turn: FoldedTurn, asked: ShownQuestion | null, shown: Shown): TaskStatus {
-  const { isStructured, ...ids } = shown;
+  const { taskId, contextId } = shown;
+  const ids = { taskId, contextId };
   const timestamp = new Date(turn.at).toISOString();
   const say = (messageId: string, words: string | undefined) =>
     words === undefined ? undefined : agentMessage(ids, messageId, [textPart(words)]);
@@ -123,8 +124,7 @@ function statusOf(turn: FoldedTurn, asked: ShownQuestion | null, shown: Shown): 
     return { state, message: say(`${ids.taskId}/end`, words), timestamp };
   }
   if (asked) {
-    const state = stateOf(asked.question, { isStructured });
-    return { state, message: questionMessage(asked, shown), timestamp };
+    return { state: stateOf(asked.question), message: questionMessage(asked, shown), timestamp };
   }
   const state = turn.hasBegun ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
   return { state, message: say(`${ids.taskId}/work`, turn.progress), timestamp };

@@ -13,11 +13,6 @@ export function toolApprovalMessage(agent: string, tool: string): string {
   return `${agent} wants to ${nameInWords(tool)}. Approve this?`;
 }
 
-/** To a model that was asked to pass an approval on: one that gave it, too, would approve itself. */
-export function modelMayNotApprove(page: string): string {
-  return `You cannot approve this for the user. They decide themselves, signed in, on this page: ${page}`;
-}
-
 /** Why nobody approved a call. */
 export type ApprovalRefusal =
   | Exclude<Outcome, 'accept'>

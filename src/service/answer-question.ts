@@ -3,7 +3,9 @@
  * decides whether it counts. The result is what the question's row says at the commit. It needs neither Temporal nor a
  * worker: the outbox notifies the workflows that wait.
  */
+import type { Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import { answerAddress } from '../elicitation/account-pages.ts';
 import type { AnsweredBy, ElicitationResponse } from '../elicitation/elicitation.ts';
 import type { AuditEntry } from '../storage/ports/audit.ts';
 import type { AnswerSurface } from '../storage/ports/elicitations.ts';
@@ -24,6 +26,8 @@ export interface AnswerRequest {
   response: ElicitationResponse;
   /** Where the answer came from, for the audit. */
   address: string | null;
+  /** The caller may be a model that answers for its user: what takes the person goes to the hosted page. */
+  mayBeModel?: boolean;
   /** Where it is given; other than in Slack unless it says so. */
   surface?: AnswerSurface;
   /** For the audit, too; a person unless given. */
@@ -37,15 +41,16 @@ export type AnswerQuestion = (principal: Principal, request: AnswerRequest) => P
 
 interface Parts {
   storage: Pick<Storage, 'elicitations' | 'audit'>;
+  config: Pick<Config, 'http'>;
   keys: KeyRing;
 }
 
-export function createAnswerQuestion({ storage, keys }: Parts): AnswerQuestion {
+export function createAnswerQuestion({ storage, config, keys }: Parts): AnswerQuestion {
   const { elicitations } = storage;
 
   return async (principal, request) => {
     const { elicitationId, conversation, response: given, address, source, idempotencyKey } = request;
-    const { surface = 'other' } = request;
+    const { surface = 'other', mayBeModel = false } = request;
     const row = await elicitations.get(elicitationId);
     if (!row || row.tenant !== principal.tenant || row.conversation !== (conversation ?? row.conversation))
       throw notFound();
@@ -63,7 +68,11 @@ export function createAnswerQuestion({ storage, keys }: Parts): AnswerQuestion {
       await storage.audit.record(entry('refused', `${given.action} by a ${principal.kind}`));
       throw new ServiceError('not_your_question', 'Only the person it was put to may answer.');
     }
-    const reserved = principal.actor && reservedForPerson(row.request, given, principal.actor);
+    const reserved = reservedForPerson(row.request, given, {
+      actor: principal.actor,
+      mayBeModel,
+      page: answerAddress(config.http.publicUrl, elicitationId),
+    });
     if (reserved) {
       await storage.audit.record(entry('refused', `${given.action} for the person`));
       throw new ServiceError('person_required', reserved);

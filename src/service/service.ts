@@ -225,7 +225,7 @@ export function createService(given: ServiceParts): Service {
     askedQuestion: (principal, elicitationId) => askedQuestion(storage, principal, elicitationId),
     questionsOf: (principal) => questionsOf(storage, principal),
     followQuestions: (principal, signal) => followQuestions(storage, principal, signal),
-    answerQuestion: createAnswerQuestion({ storage, keys }),
+    answerQuestion: createAnswerQuestion({ storage, config, keys }),
     questionAnsweredUnder: (turn, key) => questionAnsweredUnder(storage, turn, key),
     completePage: createCompletePage(parts),
     connections,

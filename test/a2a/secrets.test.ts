@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { connectAgent, stateOf, wordsOf } from './a2a-client.ts';
+import { connectAgent, elicitationExtension, stateOf, wordsOf } from './a2a-client.ts';
 
 const setup = useAskingService();
 afterAll(() => setup.service.endTurns());
@@ -17,10 +17,23 @@ test('a form that wants a secret is answered on our page only', async () => {
   for (const answer of ['hunter2', { password: 'hunter2' }]) {
     const again = await agent.send(answer, { taskId: asked.id });
     expect(stateOf(again)).toBe('AUTH_REQUIRED');
-    expect(wordsOf(again)).toContain('The user answers this by themselves');
+    expect(wordsOf(again)).toContain('no program may send');
   }
   await agent.send('no', { taskId: asked.id });
   expect(setup.server.calls[1]?.params.inputResponses).toEqual({ asked: { action: 'decline' } });
+});
+
+test('an answer in the form of the extension counts only in a request that asked for the extension', async () => {
+  setup.server.play(asks({ asked: form('Which city?') }));
+  const plain = await connectAgent(setup.service, { transport: 'JSONRPC' });
+  const asked = await plain.send('call asking__ask {}');
+  const elicitationId = asked.status?.message?.messageId ?? '';
+  const answer = { elicitationId, action: 'accept', content: { city: 'Lisbon' } };
+  for (const said of [{}, { metadata: { [elicitationExtension]: answer } }])
+    expect(stateOf(await plain.send(answer, { taskId: asked.id, ...said }))).toBe('INPUT_REQUIRED');
+  expect(await setup.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+  const knowing = await connectAgent(setup.service, { transport: 'JSONRPC', extension: true });
+  expect(stateOf(await knowing.send(answer, { taskId: asked.id }))).toBe('COMPLETED');
 });
 
 test('the words of a server below are quoted', async () => {

@@ -71,13 +71,29 @@ async function connect(isModern: boolean, answer?: () => Promise<ElicitResult>) 
   return client;
 }
 
+/** As the person does on the page to which the client was given the link. */
+async function approveOpenQuestion(): Promise<void> {
+  const token = await demoToken(deployment.environment['AUTH_ISSUER'] ?? '', 'alice');
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const open = await fetch(new URL('/run/v1/elicitations', deployment.baseUrl), { headers });
+  const { items } = (await open.json()) as { items: { conversationId: string; elicitationId: string }[] };
+  const [{ conversationId, elicitationId } = { conversationId: '', elicitationId: '' }] = items;
+  const answered = await fetch(new URL('/run/api/elicitation-responses', deployment.baseUrl), {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ conversationId, elicitationId, action: 'accept' }),
+  });
+  expect(answered.status).toBe(200);
+}
+
 test.each([
   ['input required', true, 'Rome'],
   ['pushed', false, 'Bern'],
 ])('%s: approved after the worker died', { timeout: 60_000 }, async (_, isModern, city) => {
   const client = await connect(isModern, async () => {
     await anotherWorker();
-    return { action: 'accept', content: {} };
+    await approveOpenQuestion();
+    return { action: 'accept' };
   });
   const result = await client.callTool({ name: 'book', arguments: { city } }, { timeout: 50_000 });
   expect(result.content).toEqual([{ type: 'text', text: 'done' }]);

@@ -1,7 +1,7 @@
 /** Tools in TypeScript that MCP clients call themselves: no model in between, and each way of asking leads through the same tool. */
 import { describe, expect, test } from 'vitest';
 import { useService } from '../service/use-service.ts';
-import { connectClient, rawRequest } from './mcp-client.ts';
+import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
 import { playWizard } from './play-wizard.ts';
 import { exposed, outputSchema, useExposedTools } from './use-exposed-tools.ts';
 
@@ -123,12 +123,14 @@ describe('where calls are approved, and a user may have few open questions', () 
   test('a call is approved first, by the same question on the same call', async () => {
     await using client = await connectClient(limited.service, { capabilities: both });
     const asked: string[] = [];
-    client.setRequestHandler('elicitation/create', ({ params }) => {
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
       asked.push(params.message);
-      return {
-        action: asked.length === 1 ? 'accept' : 'decline',
-        ...(asked.length === 1 && { content: {} }),
-      };
+      if (asked.length > 1) return { action: 'decline' };
+      const elicitationId = pageIn(params);
+      const row = await limited.service.storage.elicitations.get(elicitationId);
+      const conversationId = row?.conversation ?? '';
+      await limited.alice.answer({ conversationId, elicitationId, action: 'accept' });
+      return { action: 'accept' };
     });
     const greet = () => client.callTool({ name: 'greet', arguments: { name: 'Ada' } });
     expect((await greet()).content).toEqual([{ type: 'text', text: 'Hello, Ada.' }]);

@@ -9,11 +9,12 @@ export interface ClientOptions {
   agent?: string;
   capabilities?: ClientCapabilities;
   maxRounds?: number;
+  headers?: Record<string, string>;
 }
 
 export async function connectClient(
   service: Pick<Service, 'baseUrl' | 'token'>,
-  { user = 'alice', agent, capabilities = {}, maxRounds = 10 }: ClientOptions = {},
+  { user = 'alice', agent, capabilities = {}, maxRounds = 10, headers = {} }: ClientOptions = {},
 ): Promise<Client & AsyncDisposable> {
   const client = new Client(
     { name: 'test', version: '1' },
@@ -22,10 +23,16 @@ export async function connectClient(
   const token = await service.token(user);
   const address = `/run/v1/mcp${agent === undefined ? '' : `?agent=${agent}`}`;
   const transport = new StreamableHTTPClientTransport(new URL(address, service.baseUrl), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    requestInit: { headers: { ...headers, authorization: `Bearer ${token}` } },
   });
   await client.connect(transport);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}
+
+/** Of a question that is put as a link to our page: its id. */
+export function pageIn(params: object): string {
+  const url = 'url' in params ? String(params.url) : '';
+  return /\/auth\/answer\?e=([\w-]+)/.exec(url)?.[1] ?? '';
 }
 
 /** One request of the 2026-07-28 revision, as it stands on the wire: for results that the SDK's client has no words for. */

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/playing-server.ts';
-import { connectClient, rawRequest } from './mcp-client.ts';
+import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
 
 const setup = useAskingService();
 const callAsk = { name: 'ask_assistant', arguments: { message: 'call asking__ask {}' } };
@@ -21,30 +21,57 @@ const secretForms: [what: string, asked: ReturnType<typeof form>][] = [
 ];
 
 describe.each(secretForms)('a form that wants a secret, by %s', (_, asked) => {
-  test.each([both, {}])('goes to no model, whatever the client shows: %j', async (capabilities) => {
-    setup.server.play(asks({ asked }));
-    await using client = await connectClient(setup.service, { capabilities });
-    const result = await client.callTool(callAsk);
-    const pending = result._meta?.['elicitationPending'] as Record<string, unknown>;
-    const elicitId = String(pending['elicitId']);
-    const text = textOf(result);
-    expect(text).toContain('/auth/answer?e=' + elicitId);
-    expect(text).not.toContain('Ask the user for');
-    expect(pending).toMatchObject({
-      schema: { type: 'object', properties: {} },
-      instructions: expect.stringContaining('never ask for it'),
-    });
-    const content = { password: 'hunter2', a: 'hunter2', answer: 'hunter2' };
-    for (const [name, id] of [
-      ['sendElicitationResult', 'elicitId'],
-      ['answer_question', 'elicitationId'],
-    ] as const) {
-      const sent = await client.callTool({ name, arguments: { [id]: elicitId, action: 'accept', content } });
-      expect(sent).toMatchObject({ structuredContent: { status: 'input_required' } });
-    }
-    expect(await setup.service.storage.elicitations.get(elicitId)).toMatchObject({ status: 'pending' });
-    await client.callTool({ name: 'sendElicitationResult', arguments: { elicitId, action: 'decline' } });
-    expect(setup.server.calls[1]?.params.inputResponses).toEqual({ asked: { action: 'decline' } });
+  test.each([{ elicitation: { form: {} } }, {}])(
+    'goes to no model of a client that shows %j',
+    async (capabilities) => {
+      setup.server.play(asks({ asked }));
+      await using client = await connectClient(setup.service, { capabilities });
+      const result = await client.callTool(callAsk);
+      const pending = result._meta?.['elicitationPending'] as Record<string, unknown>;
+      const elicitId = String(pending['elicitId']);
+      const text = textOf(result);
+      expect(text).toContain('/auth/answer?e=' + elicitId);
+      expect(text).not.toContain('Ask the user for');
+      expect(pending).toMatchObject({
+        schema: { type: 'object', properties: {} },
+        instructions: expect.stringContaining('never ask for it'),
+      });
+      const content = { password: 'hunter2', a: 'hunter2', answer: 'hunter2' };
+      for (const [name, id] of [
+        ['sendElicitationResult', 'elicitId'],
+        ['answer_question', 'elicitationId'],
+      ] as const) {
+        const sent = await client.callTool({
+          name,
+          arguments: { [id]: elicitId, action: 'accept', content },
+        });
+        expect(sent).toMatchObject({ structuredContent: { status: 'input_required' } });
+      }
+      expect(await setup.service.storage.elicitations.get(elicitId)).toMatchObject({ status: 'pending' });
+      await client.callTool({ name: 'sendElicitationResult', arguments: { elicitId, action: 'decline' } });
+      expect(setup.server.calls[1]?.params.inputResponses).toEqual({ asked: { action: 'decline' } });
+    },
+  );
+});
+
+test('a client that shows links is given one to the page of a secret, and what it sends itself is not taken', async () => {
+  setup.server.play(asks({ asked: form('Sign in', { password: { type: 'string' } }) }));
+  await using client = await connectClient(setup.service, { capabilities: both });
+  const seen: object[] = [];
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    seen.push(params);
+    const elicitationId = pageIn(params);
+    const content = { password: 'hunter2' };
+    const row = await setup.service.storage.elicitations.get(elicitationId);
+    const conversationId = row?.conversation ?? '';
+    await setup.alice.answer({ conversationId, elicitationId, action: 'accept', content });
+    return { action: 'accept', content: { password: 'of the model' } };
+  });
+  expect(await client.callTool(callAsk)).toMatchObject({ structuredContent: { status: 'completed' } });
+  expect(seen).toMatchObject([{ mode: 'url', message: expect.stringContaining('Sign in') }]);
+  expect(JSON.stringify(seen)).not.toContain('requestedSchema');
+  expect(setup.server.calls[1]?.params.inputResponses).toEqual({
+    asked: { action: 'accept', content: { password: 'hunter2' } },
   });
 });
 

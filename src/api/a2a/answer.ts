@@ -2,12 +2,14 @@
 import type { Message } from '@a2a-js/sdk';
 import { answerInWords } from '../../elicitation/answer-in-words.ts';
 import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
-import { wantsSecret } from '../../elicitation/form/secret-fields.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { elicitationExtension, readStructured } from '../../a2a/extension.ts';
 import type { StructuredAnswer } from '../../a2a/extension.ts';
 
-/** An answer in the extension's form, wherever in the message it stands; null when there is none. */
+/**
+ * An answer in the extension's form, anywhere in the message; null when there is none. Only for a request that activated the
+ * extension: any other caller has not said that it passes on what a person decides.
+ */
 export function structuredAnswer({ metadata, parts }: Message): StructuredAnswer | 'malformed' | null {
   const inMetadata = readStructured(metadata?.[elicitationExtension]);
   if (inMetadata !== null) return inMetadata;
@@ -26,13 +28,7 @@ export function plainAnswer({ parts }: Message, question: ElicitationEvent): Rea
     .flatMap((content) => (content?.$case === 'text' ? [content.value] : []))
     .join('\n')
     .trim();
-  const read = answerInWords({ text, ...(isObject(data) && { object: data }) }, question);
-  if (read.kind === 'response' && read.response.action === 'accept' && wantsSecret(question))
-    return {
-      kind: 'misfit',
-      reasons: 'The user answers this by themselves, on the page that is named here.',
-    };
-  return read;
+  return answerInWords({ text, ...(isObject(data) && { object: data }) }, question);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -146,7 +146,7 @@ async function answerTask(
     throw new UnsupportedOperationError(
       'The task is over. Send the message without taskId to go on in its context.',
     );
-  const read = readAnswer(task, message);
+  const read = readAnswer(task, message, { isStructured });
   if (!read)
     throw new UnsupportedOperationError(
       'The task is at work and asks nothing. Wait for it, or cancel it, then send the message without taskId.',
@@ -173,9 +173,10 @@ async function answerTask(
 function readAnswer(
   { view }: OpenTask,
   message: Message,
+  { isStructured }: Pick<Caller, 'isStructured'>,
 ): { question: ElicitationEvent; answer: ReadAnswer } | null {
   const shown = view.shown();
-  const structured = structuredAnswer(message);
+  const structured = isStructured ? structuredAnswer(message) : null;
   if (structured === null) return shown && { question: shown, answer: plainAnswer(message, shown) };
   if (structured === 'malformed')
     return (
@@ -208,7 +209,13 @@ async function give(
   { question: { elicitationId, mode }, response, idempotencyKey, address }: Given,
 ): Promise<string | null> {
   try {
-    await service.answerQuestion(principal, { elicitationId, response, address, idempotencyKey });
+    await service.answerQuestion(principal, {
+      elicitationId,
+      response,
+      address,
+      idempotencyKey,
+      mayBeModel: true,
+    });
     return null;
   } catch (error) {
     const refused = refusedAnswer(error);

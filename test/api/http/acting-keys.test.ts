@@ -145,7 +145,7 @@ test('a header that is sent twice names no user, however it is spelled', async (
   expect(text).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test('what takes the person is not for the program: consent to a link, an approval, the end of a connection', async () => {
+test('what takes the person is not for the program: consent to a link, an approval, a secret, the end of a connection', async () => {
   const link = await ask(api.storage, await beginTurn(api.storage, 'acting-link'));
   const approval = await ask(api.storage, await beginTurn(api.storage, 'acting-approval'), {
     request: {
@@ -157,13 +157,21 @@ test('what takes the person is not for the program: consent to a link, an approv
     server: null,
     seenVersion: null,
   });
+  const secret = await ask(api.storage, await beginTurn(api.storage, 'acting-secret'), {
+    request: formRequest({ type: 'object', properties: { password: { type: 'string' } } }),
+    server: null,
+    seenVersion: null,
+  });
   const keyId = acting.split('_')[1];
-  for (const [conversationId, elicitationId] of [
-    ['acting-link', link],
-    ['acting-approval', approval],
+  for (const [conversationId, elicitationId, where] of [
+    ['acting-link', link, /let them open it/],
+    ['acting-approval', approval, /on this page: \S+\/auth\/answer\?e=/],
+    ['acting-secret', secret, /on this page: \S+\/auth\/answer\?e=/],
   ] as const) {
     const yes = { conversationId, elicitationId, action: 'accept' };
-    expect(outcomeOf(await answer(acting, 'alice', yes))).toEqual([403, 'person_required']);
+    const refused = await answer(acting, 'alice', yes);
+    expect(outcomeOf(refused)).toEqual([403, 'person_required']);
+    expect(refused.json().detail).toMatch(where);
     expect(await refusals(elicitationId)).toMatchObject([
       { actor: `key ${keyId} for alice`, detail: 'accept for the person', address: '127.0.0.1' },
     ]);

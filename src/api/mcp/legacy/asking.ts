@@ -3,7 +3,7 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import type { McpReply } from '../../../service/mcp-sessions.ts';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
-import { isShowable } from '../tools/showable.ts';
+import { isShowable, shownQuestion } from '../tools/showable.ts';
 import { notificationMessage, questionRequestId, requestMessage } from './messages.ts';
 
 export interface Asking {
@@ -79,10 +79,11 @@ function newlyOpen(stage: Open): Question[] {
 function toRequest(question: Question, reply: McpReply | undefined): object {
   const misfit = reply?.kind === 'misfit' ? (reply.reasons ?? '') : undefined;
   const { elicitationId } = question;
+  const shown = shownQuestion(question);
   const message = questionWords(question, misfit);
   const params =
-    question.mode === 'url'
-      ? { mode: 'url', message, url: question.url, elicitationId }
-      : { message, requestedSchema: question.requestedSchema };
+    shown.mode === 'url'
+      ? { mode: 'url', message, url: shown.url, elicitationId }
+      : { message, requestedSchema: shown.requestedSchema };
   return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), 'elicitation/create', params);
 }

@@ -50,7 +50,7 @@ async function refuse(
   reply: { elicitationId: string; response: ElicitationResponse },
 ): Promise<void> {
   if (!ElicitationIdSchema.safeParse(reply.elicitationId).success) return;
-  await service.answerQuestion(principal, { ...reply, address }).catch((error: unknown) => {
+  await service.answerQuestion(principal, { ...reply, address, mayBeModel: true }).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
   });
 }

@@ -126,7 +126,8 @@ function toResult(
     }
     case 'working': {
       if (keepsTasks) return createdTask(turn, stage.at);
-      const unshown = stage.awaited.filter(({ mode }) => !caller.shows[mode]);
+      const isShown = isShowable(caller.shows);
+      const unshown = stage.awaited.filter((question) => !isShown(question));
       if (unshown.length > 0) return { ...pendingResult(turn, unshown, notDone(unshown)) };
       if (rounds >= mostIdleRounds) return { ...workingResult(turn) };
       // Go's SDK takes a round without this member for the result.

@@ -4,6 +4,7 @@ import { fittedResponse } from '../../../service/fitted-response.ts';
 import { refusedAnswer } from '../../../service/refused-answer.ts';
 import type { Service } from '../../../service/service.ts';
 import type { Question } from './follow-call.ts';
+import { reservedForUser } from './showable.ts';
 import type { Caller } from './tool.ts';
 
 export type Verdict =
@@ -21,11 +22,14 @@ export async function answerQuestion(
   { principal, address }: Caller,
   { question, response }: { question: Question; response: ElicitationResponse },
 ): Promise<Verdict> {
+  // Its client was given a link for it, and agrees to open that.
+  if (response.action === 'accept' && reservedForUser(question) !== null) return { kind: 'awaited' };
   try {
     const answered = await service.answerQuestion(principal, {
       elicitationId: question.elicitationId,
       response: fittedResponse(question, response),
       address,
+      mayBeModel: true,
     });
     return { kind: answered.kind === 'recorded' ? 'settled' : 'awaited' };
   } catch (error) {
@@ -36,7 +40,7 @@ export async function answerQuestion(
         return { kind: 'misfit', reasons: refused.reasons };
       case 'person':
         // The program has shown the link; the person goes on from there.
-        return question.mode === 'url' ? { kind: 'awaited' } : { kind: 'misfit', reasons: refused.message };
+        return { kind: 'awaited' };
       case 'over':
         return { kind: 'late', words: refused.message };
       default:

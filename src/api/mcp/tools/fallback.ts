@@ -3,13 +3,12 @@
  * result of the call. The client's model asks its user in its own words, and answers with `sendElicitationResult`. Pure.
  */
 import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
-import { wantsSecret } from '../../../elicitation/form/secret-fields.ts';
 import { inspectUrl } from '../../../elicitation/url-safety.ts';
 import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
 import { questionWords, quotedQuestionWords } from '../../../elicitation/question-words.ts';
-import { reservedForUser } from './showable.ts';
+import { reservedForUser, shownQuestion } from './showable.ts';
 import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
@@ -52,12 +51,12 @@ export function pendingResult(
 }
 
 function toPending(question: Question, note: string | undefined) {
-  const isForm = question.mode === 'form' && !wantsSecret(question);
+  const shown = shownQuestion(question);
   return {
     elicitId: question.elicitationId,
     message: questionWords(question, note),
-    schema: isForm ? question.requestedSchema : { type: 'object', properties: {} },
-    ...(question.mode === 'url' && { url: question.url }),
+    schema: shown.mode === 'form' ? shown.requestedSchema : { type: 'object', properties: {} },
+    ...(shown.mode === 'url' && { url: shown.url }),
     instructions: reservedForUser(question) ?? `Call ${fallbackTool} tool after collecting user input`,
   };
 }

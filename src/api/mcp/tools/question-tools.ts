@@ -8,7 +8,7 @@ import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
 import { fallbackTool, pendingResult } from './fallback.ts';
-import { reservedForUser } from './showable.ts';
+import { reservedForUser, shownQuestion } from './showable.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
 
@@ -37,7 +37,10 @@ export function listMyQuestions(service: QuestionToolsService): Tool {
     async start({ principal }) {
       const rows = await service.questionsOf(principal);
       const questions = rows.map((row) => {
-        const { elicitationId, expiresAt, ...question } = toElicitationEvent(row);
+        const event = toElicitationEvent(row);
+        const { elicitationId, expiresAt } = event;
+        const page = service.questionPage(elicitationId);
+        const question = shownQuestion({ ...event, page });
         return {
           elicitationId,
           conversationId: row.conversation,
@@ -47,7 +50,7 @@ export function listMyQuestions(service: QuestionToolsService): Tool {
           ...(question.mode === 'form'
             ? { requestedSchema: question.requestedSchema }
             : { url: question.url }),
-          page: service.questionPage(elicitationId),
+          page,
           expiresAt,
         };
       });
@@ -161,13 +164,12 @@ async function answerById(
       elicitationId,
       response: { action },
       address: caller.address,
+      mayBeModel: true,
     });
     throw new Error('a question of nobody was answered');
   }
   const { turn, question } = found;
-  const { principal } = caller;
-  const isModel = principal.kind === 'user' && !principal.actor;
-  const reserved = isModel && action === 'accept' ? reservedForUser(question) : null;
+  const reserved = action === 'accept' ? reservedForUser(question) : null;
   if (reserved !== null)
     return { kind: 'result', result: pendingResult(turn, [question], new Map([[elicitationId, reserved]])) };
   const verdict = await answerQuestion(service, caller, {
