@@ -13,8 +13,8 @@ export type Posted =
   | { kind: 'taken' }
   /** It says that nobody wants this any more. */
   | { kind: 'gone' }
-  /** `reason` names neither a path nor what was sent. */
-  | { kind: 'failed'; reason: string; retryAfterMs: number | null };
+  /** `reason` names neither a path nor what was sent. `isSlow`: it used up its time. */
+  | { kind: 'failed'; reason: string; retryAfterMs: number | null; isSlow: boolean };
 
 export interface Webhooks {
   post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
@@ -48,7 +48,7 @@ export function createWebhooks(
     async post(url, headers, body) {
       const problem = webhookProblem(url, reach);
       if (problem !== null)
-        return { kind: 'failed', reason: 'its address is not allowed', retryAfterMs: null };
+        return { kind: 'failed', reason: 'its address is not allowed', retryAfterMs: null, isSlow: false };
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         const response = await fetch(url, {
@@ -62,7 +62,8 @@ export function createWebhooks(
         await response.body?.cancel();
         return outcomeOf(response.status, response.headers.get('retry-after'));
       } catch (error) {
-        return { kind: 'failed', reason: reasonOf(error, signal, timeoutMs), retryAfterMs: null };
+        const reason = reasonOf(error, signal, timeoutMs);
+        return { kind: 'failed', reason, retryAfterMs: null, isSlow: signal.aborted };
       }
     },
     close: () => agent.close(),
@@ -81,7 +82,8 @@ function outcomeOf(status: number, retryAfter: string | null): Posted {
       : '';
   const reason = `it answered HTTP ${status}${remedy}`;
   const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
-  return { kind: 'failed', reason, retryAfterMs: seconds === null ? null : seconds * 1_000 };
+  const retryAfterMs = seconds === null ? null : seconds * 1_000;
+  return { kind: 'failed', reason, retryAfterMs, isSlow: false };
 }
 
 function reasonOf(error: unknown, timeout: AbortSignal, timeoutMs: number): string {

@@ -46,8 +46,12 @@ interface Parts {
   deliveries: PushDeliveries;
 }
 
-/** Of one caller for one turn: each of them makes us call somebody. */
-const mostPerTurn = 10;
+/** Of one caller, as each makes us call somebody: for one turn, and for all that have not ended. */
+const limits = { perTurn: 10, perCaller: 50 };
+const limitWords = {
+  perTurn: `There are ${limits.perTurn} for this task already; remove one of them first.`,
+  perCaller: `You have ${limits.perCaller} for your tasks already; remove some of them first, or wait for the tasks to end.`,
+};
 /** Of HTTP headers: RFC 9110, section 5.5, without what some servers cut or refuse. */
 const headerValue = /^[!-~]([ -~]{0,4000}[!-~])?$/;
 const schemeName = /^[A-Za-z][A-Za-z0-9-]{0,40}$/;
@@ -89,11 +93,8 @@ export function createOwnPushes({ storage, keys, config, deliveries }: Parts): O
         position: await turnLog.latest(turn),
         sealed: sealPushTarget(keys, deliveryId, target),
       };
-      if (!(await pushConfigs.put(push, mostPerTurn)))
-        throw invalidInput(
-          ['id'],
-          `There are ${mostPerTurn} for this task already; remove one of them first.`,
-        );
+      const kept = await pushConfigs.put(push, limits);
+      if (kept !== 'kept') throw invalidInput(['id'], limitWords[kept]);
       await deliveries.start(push);
       return shown(push);
     },

@@ -5,7 +5,8 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
 import { sendRubbish } from '../workflows/rubbish.ts';
 import { connectAgent } from './a2a-client.ts';
 import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
@@ -13,7 +14,8 @@ import type { PushTargetServer } from './push-target.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 const setup = useAskingService({
-  env: { A2A_PUSH_TARGETS: 'local', A2A_SIGNING_KEY: JSON.stringify(key) },
+  // Four notifications at a time, and one of each caller.
+  env: { A2A_PUSH_TARGETS: 'local', A2A_SIGNING_KEY: JSON.stringify(key), WORKER_CALLS: '16' },
 });
 let target: PushTargetServer;
 beforeAll(async () => {
@@ -161,4 +163,36 @@ test('what would split a header is refused', async () => {
   await expect(agent.send('hello', { push: config({ token: evil }) })).rejects.toThrow(/ASCII/);
   const authentication = { scheme: 'Bearer', credentials: evil };
   await expect(agent.send('hello', { push: config({ authentication }) })).rejects.toThrow(/ASCII/);
+});
+
+test('while a turn works no slot is held for its notifications, and its target hears of the end', async () => {
+  const released = Promise.withResolvers<object>();
+  setup.server.play((message, response) => {
+    void released.promise.then((result) => answer(message, response, result));
+  });
+  const agent = await connectAgent(setup.service);
+  const { id } = await agent.send('call asking__ask {}', { push: config(), returnImmediately: true });
+  await target.until(isTold('WORKING', id));
+  const [deliveryId] = await setup.service.storage.pushConfigs.deliveriesOf({ tenant: 'demo', turnId: id });
+  const delivery = setup.temporal.client.workflow.getHandle(`push/${deliveryId}`);
+  const underWay = async () => (await delivery.describe()).raw.pendingActivities?.length ?? 0;
+  await expect.poll(underWay).toBe(0);
+  released.resolve(done('late'));
+  await target.until(isTold('COMPLETED', id));
+});
+
+test('targets that hang take no more than the share of the caller who named them', async () => {
+  await using hanging = await startPushTarget();
+  hanging.hold();
+  const alice = await connectAgent(setup.service);
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n += 1)
+    ids.push((await alice.send('hello', { push: config({ url: hanging.url }) })).id);
+  await hanging.until((received) => received.length > 0);
+  const bob = await connectAgent(setup.service, { user: 'bob' });
+  const { id } = await bob.send('hello', { push: config() });
+  await target.until(isTold('COMPLETED', id));
+  expect(hanging.received).toHaveLength(1);
+  for (const taskId of ids)
+    await alice.client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id: taskId });
 });

@@ -67,7 +67,12 @@ test('a redirect is told, and not followed', async () => {
   const url = await listen((_, response) => response.writeHead(307, { location: other }).end());
   const webhooks = createWebhooks('local');
   const reason = 'it answered HTTP 307; redirects are not followed';
-  expect(await webhooks.post(url, {}, '{}')).toEqual({ kind: 'failed', reason, retryAfterMs: null });
+  expect(await webhooks.post(url, {}, '{}')).toEqual({
+    kind: 'failed',
+    reason,
+    retryAfterMs: null,
+    isSlow: false,
+  });
   expect(asked).toEqual([]);
 });
 
@@ -75,7 +80,12 @@ test('one that answers too slowly, or never ends to, is left', async () => {
   const silent = await listen(() => undefined);
   const webhooks = createWebhooks('local', { timeoutMs: 100 });
   const reason = 'it did not answer within 0.1 s';
-  expect(await webhooks.post(silent, {}, '{}')).toEqual({ kind: 'failed', reason, retryAfterMs: null });
+  expect(await webhooks.post(silent, {}, '{}')).toEqual({
+    kind: 'failed',
+    reason,
+    retryAfterMs: null,
+    isSlow: true,
+  });
   const endless = await listen((_, response) => {
     response.writeHead(200);
     const more = setInterval(() => response.write('x'.repeat(1_000)), 1);

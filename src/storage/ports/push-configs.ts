@@ -2,8 +2,8 @@ import type { TurnRef } from '../../turn/turn.ts';
 
 /** Where the callers of turns want to be told of them. What is secret is sealed. */
 export interface PushConfigs {
-  /** Takes the place of the caller's earlier one of this id. False when the caller has `limit` others for the turn. */
-  put(config: PushConfig, limit: number): Promise<boolean>;
+  /** Takes the place of the caller's earlier one of this id. Otherwise names the limit that the caller has reached. */
+  put(config: PushConfig, limits: PushLimits): Promise<'kept' | keyof PushLimits>;
   get(key: PushConfigKey): Promise<PushConfig | null>;
   /** By their ids. */
   list(owner: Omit<PushConfigKey, 'id'>): Promise<PushConfig[]>;
@@ -13,6 +13,12 @@ export interface PushConfigs {
   removeDelivery(deliveryId: string): Promise<void>;
   /** Of all callers. */
   deliveriesOf(turn: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<string[]>;
+}
+
+/** Of one caller: for one turn, and for all of their turns. One that has been told of the end no longer counts. */
+export interface PushLimits {
+  perTurn: number;
+  perCaller: number;
 }
 
 export interface PushConfigKey {

@@ -19,16 +19,26 @@ export function createPushConfigs({ query }: Database): PushConfigs {
       .where('caller', '=', caller)
       .where('id', '=', id);
   return {
-    async put(config, limit) {
-      const others = await ofOwner(config).where('id', '!=', config.id).execute();
-      if (others.length >= limit) return false;
+    async put(config, { perTurn, perCaller }) {
+      const all = await query
+        .selectFrom('push_configs')
+        .select(['tenant', 'turn_id', 'id'])
+        .where('caller', '=', config.caller)
+        .execute();
+      const ofTurn = all.filter(
+        (row) => row.tenant === config.turn.tenant && row.turn_id === config.turn.turnId,
+      );
+      if (!ofTurn.some(({ id }) => id === config.id)) {
+        if (ofTurn.length >= perTurn) return 'perTurn';
+        if (all.length >= perCaller) return 'perCaller';
+      }
       const row = toRow(config);
       await query
         .insertInto('push_configs')
         .values(row)
         .onConflict((same) => same.columns(['tenant', 'turn_id', 'caller', 'id']).doUpdateSet(row))
         .execute();
-      return true;
+      return 'kept';
     },
     async get(key) {
       const row = await ofOwner(key).where('id', '=', key.id).executeTakeFirst();

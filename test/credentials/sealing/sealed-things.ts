@@ -113,7 +113,7 @@ export async function writeOneOfEach(
   } as const;
   await storage.pushConfigs.put(
     { ...push, deliveryId, sealed: sealPushTarget(keys, deliveryId, target) },
-    10,
+    { perTurn: 10, perCaller: 10 },
   );
 
   const team = `T${randomUUID()}`;
