@@ -10,6 +10,7 @@ import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
 import { answerAddress } from '../elicitation/account-pages.ts';
 import type { Status } from '../elicitation/elicitation.ts';
+import type { EndedSessions } from '../storage/ports/ended-sessions.ts';
 import type { ExposedTool } from '../storage/ports/exposed-tools.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
@@ -134,6 +135,7 @@ export interface Service {
   openPayloads: OpenPayloads;
   recordRefusal: RecordRefusal;
   sealedText: SealedText;
+  endedSessions: EndedSessions;
   mcpSessions: OwnMcpSessions;
   /** Where callers want to be told of their turns. */
   pushes: OwnPushes;
@@ -237,6 +239,7 @@ export function createService(given: ServiceParts): Service {
     openPayloads: createOpenPayloads({ keys, operators }),
     recordRefusal,
     sealedText: createSealedText(keys),
+    endedSessions: storage.endedSessions,
     mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
     pushes: createOwnPushes({ storage, keys, config, deliveries: deliveries.push }),
     slack,

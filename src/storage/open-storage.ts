@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { createEndedSessions } from './tables/ended-sessions.ts';
 import { createAccountPermits } from './tables/account-permits.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { countReplies, createMcpSessions } from './tables/mcp-sessions.ts';
@@ -125,6 +126,7 @@ export async function openStorage(
     connectAttempts: createConnectAttempts(parts),
     accountPermits: createAccountPermits(parts),
     approvals: createApprovals(parts),
+    endedSessions: createEndedSessions(parts),
     mcpSessions: createMcpSessions(parts),
     learnedEras: createLearnedEras(parts),
     pushConfigs: createPushConfigs(parts),

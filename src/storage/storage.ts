@@ -22,6 +22,7 @@ import type { Connections } from './ports/connections.ts';
 import type { OAuthRecords } from './ports/oauth-records.ts';
 import type { ConnectAttempts } from './ports/connect-attempts.ts';
 import type { AccountPermits } from './ports/account-permits.ts';
+import type { EndedSessions } from './ports/ended-sessions.ts';
 import type { LearnedEras } from './ports/learned-eras.ts';
 import type { McpSessions } from './ports/mcp-sessions.ts';
 import type { PushConfigs } from './ports/push-configs.ts';
@@ -57,6 +58,7 @@ export interface Storage {
   connectAttempts: ConnectAttempts;
   accountPermits: AccountPermits;
   approvals: Approvals;
+  endedSessions: EndedSessions;
   mcpSessions: McpSessions;
   learnedEras: LearnedEras;
   pushConfigs: PushConfigs;

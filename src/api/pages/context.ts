@@ -16,6 +16,7 @@ export interface PagesParts extends Pick<
   | 'askedQuestion'
   | 'authenticate'
   | 'connections'
+  | 'endedSessions'
   | 'mayChange'
   | 'now'
   | 'oauthClient'

@@ -33,7 +33,7 @@ export type { PagesParts } from './context.ts';
 /** A Fastify plugin: `fastify.register(connectPages, parts)`. */
 export async function connectPages(fastify: FastifyInstance, parts: PagesParts): Promise<void> {
   const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = parts.config.http;
-  const sessions = createSessions(parts.sealedText, publicUrl);
+  const sessions = createSessions(parts, publicUrl);
   const refusals = createRefusals({ recordRefusal: parts.recordRefusal, sessions });
   await fastify.register(cookies);
   // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
@@ -47,6 +47,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   });
 
   await fastify.register(async (pages) => {
+    pages.addHook('onRequest', (request) => sessions.open(request));
     await limitPages(pages, { perMinute, sessions, refusals });
     acceptReturnUrls(pages, returnUrls, refusals);
     const nango = await nangoOf(pages, parts);

@@ -52,6 +52,7 @@ import { addTraces } from './046-traces.ts';
 import { indexForOperators } from './047-operators.ts';
 import { addLearnedErasAndCallKeys } from './048-eras-and-call-keys.ts';
 import { addLeftOut } from './049-left-out.ts';
+import { addServicesAndSessions } from './050-services-and-sessions.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -130,4 +131,5 @@ const migrations: Record<string, Migration> = {
   '047-operators': { up: indexForOperators },
   '048-eras-and-call-keys': { up: addLearnedErasAndCallKeys },
   '049-left-out': { up: addLeftOut },
+  '050-services-and-sessions': { up: addServicesAndSessions },
 };

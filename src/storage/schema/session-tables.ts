@@ -34,6 +34,11 @@ export interface SessionTables {
     /** How many there have been to this question. */
     times: number;
   };
+  /** Of the pages; see ports/ended-sessions.ts. */
+  ended_sessions: {
+    id_hash: string;
+    expires_at: number;
+  };
   learned_eras: {
     server: string;
     tool: string;

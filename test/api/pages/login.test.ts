@@ -102,7 +102,7 @@ test('a changed or forged session is no session', async () => {
   }
 });
 
-test('signing out needs our own form and ends the session', async () => {
+test('signing out needs our own form and ends the session, also for a copy of its cookie', async () => {
   const setup = await setUpPages();
   await setup.ask();
   const { browser, page } = await setup.openAs('alice');
@@ -110,9 +110,29 @@ test('signing out needs our own form and ends the session', async () => {
   const url = `${setup.publicUrl}/auth/logout`;
   expect((await browser.post(url, { e: 'q1', csrf: 'wrong' }, setup.publicUrl)).status).toBe(403);
   expect(browser.cookies.has(sessionCookie)).toBe(true);
+  const copy = new Browser();
+  copy.adopt(browser, (cookie) => cookie === sessionCookie);
+  expect((await copy.open(setup.link('q1'))).url).toBe(setup.link('q1'));
   const out = await browser.post(url, { e: 'q1', csrf }, setup.publicUrl);
   expect(words(out)).toContain('You are signed out');
   expect(browser.cookies.has(sessionCookie)).toBe(false);
+  const { url: led } = await copy.until(setup.link('q1'), setup.identity.issuer);
+  expect(led).toContain(setup.identity.issuer);
+  const { status } = await copy.post(`${setup.publicUrl}/auth/logout`, { e: 'q1', csrf }, setup.publicUrl);
+  expect(status).toBe(200);
+});
+
+test('signing in again ends the session before', async () => {
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser } = await setup.openAs('alice');
+  const copy = new Browser();
+  copy.adopt(browser, (cookie) => cookie === sessionCookie);
+  const again = await browser.open(`${setup.publicUrl}/auth/login?e=q1&as=other`);
+  expect((await browser.press(again, { user: 'alice' })).url).toBe(setup.link('q1'));
+  expect((await browser.open(setup.link('q1'))).url).toBe(setup.link('q1'));
+  const { url: led } = await copy.until(setup.link('q1'), setup.identity.issuer);
+  expect(led).toContain(setup.identity.issuer);
 });
 
 test('no page, address or log line shows what the cookies hold', async () => {
@@ -127,9 +147,11 @@ test('no page, address or log line shows what the cookies hold', async () => {
 test('with https the cookies are secure and bound to the host; the session is not readable by script', async () => {
   const app = fastifyFactory();
   await app.register(cookies);
-  const sessions = createSessions(createSealedText(parseKeys(generateKey('k1'))), 'https://agents.example');
-  app.get('/', (_, reply) => {
-    sessions.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
+  const { endedSessions } = (await setUpPages()).storage;
+  const sealedText = createSealedText(parseKeys(generateKey('k1')));
+  const sessions = createSessions({ sealedText, endedSessions }, 'https://agents.example');
+  app.get('/', async (request, reply) => {
+    await sessions.start(request, reply, { kind: 'user', tenant: 'demo', user: 'alice' });
     return 'ok';
   });
   const { headers } = await app.inject('/');
@@ -155,13 +177,19 @@ test('a session sealed before the key was replaced still counts', async () => {
   const [oldKey, newKey] = [generateKey('old'), generateKey('new')];
   const app = fastifyFactory();
   await app.register(cookies);
-  const before = createSessions(createSealedText(parseKeys(oldKey)), 'http://localhost');
-  const after = createSessions(createSealedText(parseKeys(`${newKey},${oldKey}`)), 'http://localhost');
-  app.get('/in', (_, reply) => {
-    before.start(reply, { kind: 'user', tenant: 'demo', user: 'alice' });
+  const { endedSessions } = (await setUpPages()).storage;
+  const sessionsWith = (keys: string) =>
+    createSessions({ sealedText: createSealedText(parseKeys(keys)), endedSessions }, 'http://localhost');
+  const before = sessionsWith(oldKey);
+  const after = sessionsWith(`${newKey},${oldKey}`);
+  app.get('/in', async (request, reply) => {
+    await before.start(request, reply, { kind: 'user', tenant: 'demo', user: 'alice' });
     return 'ok';
   });
-  app.get('/who', (request) => ({ user: after.read(request)?.user }));
+  app.get('/who', async (request) => {
+    await after.open(request);
+    return { user: after.read(request)?.user };
+  });
   const { cookies: given } = await app.inject('/in');
   const { json } = await app.inject({ url: '/who', cookies: { [sessionCookie]: given[0]?.value ?? '' } });
   expect(json()).toEqual({ user: 'alice' });

@@ -165,6 +165,7 @@ export async function setUpPages(
     openPayloads: createOpenPayloads({ keys, operators }),
     authenticate: createAuthenticate({ auth: undefined, apiKeys: storage.apiKeys, recordRefusal }),
     sealedText: createSealedText(keys),
+    endedSessions: storage.endedSessions,
     now: () => storage.now(),
     askedQuestion: (principal, id) => askedQuestion(storage, principal, id),
     questionsOf: (principal) => questionsOf(storage, principal),

@@ -81,7 +81,7 @@ export function loginRoutes(
       return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
     }
     try {
-      sessions.start(reply, await identity.complete(rawQueryOf(request), signIn));
+      await sessions.start(request, reply, await identity.complete(rawQueryOf(request), signIn));
     } catch (error) {
       logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
       await refusals.record(request, 'a sign-in whose answer cannot be used');
@@ -109,7 +109,7 @@ export function loginRoutes(
       await refusals.record(request, 'form from another page');
       return sendPage(reply, foreignFormPage());
     }
-    sessions.end(reply);
+    await sessions.end(request, reply);
     return sendPage(
       reply,
       signedOutPage(loginUrl(publicUrl, form.data.e, request, 'other'), form.data.e !== null),

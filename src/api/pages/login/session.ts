@@ -1,6 +1,6 @@
 /**
- * What the pages know about a browser: who is signed in, and sign-ins under way. Both live in sealed cookies,
- * so any API process can serve any request. With https the names carry the `__Host-` prefix: nothing but this
+ * What the pages know about a browser: who is signed in, and sign-ins under way. Both live in sealed cookies, so any API
+ * process can serve any request; the database holds only which sessions were ended, as a cookie may have been copied. With https the names carry the `__Host-` prefix: nothing but this
  * host, not even a sibling subdomain, can plant them, which is what ties an answer to the person who gave it.
  */
 import { hash, randomBytes } from 'node:crypto';
@@ -8,10 +8,12 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { UserPrincipal } from '../../../service/principal.ts';
-import type { SealedText } from '../../../service/sealed-text.ts';
+import type { Service } from '../../../service/service.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
+/** An ended session is remembered for longer than it would have lasted: the database's clock may differ. */
+const clockMarginMs = 300_000;
 /** Enough for the tabs of one person, and small enough that all cookies fit into a server's limit for headers. */
 const maxSignIns = 8;
 const maxSignInBytes = 8_000;
@@ -50,16 +52,26 @@ export type Session = z.infer<typeof sessionSchema> & {
 export type SignIn = z.infer<typeof signInSchema>;
 
 export interface Sessions {
+  /** Once for each request, before anything reads its session. */
+  open(request: FastifyRequest): Promise<void>;
   read(request: FastifyRequest): Session | undefined;
-  /** Always a new session id, so that a session planted before the sign-in is worth nothing (session fixation). */
-  start(reply: FastifyReply, principal: UserPrincipal): void;
-  end(reply: FastifyReply): void;
+  /**
+   * Always a new session id, so that a session planted before the sign-in is worth nothing (session fixation). Ends the one
+   * that it replaces.
+   */
+  start(request: FastifyRequest, reply: FastifyReply, principal: UserPrincipal): Promise<void>;
+  /** Also for every copy of its cookie. */
+  end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
   rememberSignIn(request: FastifyRequest, reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
   takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
 }
 
-export function createSessions(sealedText: SealedText, publicUrl: string): Sessions {
+export function createSessions(
+  { sealedText, endedSessions }: Pick<Service, 'sealedText' | 'endedSessions'>,
+  publicUrl: string,
+): Sessions {
+  const opened = new WeakMap<FastifyRequest, z.infer<typeof sessionSchema>>();
   const secure = publicUrl.startsWith('https:');
   const prefix = secure ? '__Host-interlude' : 'interlude';
   const sessionCookie = `${prefix}-session`;
@@ -87,12 +99,25 @@ export function createSessions(sealedText: SealedText, publicUrl: string): Sessi
     return data && data.expiresAt > Date.now() ? data : undefined;
   }
 
+  async function endOf(request: FastifyRequest): Promise<void> {
+    const session = opened.get(request);
+    if (!session) return;
+    const expiresAt = session.expiresAt + clockMarginMs;
+    await endedSessions.add({ idHash: sessionHash(session), expiresAt });
+    opened.delete(request);
+  }
+
   return {
-    read(request) {
+    async open(request) {
       const session = read(request, sessionCookie, sessionSchema);
+      if (session && !(await endedSessions.has(sessionHash(session)))) opened.set(request, session);
+    },
+    read(request) {
+      const session = opened.get(request);
       return session && { ...session, returnUrl: request.returnUrl };
     },
-    start(reply, { tenant, user, name, isOperator = false, seesContents = false }) {
+    async start(request, reply, { tenant, user, name, isOperator = false, seesContents = false }) {
+      await endOf(request);
       const session = {
         id: randomText(),
         tenant,
@@ -105,7 +130,10 @@ export function createSessions(sealedText: SealedText, publicUrl: string): Sessi
       };
       write(reply, sessionCookie, session, sessionLifeMs);
     },
-    end: (reply) => void reply.clearCookie(sessionCookie, options),
+    async end(request, reply) {
+      await endOf(request);
+      reply.clearCookie(sessionCookie, options);
+    },
     rememberSignIn(request, reply, signIn) {
       const kept: SignIn = { ...signIn, expiresAt: Date.now() + signInLifeMs };
       let left = maxSignInBytes - write(reply, signInCookie(signIn.state), kept, signInLifeMs);
@@ -126,7 +154,7 @@ export function createSessions(sealedText: SealedText, publicUrl: string): Sessi
 }
 
 /** How the credential store recognises the browser that began an authorization. */
-export function sessionHash(session: Session): string {
+export function sessionHash(session: Pick<Session, 'id'>): string {
   return hash('sha256', session.id);
 }
 
