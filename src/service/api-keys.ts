@@ -10,23 +10,36 @@ import { isTenantName } from './principal.ts';
 import { sameText } from './same-text.ts';
 
 const usedEveryMs = 60_000;
+const serviceName = /^[A-Za-z0-9._-]{1,64}$/;
 const form = /^ilk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
 export function isApiKey(credential: string): boolean {
   return credential.startsWith('ilk_');
 }
 
-/** Makes a key for a tenant. The only moment its text exists is now. */
+/**
+ * Makes a key for a tenant. The only moment its text exists is now. `service`: whose key it is; a service of its own, named
+ * by the key's id, unless given.
+ */
 export async function createApiKey(
   storage: Pick<Storage, 'apiKeys'>,
   tenant: string,
   createdBy: string | null = null,
-  rights: Partial<KeyRights> = {},
+  { service, ...rights }: Partial<KeyRights> & { service?: string | undefined } = {},
 ): Promise<string> {
   if (!isTenantName(tenant)) throw new Error('The tenant has to be a name without control characters.');
+  if (service !== undefined && !serviceName.test(service))
+    throw new Error('The service has to be a name of 1–64 letters, digits, ".", "_" and "-".');
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
-  await storage.apiKeys.create({ id, tenant, hash: hashOf(secret), createdBy, ...rights });
+  await storage.apiKeys.create({
+    id,
+    tenant,
+    service: service ?? id,
+    hash: hashOf(secret),
+    createdBy,
+    ...rights,
+  });
   return `ilk_${id}_${secret}`;
 }
 

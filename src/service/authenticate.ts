@@ -9,7 +9,7 @@ import type { TokenRules } from './access-tokens.ts';
 import { findApiKey, isApiKey } from './api-keys.ts';
 import { isNameableUser } from './principal.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
-import type { RecordRefusal } from './record-refusal.ts';
+import type { RecordRefusal, Refusal } from './record-refusal.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 
 export interface Presented {
@@ -21,6 +21,8 @@ export interface Presented {
   forUser?: string | undefined;
   /** Where from, for the audit. */
   address?: string;
+  /** False: so much was refused of this address that further refusals are not recorded. */
+  isRecorded?: boolean;
 }
 
 /** The header with which a program names the user, on every surface. */
@@ -38,51 +40,51 @@ interface Parts {
 
 export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Authenticate {
   const verifyToken = auth && createTokenVerifier(auth);
-  return async ({ bearer, audiences, forUser, address = null }) => {
+  return async ({ bearer, audiences, forUser, address = null, isRecorded = true }) => {
+    const refused = (refusal: Omit<Refusal, 'elicitationId' | 'address'>) =>
+      isRecorded ? recordRefusal({ ...refusal, elicitationId: '', address }) : undefined;
     if (isApiKey(bearer)) {
       const key = await findApiKey(apiKeys, bearer);
-      if (forUser === undefined) return { kind: 'service', tenant: key.tenant, keyId: key.id };
+      if (forUser === undefined) {
+        const { tenant, id: keyId, service } = key;
+        return { kind: 'service', tenant, keyId, service };
+      }
       if (key.actsForUsers) return actFor(key, forUser);
-      const detail = `key ${key.id} named a user`;
-      await recordRefusal({ tenant: key.tenant, elicitationId: '', actor: null, detail, address });
+      await refused({ tenant: key.tenant, actor: null, detail: `key ${key.id} named a user` });
       throw new ServiceError(
         'cannot_act_for_users',
         `This API key may not act for users. Leave ${userHeader} out, or ask the operator for a key that may.`,
       );
     }
-    if (!verifyToken)
+    if (!auth || !verifyToken)
       throw new ServiceError(
         'unauthenticated',
         'Only API keys are accepted: no issuer of tokens is configured.',
       );
     const principal = await verifyToken(bearer, audiences).catch(async (error: unknown) => {
-      if (error instanceof WrongAudience) await recordWrongAudience(error, address);
+      // A program that was given the token for something else tries it here, so its user should be able to find out.
+      if (error instanceof WrongAudience) {
+        const { tenant, user } = userFromClaims(error.claims, auth);
+        await refused({ tenant, actor: user, detail: 'token for another audience' });
+      }
       throw error;
     });
     if (forUser === undefined) return principal;
     const { tenant, user } = principal;
-    await recordRefusal({ tenant, elicitationId: '', actor: user, detail: 'a user named another', address });
+    await refused({ tenant, actor: user, detail: 'a user named another' });
     throw new ServiceError(
       'cannot_act_for_users',
       `Whoever signs in acts for themselves. Leave ${userHeader} out.`,
     );
   };
-
-  /** A program that was given the token for something else tries it here, so its user should be able to find out. */
-  async function recordWrongAudience({ claims }: WrongAudience, address: string | null): Promise<void> {
-    if (!auth) return;
-    const { tenant, user } = userFromClaims(claims, auth);
-    const detail = 'token for another audience';
-    await recordRefusal({ tenant, elicitationId: '', actor: user, detail, address });
-  }
 }
 
 /** Never an operator, whoever is named. */
-function actFor({ tenant, id: keyId, approvesForUsers }: ApiKey, user: string): UserPrincipal {
+function actFor({ tenant, id: keyId, service, approvesForUsers }: ApiKey, user: string): UserPrincipal {
   if (!isNameableUser(user))
     throw invalidInput(
       [userHeader],
       'name one user by their id as it is: 1–255 visible ASCII characters, without "," and "%"',
     );
-  return { kind: 'user', tenant, user, actor: { keyId, mayApprove: approvesForUsers } };
+  return { kind: 'user', tenant, user, actor: { keyId, service, mayApprove: approvesForUsers } };
 }

@@ -2,16 +2,13 @@
 import type { ConversationRow } from '../storage/ports/conversations.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';
+import { isOwner } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 type Parts = Pick<Storage, 'turns'>;
 
 export function userOf(principal: Principal): string | null {
   return principal.kind === 'user' ? principal.user : null;
-}
-
-export function isOwner(conversation: ConversationRow, principal: Principal): boolean {
-  return conversation.tenant === principal.tenant && conversation.user === userOf(principal);
 }
 
 /** The conversation if it is the caller's own; otherwise a `conversation_not_found`. */
@@ -25,7 +22,7 @@ export async function ownConversation(
   throw conversationNotFound();
 }
 
-/** The same, but null when nobody in the tenant has a conversation of this id. */
+/** The same, but null when the tenant has no conversation of this id. */
 export async function ownConversationIfAny(
   { turns }: Parts,
   principal: Principal,

@@ -2,7 +2,8 @@
 import type { Storage } from '../storage/storage.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { ConversationRef } from '../turn/turn.ts';
-import { isOwner, ownConversation } from './conversation-access.ts';
+import { ownConversation } from './conversation-access.ts';
+import { isOwner } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export interface FollowedConversation {

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyKeys } from '../storage/ports/idempotency-keys.ts';
 import { digestOf } from '../credentials/sealing/canonical-json.ts';
-import { userOf } from './conversation-access.ts';
 import { ServiceError } from './service-error.ts';
+import { ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 import type { TakenRequest } from './images/take-images.ts';
 
@@ -38,8 +38,7 @@ export async function identify(
   const key = repetition.kind === 'named' ? `key ${toKept(repetition.key)}` : `content ${fingerprint}`;
   const earlier =
     repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
-  const owner = { tenant: principal.tenant, user: userOf(principal) };
-  const use = await keys.claim({ ...owner, key, fingerprint, ...identity }, earlier);
+  const use = await keys.claim({ ...ownerOf(principal), key, fingerprint, ...identity }, earlier);
   if (use.fingerprint === fingerprint) return use;
   throw new ServiceError(
     'idempotency_key_reused',

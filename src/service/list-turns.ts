@@ -1,9 +1,9 @@
 /** A caller's turns with one agent, last changed first, page by page. */
 import type { TurnFilter, TurnPosition } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import { userOf } from './conversation-access.ts';
 import { toOwnTurn } from './own-turn.ts';
 import type { OwnTurn } from './own-turn.ts';
+import { ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export type { TurnFilter, TurnPosition } from '../storage/ports/turns.ts';
@@ -22,8 +22,7 @@ export async function listTurns(
   filter: TurnFilter,
   { after, limit }: { after: TurnPosition | null; limit: number },
 ): Promise<TurnPage> {
-  const owner = { tenant: principal.tenant, user: userOf(principal) };
-  const { rows, total } = await turns.list(owner, filter, { after, limit: limit + 1 });
+  const { rows, total } = await turns.list(ownerOf(principal), filter, { after, limit: limit + 1 });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const next =

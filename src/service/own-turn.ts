@@ -5,8 +5,8 @@
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/ports/turns.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { ownConversation, userOf } from './conversation-access.ts';
-import { actorOf } from './principal.ts';
+import { ownConversation } from './conversation-access.ts';
+import { actorOf, isOwner } from './principal.ts';
 import type { Principal } from './principal.ts';
 import { createRecordRefusal } from './record-refusal.ts';
 
@@ -47,7 +47,7 @@ export async function findTurn(
       ? await storage.turns.find({ tenant, turnId })
       : await storage.turns.get({ tenant, conversation, turnId });
   if (!row) return null;
-  if (row.user !== userOf(principal)) {
+  if (!isOwner(row, principal)) {
     await createRecordRefusal(storage.audit)({
       tenant,
       elicitationId: '',

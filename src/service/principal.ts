@@ -1,3 +1,5 @@
+import type { TurnOwner } from '../turn/turn.ts';
+
 /**
  * Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. An operator looks
  * after the turns of their tenant, and after the accounts that everybody in it shares; those who see contents may read what
@@ -14,10 +16,15 @@ export type Principal =
       seesContents?: true;
       actor?: ActingKey;
     }
-  | { kind: 'service'; tenant: string; keyId: string };
+  | ({ kind: 'service'; tenant: string } & CallingKey);
 
-export interface ActingKey {
+export interface CallingKey {
   keyId: string;
+  /** Whose key it is: it stays when the key is replaced. Null: the key was made before services had names. */
+  service: string | null;
+}
+
+export interface ActingKey extends CallingKey {
   /** It may accept approvals, too. */
   mayApprove: boolean;
 }
@@ -52,12 +59,29 @@ export function isDisplayName(text: string): boolean {
   return plain.test(text) && text.length <= 200;
 }
 
-/** Whose limit a request counts against; no two principals share one. */
+/** Who owns what the caller begins. */
+export function ownerOf(principal: Principal): Required<TurnOwner> {
+  const { tenant } = principal;
+  return principal.kind === 'user'
+    ? { tenant, user: principal.user, service: null }
+    : { tenant, user: null, service: principal.service };
+}
+
+export function isOwner(owned: TurnOwner, principal: Principal): boolean {
+  const { tenant, user, service } = ownerOf(principal);
+  return owned.tenant === tenant && owned.user === user && (owned.service ?? null) === service;
+}
+
+/** Whose limit a request counts against; no two principals share one. The keys of one service count as one caller. */
 export function rateLimitKey(principal: Principal): string {
   const { kind, tenant } = principal;
-  if (kind === 'service') return JSON.stringify([kind, tenant, principal.keyId]);
+  if (kind === 'service') return JSON.stringify([kind, tenant, callerOf(principal)]);
   const { user, actor } = principal;
-  return JSON.stringify([kind, tenant, user, ...(actor ? [actor.keyId] : [])]);
+  return JSON.stringify([kind, tenant, user, ...(actor ? [callerOf(actor)] : [])]);
+}
+
+function callerOf({ service, keyId }: CallingKey): string {
+  return service ?? keyId;
 }
 
 /** Who acted, for the audit; null for a service, which is nobody. */

@@ -4,7 +4,8 @@ import type { ConversationRow, ListedConversation, ToldTurn } from '../storage/p
 import { withImages } from '../storage/shown-images.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ConversationRef } from '../turn/turn.ts';
-import { ownConversation, userOf } from './conversation-access.ts';
+import { ownConversation } from './conversation-access.ts';
+import { ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 /** The last conversation of a page, in a list that begins with the one changed last. */
@@ -47,8 +48,7 @@ export async function listConversations(
   principal: Principal,
   { after, limit }: { after: ListPosition | null; limit: number },
 ): Promise<ConversationPage> {
-  const owner = { tenant: principal.tenant, user: userOf(principal) };
-  const rows = await storage.conversations.list(owner, { after, limit: limit + 1 });
+  const rows = await storage.conversations.list(ownerOf(principal), { after, limit: limit + 1 });
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   if (!last || rows.length <= limit) return { items, next: null };

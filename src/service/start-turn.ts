@@ -6,13 +6,14 @@ import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/ports/conversations.ts';
 import { beginTurn } from '../telemetry/traces/turn-spans.ts';
 import { handedOnTooOften } from '../turn/hops.ts';
-import { conversationNotFound, ownConversationIfAny, userOf } from './conversation-access.ts';
+import { conversationNotFound, ownConversationIfAny } from './conversation-access.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { identify } from './idempotency.ts';
 import { takeImages } from './images/take-images.ts';
 import type { TakenRequest } from './images/take-images.ts';
 import { toOwnTurn } from './own-turn.ts';
 import type { OwnTurn } from './own-turn.ts';
+import { ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 import type { StartWorkflow } from './start-workflow.ts';
 import type { TurnRequest } from './turn-request.ts';
@@ -28,7 +29,6 @@ export async function startTurn(
   principal: Principal,
   request: TurnRequest,
 ): Promise<OwnTurn> {
-  const { tenant } = principal;
   const { hops = 0 } = request;
   const { maxDepth } = config.delegation;
   if (hops > maxDepth)
@@ -46,11 +46,10 @@ export async function startTurn(
 
   const turnId = randomUUID();
   const turn: NewTurn = {
-    tenant,
+    ...ownerOf(principal),
     conversation,
     turnId,
     agent,
-    user: userOf(principal),
     capabilities: request.capabilities,
     clientMessageId,
     messages: newMessages(taken, turnId, clientMessageId),

@@ -25,6 +25,8 @@ export interface Delegation {
 export interface TurnOwner {
   tenant: string;
   user: string | null;
+  /** Without a user: the service whose API key called. Null: a key that was made before services had names. */
+  service?: string | null;
 }
 
 export interface Turn extends TurnRef {

@@ -35,7 +35,7 @@ export interface ApiUnderTest {
   stop(): Promise<void>;
 }
 
-/** `stranger` is a service of another tenant. */
+/** `service` is one of the name `reports`; `stranger` is a service of another tenant. */
 export type Who = 'alice' | 'bob' | 'service' | 'stranger';
 
 export const tenant = 'demo';
@@ -97,7 +97,7 @@ export async function startApi({
   const credentials = {
     alice: await demoToken(identity.issuer, 'alice'),
     bob: await demoToken(identity.issuer, 'bob'),
-    service: await createApiKey(storage, tenant),
+    service: await createApiKey(storage, tenant, null, { service: 'reports' }),
     stranger: await createApiKey(storage, 'another-tenant'),
   };
   const started = stack.move();

@@ -33,12 +33,14 @@ async function apiKey(...args: string[]): Promise<{ code: number; output: string
 }
 
 test('a key is made, seen with its maker and last use, and refused by a running process once it is revoked', async () => {
-  const made = await apiKey('--tenant', 'acme', '--by', 'carol');
+  const made = await apiKey('--tenant', 'acme', '--service', 'billing', '--by', 'carol');
   expect(made).toMatchObject({ code: 0, output: expect.stringMatching(/^ilk_\w{16}_\S{43}\n$/) });
   const key = made.output.trim();
   const id = key.split('_')[1] ?? '';
   const listed = () => apiKey('list', '--tenant', 'acme').then(({ output }) => output);
-  expect(await listed()).toMatch(new RegExp(`^${id}  acme  made .* by carol  not used  valid\n$`));
+  expect(await listed()).toMatch(
+    new RegExp(`^${id}  acme  service billing  made .* by carol  not used  valid\n$`),
+  );
   expect(await findApiKey(storage.apiKeys, key)).toMatchObject({ tenant: 'acme', id });
   expect(await listed()).toMatch(/ {2}used 20\S+ \S+ {2}valid/);
 

@@ -63,8 +63,8 @@ describe('keys', () => {
 test.each<[whose: string, principal: Principal]>([
   ['another user', { kind: 'user', tenant: 'acme', user: 'bob' }],
   ['the same name in another tenant', { kind: 'user', tenant: 'other', user: 'alice' }],
-  ['a program that acts for her', { ...alice, actor: { keyId: 'k', mayApprove: false } }],
-  ['a service', { kind: 'service', tenant: 'acme', keyId: 'alice' }],
+  ['a program that acts for her', { ...alice, actor: { keyId: 'k', service: 'k', mayApprove: false } }],
+  ['a service', { kind: 'service', tenant: 'acme', keyId: 'k', service: 'alice' }],
 ])('%s is refused', (_, principal) => {
   expect(opened(sealed, { principal, call })).toMatchObject({
     kind: 'refused',

@@ -47,7 +47,7 @@ test('a turn in a conversation of somebody else is refused as one that does not 
   for (const stranger of [
     person('bob', turn.tenant),
     person('alice', 'elsewhere'),
-    { kind: 'service', tenant: turn.tenant, keyId: 'k' } as const,
+    { kind: 'service', tenant: turn.tenant, keyId: 'k', service: 'billing' } as const,
   ])
     await expect(findTurn(storage, stranger, turn)).rejects.toMatchObject(refused);
   const alice = person('alice', turn.tenant);
@@ -65,7 +65,7 @@ test('a turn is found by its id alone, and only by its owner', async () => {
   for (const stranger of [
     person('bob', turn.tenant),
     person('alice', 'elsewhere'),
-    { kind: 'service', tenant: turn.tenant, keyId: 'k' } as const,
+    { kind: 'service', tenant: turn.tenant, keyId: 'k', service: 'billing' } as const,
   ])
     expect(await findTurn(storage, stranger, { turnId, address: '192.0.2.1' })).toBeNull();
   expect(await findTurn(storage, person('alice', turn.tenant), { turnId: 'none' })).toBeNull();

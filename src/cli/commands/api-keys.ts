@@ -17,6 +17,12 @@ export const create = defineCommand({
       description: 'whose conversations and accounts the service may use',
       required: true,
     },
+    service: {
+      type: 'string',
+      value: '<name>',
+      description:
+        'the service that it is for, whose other keys read the same conversations (one of its own)',
+    },
     'acts-for-users': { type: 'boolean', description: 'it may name the user it acts for' },
     'approves-for-users': {
       type: 'boolean',
@@ -25,12 +31,18 @@ export const create = defineCommand({
     by: { type: 'string', value: '<name>', description: 'who makes it, for the list (your user name)' },
   },
   details:
-    'A key that acts for users names one with each request (x-interlude-user) and is that user then: it reads and writes their conversations, uses their accounts, and is asked their questions. It never connects an account, and approves nothing unless it may.',
-  run: ({ tenant: given, by, 'acts-for-users': actsForUsers, 'approves-for-users': approvesForUsers }) => {
+    'Conversations belong to the service. To replace a key, make another one for the same service, then revoke the first; a key without --service is of a service named by its id. A key that acts for users names one with each request (x-interlude-user) and is that user then: it reads and writes their conversations, uses their accounts, and is asked their questions. It never connects an account, and approves nothing unless it may.',
+  run: ({
+    tenant: given,
+    service,
+    by,
+    'acts-for-users': actsForUsers,
+    'approves-for-users': approvesForUsers,
+  }) => {
     if (approvesForUsers && !actsForUsers)
       throw new UsageError('--approves-for-users goes with --acts-for-users.');
-    const rights = { actsForUsers, approvesForUsers };
-    return printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username, rights));
+    const more = { service, actsForUsers, approvesForUsers };
+    return printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username, more));
   },
 });
 
@@ -78,11 +90,18 @@ function describe(key: ApiKey): string {
   return [
     id,
     tenant,
+    ...serviceOf(key),
     `made ${timeOf(createdAt)}${createdBy === null ? '' : ` by ${createdBy}`}`,
     lastUsedAt === null ? 'not used' : `used ${timeOf(lastUsedAt)}`,
     revokedAt === null ? 'valid' : `revoked ${timeOf(revokedAt)}`,
     ...rightsOf(key),
   ].join('  ');
+}
+
+/** Most keys are of a service of their own. */
+function serviceOf({ id, service }: ApiKey): string[] {
+  if (service === null) return ['without a service'];
+  return service === id ? [] : [`service ${service}`];
 }
 
 function rightsOf({ actsForUsers, approvesForUsers }: ApiKey): string[] {

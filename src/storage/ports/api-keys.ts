@@ -1,5 +1,7 @@
 export interface ApiKeys {
-  create(key: Pick<ApiKey, 'id' | 'tenant' | 'hash' | 'createdBy'> & Partial<KeyRights>): Promise<void>;
+  create(
+    key: Pick<ApiKey, 'id' | 'tenant' | 'service' | 'hash' | 'createdBy'> & Partial<KeyRights>,
+  ): Promise<void>;
   get(id: string): Promise<ApiKey | null>;
   /** Of one tenant, or of all; revoked ones, too. */
   list(tenant: string | null): Promise<ApiKey[]>;
@@ -20,6 +22,8 @@ export interface KeyRights {
 export interface ApiKey extends KeyRights {
   id: string;
   tenant: string;
+  /** Whose key it is; keys of one service replace each other. Null: made before services had names. */
+  service: string | null;
   hash: string;
   /** Who made it, as that person's machine says; null for older ones. */
   createdBy: string | null;

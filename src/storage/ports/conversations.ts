@@ -2,8 +2,7 @@ import type { LogEntry } from '../../turn/event.ts';
 import type { LeftOut } from '../../turn/left-out.ts';
 import type { ConversationRef, TurnOwner, TurnRef } from '../../turn/turn.ts';
 
-export interface ConversationRow extends ConversationRef {
-  user: string | null;
+export interface ConversationRow extends ConversationRef, TurnOwner {
   agent: string;
   createdAt: number;
   /** When something was last written to it. */

@@ -14,7 +14,7 @@ import type { ConversationRow, StoredMessage } from './conversations.ts';
 import type { ToolCallRow, CallResult } from './tool-calls.ts';
 import type { ElicitationRow } from './elicitations.ts';
 
-export interface TurnRow extends Turn {
+export interface TurnRow extends Turn, TurnOwner {
   status: TurnStatus;
   /** The id the client gave its message; the same id twice joins the first turn. */
   clientMessageId: string;
@@ -27,7 +27,7 @@ export interface TurnRow extends Turn {
   usage: Usage | null;
 }
 
-export interface NewTurn extends Turn {
+export interface NewTurn extends Turn, TurnOwner {
   clientMessageId: string;
   /** What the turn starts with: normally one user message; the whole history for a conversation that is new. */
   messages: Omit<StoredMessage, 'turnId'>[];

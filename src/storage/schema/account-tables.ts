@@ -78,6 +78,7 @@ export interface AccountTables {
   api_keys: {
     id: string;
     tenant: string;
+    service: string | null;
     hash: string;
     created_by: string | null;
     last_used_at: number | null;

@@ -11,6 +11,8 @@ export interface TurnTables {
     tenant: string;
     conversation: string;
     user_id: string | null;
+    /** Without a user: whose it is; null: made by a key without a named service. */
+    service: string | null;
     agent: string;
     /** Counters of the log and of the messages; whoever writes takes numbers here and so waits in line. */
     last_seq: number;
@@ -24,6 +26,8 @@ export interface TurnTables {
     tenant: string;
     conversation: string;
     user_id: string | null;
+    /** As of its conversation. */
+    service: string | null;
     agent: string;
     capabilities: string;
     status: TurnStatus;

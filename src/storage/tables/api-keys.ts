@@ -5,12 +5,13 @@ import type { Tables } from '../schema.ts';
 
 export function createApiKeys({ query, now }: Database): ApiKeys {
   return {
-    async create({ id, tenant, hash, createdBy, actsForUsers = false, approvesForUsers = false }) {
+    async create({ id, tenant, service, hash, createdBy, actsForUsers = false, approvesForUsers = false }) {
       await query
         .insertInto('api_keys')
         .values({
           id,
           tenant,
+          service,
           hash,
           created_by: createdBy,
           created_at: now(),
@@ -53,6 +54,7 @@ function toApiKey(row: Selectable<Tables['api_keys']>): ApiKey {
   return {
     id: row.id,
     tenant: row.tenant,
+    service: row.service,
     hash: row.hash,
     createdBy: row.created_by,
     createdAt: row.created_at,

@@ -11,7 +11,7 @@ import { toLogEntry } from '../log/turn-log.ts';
 
 export function createConversations({ query }: Database): Conversations {
   return {
-    async list({ tenant, user }, { after, limit }) {
+    async list({ tenant, user, service = null }, { after, limit }) {
       const rows = await query
         .selectFrom('conversations')
         .select(conversationColumns)
@@ -28,6 +28,7 @@ export function createConversations({ query }: Database): Conversations {
         )
         .where('tenant', '=', tenant)
         .where('user_id', user === null ? 'is' : '=', user)
+        .where('service', service === null ? 'is' : '=', service)
         .$if(after !== null, (older) =>
           older.where(
             sql<boolean>`(updated_at, conversation) < (${after?.updatedAt ?? 0}, ${after?.conversation ?? ''})`,

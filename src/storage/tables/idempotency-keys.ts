@@ -44,11 +44,12 @@ export function createIdempotencyKeys({ query, now }: Database): IdempotencyKeys
   };
 }
 
-function rowOf({ tenant, user, key, fingerprint, conversation, clientMessageId }: KeyUse) {
+function rowOf({ tenant, user, service, key, fingerprint, conversation, clientMessageId }: KeyUse) {
   return {
     tenant,
     user_id: user ?? '',
-    key,
+    // The names of services have no spaces.
+    key: service ? `service ${service} ${key}` : key,
     fingerprint,
     conversation,
     client_message_id: clientMessageId,

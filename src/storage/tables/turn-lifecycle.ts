@@ -56,9 +56,11 @@ export async function prepareTurn(
   { turn, replacing, deployment }: Preparing,
   now: number,
 ): Promise<Preparation> {
-  const { tenant, conversation, turnId, user, agent, clientMessageId } = turn;
+  const { tenant, conversation, turnId, user, service = null, agent, clientMessageId } = turn;
+  const isForeign = (row: { user_id: string | null; service: string | null }) =>
+    row.user_id !== user || row.service !== service;
   const before = await turnsBeside(write, turn);
-  if (before.some((row) => row.user_id !== user)) throw new NotPrepared({ kind: 'foreign-conversation' });
+  if (before.some(isForeign)) throw new NotPrepared({ kind: 'foreign-conversation' });
   const own = before.find((row) => row.turn_id === turnId);
   if (own) return { buildId: own.build_id ?? routedByTemporal };
   const known = before.find((row) => row.client_message_id === clientMessageId);
@@ -67,12 +69,13 @@ export async function prepareTurn(
   const replaced = live && (await makeRoom(write, live, replacing, now));
 
   // The update changes nothing; it locks the row, so that no other turn is prepared or withdrawn meanwhile.
-  const { user_id: owner } = await write
+  const owner = await write
     .insertInto('conversations')
     .values({
       tenant,
       conversation,
       user_id: user,
+      service,
       agent,
       last_seq: 0,
       last_position: 0,
@@ -84,9 +87,9 @@ export async function prepareTurn(
         .columns(['tenant', 'conversation'])
         .doUpdateSet((row) => ({ created_at: row.ref('conversations.created_at') })),
     )
-    .returning('user_id')
+    .returning(['user_id', 'service'])
     .executeTakeFirstOrThrow();
-  if (owner !== user) throw new NotPrepared({ kind: 'foreign-conversation' });
+  if (isForeign(owner)) throw new NotPrepared({ kind: 'foreign-conversation' });
   const beside = await turnsBeside(write, turn);
   if (beside.some((row) => !isOver(row.status) || row.client_message_id === clientMessageId))
     throw new StartOver();
@@ -98,6 +101,7 @@ export async function prepareTurn(
       tenant,
       conversation,
       user_id: user,
+      service,
       agent,
       capabilities: JSON.stringify(turn.capabilities),
       status: 'starting',

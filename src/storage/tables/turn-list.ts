@@ -9,12 +9,13 @@ const changedAt = sql<number>`coalesce(ended_at, created_at)`;
 
 export async function listTurns(
   query: Database['query'],
-  { tenant, user }: TurnOwner,
+  { tenant, user, service = null }: TurnOwner,
   { agent, conversation, statuses, since }: TurnFilter,
   { after, limit }: { after: TurnPosition | null; limit: number },
 ): Promise<{ rows: TurnRow[]; total: number }> {
   const matching = selectTurns(query, { tenant, ...(conversation !== undefined && { conversation }) })
     .where('user_id', user === null ? 'is' : '=', user)
+    .where('service', service === null ? 'is' : '=', service)
     .where('agent', '=', agent)
     .$if(statuses !== undefined, (turns) => turns.where('status', 'in', statuses ?? []))
     .$if(since !== undefined, (turns) => turns.where(changedAt, '>=', since ?? 0));

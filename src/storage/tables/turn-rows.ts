@@ -29,6 +29,7 @@ export function toTurn(row: Row): TurnRow {
     turnId: row.turn_id,
     agent: row.agent,
     user: row.user_id,
+    service: row.service,
     capabilities: fromJson(row.capabilities),
     status: row.status,
     clientMessageId: row.client_message_id,

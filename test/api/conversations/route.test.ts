@@ -4,6 +4,7 @@ import { ConversationListSchema, ConversationMessagesSchema } from '../../../src
 import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
 import type { NewTurn } from '../../../src/storage/ports/turns.ts';
 import type { TurnEndStatus } from '../../../src/turn/turn.ts';
+import { createApiKey } from '../../../src/service/api-keys.ts';
 import { ask, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { patient } from '../../storage/contract/fixtures.ts';
@@ -108,7 +109,15 @@ describe('the list of conversations', () => {
       ['four', 'alice', false],
     ];
     for (const [name, user, ends] of turns) {
-      const turn = { ...row, conversation: name, turnId: `turn-${name}`, user, clientMessageId: 'm1' };
+      const service = user === null ? 'reports' : null;
+      const turn = {
+        ...row,
+        conversation: name,
+        turnId: `turn-${name}`,
+        user,
+        service,
+        clientMessageId: 'm1',
+      };
       await other.storage.turns.prepare(turn, patient);
       await other.storage.turns.begin(turn);
       if (ends) await other.storage.turns.end(turn, 'completed');
@@ -312,4 +321,60 @@ test('the contract describes all of it', async () => {
   expect(Object.keys(components.schemas)).toEqual(
     expect.arrayContaining(['Conversation', 'ConversationMessages', 'Operation', 'StreamEvent', 'UiMessage']),
   );
+});
+
+describe('conversations of services', () => {
+  const billing = { user: null, service: 'billing' };
+  const of = async (key: string, path: string, method: 'GET' | 'POST' = 'GET') => {
+    return api.app.inject({ method, url: path, headers: { authorization: `Bearer ${key}` } });
+  };
+  const idsOf = async (key: string) =>
+    (await of(key, '/run/v1/conversations')).json<{ items: { id: string }[] }>().items.map(({ id }) => id);
+
+  test('belong to all keys of the service that began them, also to those that replace the first', async () => {
+    const first = await createApiKey(api.storage, tenant, null, { service: 'billing' });
+    const second = await createApiKey(api.storage, tenant, null, { service: 'billing' });
+    await begin('bills', 'turn-of-bills', billing);
+    await api.storage.apiKeys.revoke(first.split('_')[1] ?? '');
+    expect(await idsOf(second)).toEqual(['bills']);
+    expect((await of(second, '/run/v1/conversations/bills')).statusCode).toBe(200);
+  });
+
+  test('are those of no other key of the tenant, and look as if there were none', async () => {
+    await begin('bills-too', 'turn-of-bills-too', billing);
+    const others = [
+      await createApiKey(api.storage, tenant, null, { service: 'audits' }),
+      await createApiKey(api.storage, tenant),
+    ];
+    for (const key of others) {
+      expect(await idsOf(key)).toEqual([]);
+      for (const [method, path] of [
+        ['GET', '/run/v1/conversations/bills-too'],
+        ['GET', '/run/v1/conversations/bills-too/events'],
+        ['GET', '/run/v1/conversations/bills-too/elicitations'],
+        ['GET', '/run/api/chat/bills-too/stream'],
+        ['POST', '/run/api/chat/bills-too/cancel'],
+      ] as const) {
+        const refused = await of(key, path, method);
+        expect([path, refused.statusCode, refused.json().code]).toEqual([
+          path,
+          404,
+          'conversation_not_found',
+        ]);
+      }
+      const message = { id: 'bills-too', messages: [{ role: 'user', parts: userText('Go on') }] };
+      const posted = await api.app.inject({
+        method: 'POST',
+        url: '/run/api/chat',
+        payload: message,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      expect(posted.json()).toMatchObject({ code: 'conversation_not_found' });
+    }
+  });
+
+  test('a name that a key may not have is refused', async () => {
+    for (const service of ['', 'two words', 'a'.repeat(65), 'ä'])
+      await expect(createApiKey(api.storage, tenant, null, { service })).rejects.toThrow('1–64 letters');
+  });
 });

@@ -49,12 +49,19 @@ export function conversationsContract(subject: () => Subject): void {
       const { tenant } = alice;
       await begunTurn(storage, { ...alice, conversation: 'hers' });
       await begunTurn(storage, { tenant, user: 'bob', conversation: 'his' });
-      await begunTurn(storage, { tenant, user: null, conversation: "a service's" });
+      const [billing, reports] = ['billing', 'reports'].map((service) => ({ tenant, user: null, service }));
+      await begunTurn(storage, { ...billing, conversation: "a service's" });
+      await begunTurn(storage, { ...reports, conversation: "another service's" });
+      await begunTurn(storage, { tenant, user: null, conversation: 'of no service' });
       await begunTurn(storage, { ...owner(), conversation: 'elsewhere' });
       const page = { after: null, limit: 10 };
       expect(names(await storage.conversations.list(alice, page))).toEqual(['hers']);
       expect(names(await storage.conversations.list({ tenant, user: 'bob' }, page))).toEqual(['his']);
-      expect(names(await storage.conversations.list({ tenant, user: null }, page))).toEqual(["a service's"]);
+      const ofBilling = await storage.conversations.list({ tenant, user: null, service: 'billing' }, page);
+      expect(names(ofBilling)).toEqual(["a service's"]);
+      expect(names(await storage.conversations.list({ tenant, user: null }, page))).toEqual([
+        'of no service',
+      ]);
       expect(await storage.conversations.list(owner(null), page)).toEqual([]);
     });
 

@@ -57,8 +57,14 @@ export function recordsContract(subject: () => Subject): void {
       expect(both[0]).toEqual(both[1]);
       expect([use, later]).toContainEqual(both[0]);
       expect(await storage.idempotencyKeys.claim(later)).toEqual(both[0]);
-      // Other people's keys are their own, and so is a service's.
-      for (const owner of [{ user: 'bob' }, { user: null }, { tenant: 'other' }]) {
+      // Each user and each service has keys of their own.
+      for (const owner of [
+        { user: 'bob' },
+        { user: null },
+        { user: null, service: 'billing' },
+        { user: null, service: 'reports' },
+        { tenant: 'other' },
+      ]) {
         const theirs = { ...later, ...owner };
         expect(await storage.idempotencyKeys.claim(theirs)).toEqual(theirs);
       }
@@ -99,7 +105,7 @@ export function recordsContract(subject: () => Subject): void {
 
     test('an API key is found by its id', async () => {
       const { storage } = subject();
-      const key = { id: randomUUID(), tenant: 'acme', hash: 'hash', createdBy: 'carol' };
+      const key = { id: randomUUID(), tenant: 'acme', service: 'billing', hash: 'hash', createdBy: 'carol' };
       await storage.apiKeys.create(key);
       expect(await storage.apiKeys.get(key.id)).toMatchObject({ ...key, lastUsedAt: null, revokedAt: null });
       expect(await storage.apiKeys.get('unknown')).toBeNull();
@@ -110,7 +116,8 @@ export function recordsContract(subject: () => Subject): void {
       const { storage, other } = subject();
       const tenant = randomUUID();
       const ids = [randomUUID(), randomUUID()];
-      for (const id of ids) await storage.apiKeys.create({ id, tenant, hash: 'hash', createdBy: null });
+      for (const id of ids)
+        await storage.apiKeys.create({ id, tenant, service: id, hash: 'hash', createdBy: null });
       await storage.apiKeys.used(ids[0]!);
       expect(await other.apiKeys.revoke(ids[0]!)).toBe(true);
       const revoked = await storage.apiKeys.get(ids[0]!);

@@ -23,6 +23,7 @@ export function turnsContract(subject: () => Subject): void {
       const { messages: _, ...row } = turn;
       expect(await storage.turns.live(turn)).toEqual({
         ...row,
+        service: null,
         status: 'running',
         createdAt: expect.any(Number),
         endingAt: null,
@@ -93,6 +94,12 @@ export function turnsContract(subject: () => Subject): void {
         expect(await storage.turns.prepare(foreign, ending)).toEqual({ kind: 'foreign-conversation' });
         expect(await storage.turns.get(foreign)).toBeNull();
       }
+      const services = await begunTurn(storage, { tenant, user: null, service: 'billing' });
+      for (const service of ['reports', null]) {
+        const foreign = newTurn({ tenant, conversation: services.conversation, user: null, service });
+        expect(await storage.turns.prepare(foreign, ending)).toEqual({ kind: 'foreign-conversation' });
+      }
+      expect(await storage.turns.conversation(services)).toMatchObject({ user: null, service: 'billing' });
       expect(await storage.turns.conversation(turn)).toMatchObject({ user: 'alice', agent: 'assistant' });
       expect(await storage.turns.prepare(newTurn({ conversation, user: 'bob' }), ending)).toEqual({
         kind: 'prepared',
