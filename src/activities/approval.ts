@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
+import { digestOf } from '../credentials/sealing/canonical-json.ts';
 import { isDigestOf, sealDigest } from '../credentials/sealing/sealed-digest.ts';
 import { isShowable, ownTool, shownArguments } from '../elicitation/approval.ts';
 import type { ApprovalDetails } from '../elicitation/approval.ts';
@@ -20,6 +21,7 @@ import type { ApprovalRefusal } from '../elicitation/approval-wording.ts';
 import { canPresent } from '../elicitation/capabilities.ts';
 import { identityOf } from '../remote/server-name.ts';
 import type { ElicitationRow, TimedQuestion } from '../storage/ports/elicitations.ts';
+import type { CatalogueTool } from '../storage/ports/tool-catalogue.ts';
 import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { Storage } from '../storage/storage.ts';
 import { aboutTurn } from '../telemetry/events.ts';
@@ -47,7 +49,12 @@ export interface ApprovedCall {
   turn: Turn;
   call: ToolCallRow;
   /** Absent for a tool in TypeScript, whose name is that of the call. */
-  at?: { server: ServerConfig; tool: string };
+  at?: {
+    server: ServerConfig;
+    tool: string;
+    /** As the server listed it; absent where it has not, or is an agent, which the agents file describes. */
+    listed: CatalogueTool | undefined;
+  };
 }
 
 export type Approval =
@@ -93,7 +100,7 @@ export async function approvalOf(
     if (!asked) return { kind: 'over' };
   }
   const { question } = asked;
-  const approval = given ?? { elicitationId: question.id, digest: digestOf(parts, approved) };
+  const approval = given ?? { elicitationId: question.id, digest: sealedDigestOf(parts, approved) };
   switch (question.status) {
     case 'pending':
       return asksOf([asked], approval) ?? { kind: 'over' };
@@ -205,7 +212,7 @@ export function isApproval({ request }: Pick<ElicitationRow, 'request'>): boolea
   return request.context.trigger === 'approval';
 }
 
-function digestOf({ keys }: Pick<ApprovalParts, 'keys'>, approved: ApprovedCall): string {
+function sealedDigestOf({ keys }: Pick<ApprovalParts, 'keys'>, approved: ApprovedCall): string {
   const { turn, call } = approved;
   return sealDigest(keys, { turnId: turn.turnId, toolCallId: call.toolCallId }, subjectOf(approved));
 }
@@ -217,7 +224,16 @@ function subjectOf({ turn, call, at }: ApprovedCall): unknown {
   return { server: server.name, place: identityOf(server), tool, arguments: call.input };
 }
 
+/** A tool of the agent's own is the team's code, and keeps what is remembered of it from version to version. */
 function rememberedAs({ turn, call, at }: ApprovedCall) {
-  if (!at) return ownTool(turn.agent, call.toolName);
-  return { server: at.server.name, place: identityOf(at.server), tool: at.tool };
+  if (!at) return { ...ownTool(turn.agent, call.toolName), definition: '' };
+  const { server, tool, listed } = at;
+  return { server: server.name, place: identityOf(server), tool, definition: definitionOf(listed) };
+}
+
+/** The same for a tool that its server describes in the same way. */
+export function definitionOf(listed: CatalogueTool | undefined): string {
+  if (!listed) return '';
+  const { title = null, description = null, inputSchema, annotations = null } = listed;
+  return digestOf([title, description, inputSchema, annotations]);
 }

@@ -1,6 +1,7 @@
 /** A server that wants another credential between two rounds: the account is connected first, then the answers go out. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { definitionOf } from '../../src/activities/approval.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { identityOf } from '../../src/remote/server-name.ts';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
@@ -66,6 +67,7 @@ const inAdvance = () => ({
   server: 'asking',
   place: identityOf({ url: setup.server.url } as ServerConfig),
   tool: 'ask',
+  definition: definitionOf({ name: 'ask', inputSchema: { type: 'object' }, annotations: {} }),
   conversation: null,
 });
 beforeAll(() => setup.service.storage.approvals.remember(inAdvance()));

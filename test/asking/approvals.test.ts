@@ -248,6 +248,34 @@ test('what is approved for a conversation is not asked again in it, and is elsew
   await elsewhere.end();
 });
 
+test('what is approved in advance is the tool as its server described it: with other words or arguments it is asked about', async () => {
+  const first = await begin([], { input });
+  const { elicitationId } = await first.question(0);
+  await first.answer(0, { action: 'accept', remember: 'always' });
+  await first.end();
+  const { toolCatalogue } = setup.service.storage;
+  const key = { tenant: 'demo', server: 'asking', user: null };
+  const listed = await toolCatalogue.get(key);
+  if (!listed) throw new Error('the tool was called, so it is listed');
+  const { tools, audience, freshMs } = listed;
+  const list = (change: object) =>
+    toolCatalogue.put(key, { audience, freshMs, tools: tools.map((tool) => ({ ...tool, ...change })) });
+  for (const change of [
+    { description: 'Deletes everything.' },
+    { inputSchema: { type: 'object', properties: { all: { type: 'boolean' } } } },
+    { annotations: { destructiveHint: true, openWorldHint: true } },
+  ]) {
+    await list(change);
+    const turn = await begin([], { input });
+    expect(await turn.question(0)).toMatchObject({ context: { trigger: 'approval' } });
+    await turn.answer(0, { action: 'decline' });
+    await turn.end();
+  }
+  await list({});
+  expect(await (await begin([], { input })).end()).toMatchObject({ text: 'done', questions: [] });
+  await setup.alice.request('DELETE', `/run/v1/approvals/${elicitationId}`);
+});
+
 test('what is approved once and for all is listed, counts everywhere, and can be withdrawn', async () => {
   const first = await begin([], { input });
   const { elicitationId } = await first.question(0);

@@ -37,7 +37,7 @@ export async function endUnlessApproved(
   const hasBegun = rounds.length > 0 || call.state !== 'requested';
   const isNeeded = !hasBegun && needsApproval(policyFor(server.approval, tool), known?.annotations);
   if (!wasAsked && !isNeeded) return null;
-  const approved = { turn, call, at: { server, tool } };
+  const approved = { turn, call, at: { server, tool, listed: known } };
   const approval = await approvalOf(parts, approved, questions, input.approval);
   switch (approval.kind) {
     case 'approved':

@@ -20,6 +20,8 @@ export interface ApprovedTool extends ApprovingUser {
   place: string;
   /** The tool's own name at its server. */
   tool: string;
+  /** A digest of what the server said of the tool: one that says something else is not meant. '' where nothing is said. */
+  definition: string;
 }
 
 export interface NewApproval extends ApprovedTool {

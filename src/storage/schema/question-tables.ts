@@ -82,6 +82,8 @@ export interface QuestionTables {
     server: string;
     place: string;
     tool: string;
+    /** Null where an earlier release wrote the row: it counts for no call. */
+    definition: string | null;
     /** Empty for all of them. */
     conversation: string;
     created_at: number;

@@ -13,7 +13,7 @@ export function createApprovals({ query, now }: Database): Approvals {
       .where('withdrawn_at', 'is', null);
 
   return {
-    async remember({ id, tenant, user, server, place, tool, conversation }) {
+    async remember({ id, tenant, user, server, place, tool, definition, conversation }) {
       await query
         .insertInto('approvals')
         .values({
@@ -23,6 +23,7 @@ export function createApprovals({ query, now }: Database): Approvals {
           server,
           place,
           tool,
+          definition,
           conversation: conversation ?? everywhere,
           created_at: now(),
           withdrawn_at: null,
@@ -30,11 +31,12 @@ export function createApprovals({ query, now }: Database): Approvals {
         .onConflict((same) => same.column('id').doNothing())
         .execute();
     },
-    async isRemembered({ server, place, tool, conversation, ...user }) {
+    async isRemembered({ server, place, tool, definition, conversation, ...user }) {
       const row = await inForce(user)
         .where('server', '=', server)
         .where('place', '=', place)
         .where('tool', '=', tool)
+        .where('definition', '=', definition)
         .where('conversation', 'in', [everywhere, conversation])
         .limit(1)
         .executeTakeFirst();
@@ -75,6 +77,7 @@ function keyOf({ server, place, tool, conversation }: Row): string {
 
 function toApproval(row: Row): RememberedApproval {
   const { id, tenant, user_id: user, server, place, tool, conversation, created_at: createdAt } = row;
+  const definition = row.definition ?? '';
   const where = conversation === everywhere ? null : conversation;
-  return { id, tenant, user, server, place, tool, conversation: where, createdAt };
+  return { id, tenant, user, server, place, tool, definition, conversation: where, createdAt };
 }

@@ -9,6 +9,7 @@ const approved = {
   server: 'tracker',
   place: 'tracker.example',
   tool: 'delete_issue',
+  definition: '',
 };
 
 async function openAs(publicUrl: string, user: string) {

@@ -74,7 +74,7 @@ const preparations: Record<string, Prepare> = {
   async withdrawApproval(call) {
     const id = randomUUID();
     const whose = { id, tenant: 'demo', user: 'alice', conversation: null };
-    const tool = { server: 'tracker', place: 'tracker.example', tool: 'delete_issue' };
+    const tool = { server: 'tracker', place: 'tracker.example', tool: 'delete_issue', definition: '' };
     await service.storage.approvals.remember({ ...whose, ...tool });
     call.path = { approval: id };
   },

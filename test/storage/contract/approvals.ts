@@ -5,10 +5,10 @@ import type { Subject } from '../contract.ts';
 export function approvalsContract(subject: () => Subject): void {
   describe('remembered approvals', () => {
     const someone = () => ({ tenant: 'acme', user: randomUUID() });
-    const tool = { server: 'wiki', place: 'wiki.example', tool: 'erase' };
+    const tool = { server: 'wiki', place: 'wiki.example', tool: 'erase', definition: 'as listed' };
     const remembered = { createdAt: expect.any(Number) as number };
 
-    test('hold for one user, one tool and one place, in one conversation or in all', async () => {
+    test('hold for one user, one tool as it was described and one place, in one conversation or in all', async () => {
       const { storage, other } = subject();
       const user = someone();
       await storage.approvals.remember({ ...user, ...tool, id: randomUUID(), conversation: 'c1' });
@@ -21,6 +21,7 @@ export function approvalsContract(subject: () => Subject): void {
         { server: 'other' },
         { place: 'elsewhere.example' },
         { tool: 'read' },
+        { definition: 'as listed today' },
       ])
         expect(await other.approvals.isRemembered({ ...call, ...change }), JSON.stringify(change)).toBe(
           false,
