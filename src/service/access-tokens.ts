@@ -53,6 +53,12 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
   };
 }
 
+/** Until when a token that was verified is accepted, in epoch milliseconds. */
+export function validUntil(token: string): number {
+  const { exp = 0 } = decodeJwt(token);
+  return (exp + clockToleranceSeconds) * 1_000;
+}
+
 /** What else issuers sign for the same audience: an answer to a login, or news of one. */
 const otherTypes = new Set(['logout+jwt', 'secevent+jwt', 'token-introspection+jwt', 'dpop+jwt']);
 const otherClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];

@@ -1,6 +1,7 @@
 /** Reads who is calling from a request's headers; `service/authenticate.ts` decides whether it is so. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { validUntil } from '../../service/access-tokens.ts';
 import { userHeader } from '../../service/authenticate.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
@@ -33,30 +34,36 @@ export function requirePrincipal(
   fastify.decorateRequest('principal');
   fastify.addHook('onRequest', async (request, reply) => {
     const { ip, routeOptions } = request;
-    refusals.check(ip);
+    const tooMany = refusals.refusalOf(ip);
+    const refuse = (problem: Error): never => {
+      if (tooMany) throw tooMany;
+      refusals.count(ip);
+      throw problem;
+    };
     const { resource } = routeOptions.config;
     const metadata = resource === undefined ? undefined : metadataUrl(names.publicUrl, resource);
     const bearer = bearerOf(request);
-    if (bearer.kind === 'missing') {
-      refusals.count(ip);
-      throw unauthenticated(bearer.words, { metadata });
-    }
+    if (bearer.kind === 'missing') return refuse(unauthenticated(bearer.words, { metadata }));
     const presented = {
       bearer: bearer.token,
       audiences: audiencesOf(names, resource),
       // Sent twice, Node joins it with a comma, which no name has.
       forUser: request.headers[userHeader]?.toString(),
       address: ip,
+      isRecorded: tooMany === null,
     };
     try {
       request.principal = await authenticate(presented);
-      if (isOfKey(request.principal)) hangUpWhenRevoked(reply.raw, () => authenticate(presented), recheckMs);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      if (error.code === 'unauthenticated' || error.code === 'cannot_act_for_users') refusals.count(ip);
-      if (error.code !== 'unauthenticated') throw error;
-      throw unauthenticated(error.message, { reason: 'invalid_token', metadata });
+      const { code, message } = error;
+      if (code === 'unauthenticated')
+        return refuse(unauthenticated(message, { reason: 'invalid_token', metadata }));
+      if (code === 'cannot_act_for_users') return refuse(error);
+      throw error;
     }
+    if (isOfKey(request.principal)) hangUpWhenRevoked(reply.raw, () => authenticate(presented), recheckMs);
+    else if (request.method === 'GET') hangUpWhenExpired(reply.raw, validUntil(bearer.token));
   });
 }
 
@@ -64,7 +71,7 @@ function isOfKey(principal: Principal): boolean {
   return principal.kind === 'service' || principal.actor !== undefined;
 }
 
-/** A stream may stay open for days; a key that was revoked reads on no longer than until the next look. */
+/** A stream may stay open for days; the key is checked again and again, so that a revoked one does not read on. */
 function hangUpWhenRevoked(response: ServerResponse, look: () => Promise<unknown>, everyMs: number): void {
   const looking = setInterval(() => {
     look().catch((error: unknown) => {
@@ -73,6 +80,25 @@ function hangUpWhenRevoked(response: ServerResponse, look: () => Promise<unknown
     });
   }, everyMs);
   response.once('close', () => clearInterval(looking));
+}
+
+/** The longest that Node's timers take. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * A feed stays open for as long as its reader likes, so it ends with the token. The response to what was posted ends with its
+ * turn, and was authorised when it began.
+ */
+function hangUpWhenExpired(response: ServerResponse, at: number): void {
+  const expiring = setTimeout(
+    () => {
+      // What is still being prepared is no stream.
+      if (response.headersSent) response.destroy();
+    },
+    Math.min(at - Date.now(), longestTimerMs),
+  );
+  expiring.unref();
+  response.once('close', () => clearTimeout(expiring));
 }
 
 type Bearer = { kind: 'given'; token: string } | { kind: 'missing'; words: string };

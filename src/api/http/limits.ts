@@ -7,8 +7,8 @@ import { rateLimitKey } from '../../service/principal.ts';
 import type { Principal } from '../../service/principal.ts';
 
 export interface RefusalLimit {
-  /** Throws a `rate_limited` when this address has been refused too often of late. */
-  check(address: string): void;
+  /** A `rate_limited` when this address has been refused too often of late. */
+  refusalOf(address: string): ProblemError | null;
   count(address: string): void;
 }
 
@@ -19,8 +19,8 @@ const maxNames = 10_000;
 const usersPerKey = 10;
 
 /**
- * Over `max` refusals within a minute, nothing an address presents is looked at for the rest of it. Only refusals are
- * counted: one address may stand for all users of a product.
+ * Over `max` refusals within a minute, further ones of the address are answered as `rate_limited` and no longer recorded.
+ * A valid token or key always passes: other people share the address, or the program that calls for all of them.
  */
 export function createRefusalLimit(max: number, now: () => number = () => performance.now()): RefusalLimit {
   return createWindowLimit({ max, words: 'Too many of your tokens and keys were refused.', now });
@@ -102,10 +102,6 @@ function createWindowLimit({ max, words, now }: WindowLimit) {
   };
   return {
     refusalOf,
-    check(name: string) {
-      const refusal = refusalOf(name);
-      if (refusal) throw refusal;
-    },
     count(name: string) {
       const entry = entryOf(name) ?? { times: 0, until: now() + windowMs };
       counted.delete(name);

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -225,6 +226,31 @@ test('a token for another audience enters the audit under its user; one that nob
   expect(audit.filter(({ actor }) => actor === 'carol')).toMatchObject([
     { action: 'refused', tenant: 'demo', detail: 'token for another audience', address: '127.0.0.1' },
   ]);
+  await api.close();
+  await issuer.stop();
+});
+
+test('a feed ends when its token expires; the response to what was posted ends with its turn', async () => {
+  const issuer = await startIssuer();
+  const api = apiFor(issuer.issuer);
+  const posted = Promise.withResolvers<ServerResponse>();
+  const begin = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+  api.get('/feed', (_, reply) => void begin(reply.hijack().raw));
+  api.post('/turn', (_, reply) => {
+    begin(reply.hijack().raw);
+    posted.resolve(reply.raw);
+  });
+  const base = await api.listen({ port: 0, host: '127.0.0.1' });
+  // Clocks may differ by five seconds, so that it is accepted for two more.
+  const headers = { authorization: `Bearer ${await issuer.sign({ exp: inSeconds(-3) })}` };
+  const turn = await fetch(`${base}/turn`, { method: 'POST', headers });
+  const feed = await fetch(`${base}/feed`, { headers });
+  expect([turn.status, feed.status]).toEqual([200, 200]);
+  await expect(feed.text()).rejects.toThrow('terminated');
+  (await posted.promise).end('data: done\n\n');
+  expect(await turn.text()).toContain('data: done');
+  expect((await fetch(`${base}/feed`, { headers })).status).toBe(401);
   await api.close();
   await issuer.stop();
 });
