@@ -58,6 +58,16 @@ const cases: [what: string, sent: Sent, told: { status: number; code: number; id
     { headers: { origin: 'https://other.example' } },
     { status: 403, code: -32000, id: null },
   ],
+  [
+    'a page of another machine, named by its address',
+    { headers: { origin: 'http://203.0.113.7:3000' } },
+    { status: 403, code: -32000, id: null },
+  ],
+  [
+    'the same, by IPv6',
+    { headers: { origin: 'http://[2001:db8::7]' } },
+    { status: 403, code: -32000, id: null },
+  ],
   ['a page without an origin', { headers: { origin: 'null' } }, { status: 403, code: -32000, id: null }],
   ['another name in Host', { headers: { host: 'other.example' } }, { status: 421, code: -32000, id: null }],
   [
@@ -120,8 +130,26 @@ test.each(cases)('%s', async (_, sent, { status, code, id }) => {
 
 test('pages of the operator and of this machine may call', async () => {
   const headers = await openSession();
-  for (const origin of ['https://pages.example', 'http://localhost:6274', 'http://127.0.0.1:3000'])
+  for (const origin of [
+    'https://pages.example',
+    'http://localhost:6274',
+    'http://127.0.0.1:3000',
+    'http://[::1]:6274',
+  ])
     expect((await send({ headers: { ...headers, origin } })).statusCode).toBe(200);
+});
+
+test('a streamed result is kept by no cache', async () => {
+  const params = { name: 'list_my_questions', arguments: {}, _meta: modernMeta };
+  const response = await send({
+    headers: { ...modern, 'mcp-method': 'tools/call', 'mcp-name': 'list_my_questions' },
+    payload: { ...ping, method: 'tools/call', params },
+  });
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
 });
 
 test('a session of somebody else is refused like one that there is not, under the id of the request', async () => {

@@ -84,6 +84,8 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   logAccess(app, { logger, level: parts.accessLog ?? 'info' });
   answerWithProblems(app);
+  // A browser takes no response for another type than it names.
+  app.addHook('onRequest', async (_, reply) => void reply.header('x-content-type-options', 'nosniff'));
   refuseUnknownHosts(app, config.http);
   refuseWhileApart(app, service);
   describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
@@ -93,6 +95,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     const api = withSchemas(fastify);
     // Leaves JSON as the only content type, so that anything else is a 415 and not a puzzling 400.
     api.removeContentTypeParser('text/plain');
+    // What people said stays in no cache on the way.
+    api.addHook('onSend', async (_, reply) => void reply.header('cache-control', 'no-store'));
     await allowOrigins(api, config.http.corsOrigins);
     requirePrincipal(api, {
       authenticate: service.authenticate,

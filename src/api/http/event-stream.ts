@@ -25,7 +25,6 @@ export function sendEventStream(reply: FastifyReply, stream: EventStream): Fasti
   const { headers = {}, texts, signal, heartbeatMs = 15_000, stallTimeoutMs = 60_000 } = stream;
   const fixed = {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   };
   closeWhenStalled(reply.raw, stallTimeoutMs);

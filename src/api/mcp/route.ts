@@ -113,14 +113,17 @@ function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
   const plain = createMcpHandler(factory, options);
   const streamed = createMcpHandler(factory, { ...options, responseMode: 'sse' });
   return {
-    fetch(request: Request, { arrived, body }: Delivered): Promise<Response> {
+    async fetch(request: Request, { arrived, body }: Delivered): Promise<Response> {
       const handler = methodOf(body) === 'tools/call' ? streamed : plain;
       // All that this carries is ours: the token was checked before and is not passed on.
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [], extra: { arrived } };
-      return handler.fetch(request, {
+      const response = await handler.fetch(request, {
         authInfo,
         ...(body !== undefined && { parsedBody: liftExperimental(body) }),
       });
+      // It would replace ours, which allows no cache to keep anything.
+      response.headers.delete('cache-control');
+      return response;
     },
     close: () => Promise.all([plain.close(), streamed.close()]),
   };

@@ -47,7 +47,7 @@ describe('a turn that is running', () => {
       'content-type': 'text/event-stream',
       'x-vercel-ai-ui-message-stream': 'v1',
       'x-accel-buffering': 'no',
-      'cache-control': 'no-cache',
+      'cache-control': 'no-store',
       'x-turn-id': turn.turnId,
     });
     // The headers are here although the turn goes on; now it ends.

@@ -103,7 +103,7 @@ describe('the feed', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/event-stream',
       'x-accel-buffering': 'no',
-      'cache-control': 'no-cache',
+      'cache-control': 'no-store',
     });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';

@@ -36,6 +36,20 @@ describe('health', () => {
     expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
   });
 
+  test('a browser takes no response for another type, and no cache keeps one of the API', async () => {
+    const responses = [
+      await api.send('alice', { url: '/run/v1/conversations' }),
+      await api.send('alice', { url: '/run/v1/conversations/none' }),
+      await api.app.inject('/run/v1/conversations'),
+      await api.send('alice', { method: 'POST', url: '/run/api/chat', payload: {} }),
+    ];
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 404, 401, 400]);
+    for (const { headers } of responses)
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    for (const url of ['/openapi.json', '/nowhere', '/.well-known/agent-card.json', '/healthz'])
+      expect((await api.app.inject(url)).headers['x-content-type-options']).toBe('nosniff');
+  });
+
   test('the hosted pages are there', async () => {
     const response = await api.app.inject('/auth/connect');
     expect(response.headers['content-type']).toContain('text/html');
