@@ -1,91 +1,87 @@
 /**
- * Completes package-lock.json after `npm install`. Packages with native parts have one optional package per platform;
- * npm leaves those out that the registry in use does not serve, and then `npm ci` refuses the lockfile on every
- * platform. What is missing is added by name and version, with the platform its name tells.
+ * Completes package-lock.json after `npm install`. Packages with native parts have one optional package per platform; npm
+ * leaves those of other platforms out where a lockfile or a node_modules is there already, and then `npm ci` refuses the
+ * lockfile on them. What is missing is looked up with npm, by name and version, and added as npm describes it: with its
+ * platform, and with the hash that `npm ci` checks.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** @typedef {{ version?: string, optional?: boolean, optionalDependencies?: Record<string, string>, dev?: boolean, devOptional?: boolean }} Entry */
+/** @typedef {{ version?: string, integrity?: string, link?: boolean, optional?: boolean, optionalDependencies?: Record<string, string>, dev?: boolean, devOptional?: boolean }} Entry */
+/** @typedef {{ place: string, name: string, version: string, flags: Partial<Entry> }} Missing */
 
-/** @param {Record<string, Entry>} packages as in the lockfile; completed in place. @returns {string[]} what was added */
-export function complete(packages) {
-  const added = [];
+/** Platform packages that are not in the lockfile, or are there without a hash. @param {Record<string, Entry>} packages as in the lockfile @returns {Missing[]} */
+export function missingIn(packages) {
+  const missing = [];
   for (const [parent, { optionalDependencies = {}, dev, devOptional }] of Object.entries(packages)) {
     for (const [name, range] of Object.entries(optionalDependencies)) {
       const version = range.replace(/^[\^~]/, '');
-      const found = resolve(packages, parent, name);
-      if (found && (version !== range || found.version === version)) continue;
+      const found = placeOf(packages, parent, name);
+      const isThere = found !== undefined && (version !== range || packages[found]?.version === version);
+      if (isThere && packages[found]?.integrity) continue;
+      const place = isThere ? found : `${found ? `${parent}/` : ''}node_modules/${name}`;
       const flags = { ...(dev && { dev }), ...(devOptional && { devOptional }), optional: true };
-      packages[`${found ? `${parent}/` : ''}node_modules/${name}`] = {
-        version,
-        ...platformOf(name),
-        ...flags,
-      };
-      added.push(`${name}@${version}`);
+      missing.push({ place, name, version: (isThere && packages[found]?.version) || version, flags });
     }
   }
-  return added;
+  return missing;
 }
 
 /** As Node does: next to the parent, then upwards. @param {Record<string, Entry>} packages @param {string} parent @param {string} name */
-function resolve(packages, parent, name) {
+function placeOf(packages, parent, name) {
   for (
     let folder = parent;
     folder !== '';
     folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))
   ) {
-    const found = packages[`${folder}/node_modules/${name}`];
-    if (found) return found;
+    const place = `${folder}/node_modules/${name}`;
+    if (packages[place]) return place;
   }
-  return packages[`node_modules/${name}`];
+  const place = `node_modules/${name}`;
+  return packages[place] ? place : undefined;
 }
 
-/** @param {string} name such as `@swc/core-linux-x64-musl` */
-function platformOf(name) {
-  const words = name.split(/[/-]/);
-  const first = (/** @type {string[]} */ known) => words.find((word) => known.includes(word));
-  const system = first([
-    'aix',
-    'android',
-    'darwin',
-    'freebsd',
-    'linux',
-    'netbsd',
-    'openbsd',
-    'openharmony',
-    'sunos',
-    'win',
-    'win32',
-    'windows',
-  ]);
-  const cpu = first([
-    'arm',
-    'arm64',
-    'ia32',
-    'loong64',
-    'mips64el',
-    'ppc64',
-    'riscv64',
-    's390x',
-    'wasm32',
-    'x64',
-  ]);
-  const libc = { gnu: 'glibc', musl: 'musl' }[first(['gnu', 'musl']) ?? ''];
-  return {
-    ...(system && { os: [system.startsWith('win') ? 'win32' : system] }),
-    ...(cpu && { cpu: [cpu] }),
-    ...(libc && { libc: [libc] }),
-  };
+/** What npm writes about them where nothing is installed yet. @param {Missing[]} missing @returns {Entry[]} */
+function lookUp(missing) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'lockfile-'));
+  try {
+    // Under names of their own: two versions of one package may be missing.
+    const wanted = missing.map(({ name, version }, index) => [`package-${index}`, `npm:${name}@${version}`]);
+    const manifest = { private: true, optionalDependencies: Object.fromEntries(wanted) };
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+    const words = ['install', '--package-lock-only', '--ignore-scripts', '--omit-lockfile-registry-resolved'];
+    execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    const { packages } = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+    return missing.map(({ name, version }, index) => {
+      const { name: _, ...entry } = packages[`node_modules/package-${index}`] ?? {};
+      if (!entry.integrity)
+        throw new Error(`The registry in use does not serve ${name}@${version}; use another one.`);
+      return entry;
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** As npm would write it, so that it does not write it anew. @param {Entry & { engines?: object }} entry */
+function inOrder({ version, integrity, engines, ...rest }) {
+  const others = Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { version, integrity, ...Object.fromEntries(others), ...(engines && { engines }) };
 }
 
 if (import.meta.main) {
   const file = path.join(import.meta.dirname, '../package-lock.json');
   const lockfile = JSON.parse(readFileSync(file, 'utf8'));
-  const added = complete(lockfile.packages);
+  const missing = missingIn(lockfile.packages);
+  const found = missing.length === 0 ? [] : lookUp(missing);
+  for (const [index, { place, flags }] of missing.entries())
+    lockfile.packages[place] = inOrder({ ...found[index], ...flags });
   lockfile.packages = Object.fromEntries(
     Object.entries(lockfile.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  if (added.length > 0) writeFileSync(file, `${JSON.stringify(lockfile, null, 2)}\n`);
+  if (missing.length > 0) writeFileSync(file, `${JSON.stringify(lockfile, null, 2)}\n`);
+  const added = missing.map(({ name, version }) => `${name}@${version}`);
   console.error(added.length === 0 ? 'the lockfile is complete' : `added ${added.join(', ')}`);
 }
