@@ -38,7 +38,33 @@ test.each([
   expect(secretIn({ x: { type: 'string', title: name } })).toBe('x');
 });
 
+/** Each with letters of other scripts, or with what only looks like a letter. */
 test.each([
+  ['a Cyrillic a and o', 'P\u0430ssw\u043Erd'],
+  ['Cyrillic letters wherever there are any', '\u0420\u0430\u0455\u0455\u051D\u043Er\u0501'],
+  ['Greek letters', 'P\u03B1ssw\u03BFrd'],
+  ['Greek capitals', 'P\u0399\u039D code'],
+  ['full-width letters', '\uFF30\uFF21\uFF33\uFF33\uFF37\uFF2F\uFF32\uFF24'],
+  ['mathematical letters', '\u{1D40F}\u{1D41A}\u{1D42C}\u{1D42C}\u{1D430}\u{1D428}\u{1D42B}\u{1D41D}'],
+  ['Armenian and Cherokee letters', '\u13E2assw\u0585rd'],
+  ['accents', 'P\u00E4ssw\u00F6rd'],
+  ['a dotless i', 'AP\u0131 key'],
+  ['invisible marks', 'pass\u200Bw\u00ADord'],
+  ['marks that turn the direction of writing', '\u202Epassword'],
+  ['digits for letters', 'pa55w0rd'],
+  ['a dollar sign and an at sign', 'P@$$word'],
+  ['two v for a w', 'passvvord'],
+  ['an l for an i', 'AP\u006C key'],
+])('a secret is one in %s as well', (_, name) => {
+  expect(secretIn({ city: { type: 'string' }, [name]: { type: 'string' } })).toBe(name);
+  expect(secretIn({ x: { type: 'string', title: name } })).toBe('x');
+});
+
+test.each([
+  'PLN',
+  '\u041F\u0430\u0441\u043F\u043E\u0440\u0442',
+  '\u03A0\u03CC\u03BB\u03B7',
+  '\u90FD\u5E02',
   'city',
   'secretary',
   'pinned',
@@ -73,6 +99,7 @@ test.each([
   'I need the admin API key to go on.',
   'Enter a one-time code',
   'Type your credit card number',
+  'Enter your p\u0430ssw\u043Erd',
 ])('"%s" asks for one', (message) => {
   expect(asksForSecret(message)).toBe(true);
 });

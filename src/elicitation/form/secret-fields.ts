@@ -1,37 +1,48 @@
 /**
  * Whether a form asks for something that must not be typed into a conversation: passwords, tokens, card numbers (MCP
- * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Judged by words, so a
- * form that hides its purpose passes.
+ * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Judged by words, also in
+ * letters that only look like theirs; a form that hides its purpose passes.
  */
 import type { ElicitationRequest } from '../elicitation.ts';
 import type { Field } from './field.ts';
+import { asLatin } from './look-alikes.ts';
 import { readRequestedSchema } from './requested-schema.ts';
+
+/** How a letter is written by those who hope that it is not noticed. */
+const shapes: Record<string, string> = {
+  a: '[a4@]',
+  e: '[e3]',
+  i: '[il1]',
+  l: '[il1]',
+  o: '[o0]',
+  s: '[s5$]',
+  w: '(?:w|vv)',
+};
 
 /** Separators between words are gone: `api_key`, `apiKey` and "API key" read alike. */
 const secretWords = [
-  /passw(or)?d/,
-  /passphrase/,
-  /passcode/,
-  /passwort/,
-  /kennwort/,
-  /secret(?!ary)/,
-  /apikey/,
-  /privatekey/,
-  /accesskey/,
-  /token$/,
-  /credential/,
-  /^pin$/,
-  /pin(code|number)/,
-  /(security|verification|onetime|2fa|mfa|sms)code/,
-  /^otp$/,
-  /cvv|cvc/,
-  /(card|creditcard|debitcard|iban|account)number/,
-  /^iban$/,
-  /(social|national)(security|insurance)(number|no)/,
-  /^ssn$/,
-  /seedphrase/,
-  /recovery(code|phrase|key)/,
-];
+  'passw(or)?d',
+  'passphrase',
+  'passcode',
+  'passwort',
+  'kennwort',
+  'secret(?!ary)',
+  'apikey',
+  'privatekey',
+  'accesskey',
+  'token$',
+  'credential',
+  'pin(code|number)',
+  '(security|verification|onetime|2fa|mfa|sms)code',
+  '^otp$',
+  'cvv|cvc',
+  '(card|creditcard|debitcard|iban|account)number',
+  '^iban$',
+  '(social|national)(security|insurance)(number|no)',
+  '^ssn$',
+  'seedphrase',
+  'recovery(code|phrase|key)',
+].map((word) => new RegExp(word.replaceAll(/[aeilosw]/g, (letter) => shapes[letter] ?? letter)));
 
 /** The name of the first field that asks for a secret, or `null`. */
 export function secretField(fields: Field[], requestedSchema: Record<string, unknown>): string | null {
@@ -69,10 +80,13 @@ const secret =
 
 /** Whether a sentence of the message asks for a secret: "What is your GitHub password?". */
 export function asksForSecret(message: string): boolean {
-  return message.split(/[.?!\n]/).some((sentence) => request.test(sentence) && secret.test(sentence));
+  return asLatin(message)
+    .split(/[.?!\n]/)
+    .some((sentence) => request.test(sentence) && secret.test(sentence));
 }
 
 export function isSecretName(name: string): boolean {
-  const joined = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
-  return secretWords.some((word) => word.test(joined));
+  const joined = asLatin(name).replaceAll(/[^\p{L}\p{N}@$]+/gu, '');
+  // In the shapes of its letters, it would be the currency PLN.
+  return joined === 'pin' || secretWords.some((word) => word.test(joined));
 }
