@@ -1,6 +1,6 @@
 /** Variables of the environment that are only wrong together, and files they name that cannot be read. */
 import { readFileSync } from 'node:fs';
-import { isLoopbackHost } from '../elicitation/loopback-host.ts';
+import { isSafeToOpen } from '../elicitation/url-safety.ts';
 import type { Environment } from './environment-schema.ts';
 
 interface Combination {
@@ -35,7 +35,7 @@ export const combinations: Combination[] = [
   },
   {
     names: ['AUTH_ISSUER'],
-    isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER !== undefined && !isConfidential(AUTH_ISSUER),
+    isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER !== undefined && !isSafeToOpen(AUTH_ISSUER),
     remedy: 'begin with https://; plain http is for an issuer on this machine only',
   },
   {
@@ -107,10 +107,4 @@ export function unreadableFiles(values: Environment): string[] {
       return [`${name}: cannot read ${file}`];
     }
   });
-}
-
-/** What is sent there is encrypted, or does not leave this machine. */
-function isConfidential(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || isLoopbackHost(hostname);
 }

@@ -2,7 +2,7 @@
 import type { AuthConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { demoProgramClient } from './demo-token.ts';
-import { isLoopbackHost } from '../elicitation/loopback-host.ts';
+import { isLoopbackHost } from '../elicitation/url-safety.ts';
 
 /** Throws a `ConfigError` when anything of the configuration is meant for more than this machine. */
 export async function startDemoIdentity(config: Config, stack: AsyncDisposableStack): Promise<AuthConfig> {

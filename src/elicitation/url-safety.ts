@@ -1,6 +1,19 @@
-/** What to make of a link that a stranger asks a person to open. The link itself is never fetched. */
+/** What to make of addresses that others name: which may be opened, and what a person should know first. None is fetched. */
 import type { UrlWarning } from './elicitation.ts';
-import { isLoopbackHost } from './loopback-host.ts';
+
+/** Whether a host name or address, as URLs and settings write it, can only ever be this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname);
+}
+
+/**
+ * The rule for every address that is opened, given to a browser, an editor or the operating system, or sent a secret: https,
+ * or http on this machine. A link of any other scheme (`vscode:`, `ms-msdt:`) may start a program, whatever host it names.
+ */
+export function isSafeToOpen(address: string | URL): boolean {
+  const { protocol, hostname } = URL.parse(address) ?? { protocol: '', hostname: '' };
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}
 
 export type InspectedUrl =
   | { kind: 'ok'; host: string; warnings: UrlWarning[] }
@@ -17,13 +30,13 @@ export function inspectUrl(url: string): InspectedUrl {
   if (authority === undefined) return refused('is not a complete http or https address');
   const parsed = URL.parse(url);
   if (!parsed) return refused('cannot be read');
-  const { protocol, password, hostname, host } = parsed;
+  const { password, hostname, host } = parsed;
   if (password !== '') return refused('contains a password');
   const found: Record<UrlWarning, boolean> = {
     userinfo: authority.includes('@'),
     punycode: hostname.split('.').some((label) => label.startsWith('xn--')),
     ip_host: hostname.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(hostname),
-    plain_http: protocol === 'http:' && !isLoopbackHost(hostname),
+    plain_http: !isSafeToOpen(parsed),
   };
   return { kind: 'ok', host, warnings: warnings.filter((warning) => found[warning]) };
 }

@@ -4,7 +4,7 @@ import type { ElicitationRequest } from '../elicitation/elicitation.ts';
 import type { Field } from '../elicitation/form/field.ts';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
 import { wantsSecret } from '../elicitation/form/secret-fields.ts';
-import { inspectUrl } from '../elicitation/url-safety.ts';
+import { inspectUrl, isSafeToOpen } from '../elicitation/url-safety.ts';
 import { escapeText } from './text/mrkdwn.ts';
 import { fieldInput } from './blocks/field-input.ts';
 
@@ -33,7 +33,7 @@ export function askedInSlack({ request, isAboutAccount }: SlackQuestion): AskedI
   if (request.mode === 'url') {
     const { url } = request;
     const inspected = inspectUrl(url);
-    const isShowable = inspected.kind === 'ok' && escapeText(url).length <= longestUrl;
+    const isShowable = inspected.kind === 'ok' && isSafeToOpen(url) && escapeText(url).length <= longestUrl;
     return isShowable ? { kind: 'link', url, host: inspected.host } : { kind: 'page' };
   }
   const { context, requestedSchema } = request;

@@ -1,6 +1,7 @@
 /** A link to open. What became of it comes from the service, never from the window that was opened. */
 import { useState } from 'react';
 import { askerTitle } from '../elicitation/asker.ts';
+import { isSafeToOpen } from '../elicitation/url-safety.ts';
 import { Icon } from './icon.tsx';
 import type { CardProps } from './card-props.ts';
 import { useReturn } from './use-return.ts';
@@ -35,24 +36,26 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
         </p>
       )}
       <div className="actions">
-        <a
-          className={`button ${isOpened ? 'quiet' : ''}`}
-          href={url}
-          target="_blank"
-          rel="noopener noreferrer"
-          aria-describedby={hostId}
-          onClick={open}
-          onAuxClick={({ button }) => {
-            if (button === middle) open();
-          }}
-        >
-          {isOpened
-            ? words.openAgain
-            : isConnection
-              ? words.connect(askerTitle(context) ?? words.agent)
-              : words.openPage}
-          <Icon name="out" />
-        </a>
+        {mayOpen(url) && (
+          <a
+            className={`button ${isOpened ? 'quiet' : ''}`}
+            href={url}
+            target="_blank"
+            rel="noopener noreferrer"
+            aria-describedby={hostId}
+            onClick={open}
+            onAuxClick={({ button }) => {
+              if (button === middle) open();
+            }}
+          >
+            {isOpened
+              ? words.openAgain
+              : isConnection
+                ? words.connect(askerTitle(context) ?? words.agent)
+                : words.openPage}
+            <Icon name="out" />
+          </a>
+        )}
         <button
           type="button"
           className="button quiet"
@@ -78,6 +81,11 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
       </p>
     </>
   );
+}
+
+/** Any other address can be read and copied. A page that came by plain http itself may lead on to its own origin. */
+function mayOpen(url: string): boolean {
+  return isSafeToOpen(url) || url.startsWith(`${globalThis.location?.origin}/`);
 }
 
 const longAddress = 200;

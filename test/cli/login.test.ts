@@ -1,10 +1,14 @@
 /** Signing in on the command line, at a real service and the issuer that it names. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { demoProgramClient } from '../../src/development/demo-token.ts';
 import { signInWithBrowser } from '../../src/cli/login/in-browser.ts';
+import { openBrowser } from '../../src/cli/login/loopback.ts';
+import { signInWithDevice } from '../../src/cli/login/with-device.ts';
 import { createKeptLogins, loginsFolder } from '../../src/cli/login/kept-logins.ts';
 import { accessToken } from '../../src/cli/login/renew.ts';
 import { findSignIn, serviceAddress } from '../../src/cli/login/sign-in-server.ts';
@@ -137,6 +141,48 @@ test('logging out ends it at the issuer, too', async () => {
   kept().write({ ...login, expiresAt: Date.now() });
   await expect(accessToken(kept(), { service })).rejects.toThrow('has ended');
 });
+
+test.each(['vscode://localhost/x', 'ms-msdt://127.0.0.1/x', 'http://evil.example/'])(
+  'a sign-in page at %s is neither opened nor shown',
+  async (page) => {
+    const http = createServer();
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void http.close());
+    const hostile = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const answers: Record<string, object> = {
+      '/.well-known/oauth-protected-resource': {
+        resource: hostile,
+        authorization_servers: [hostile],
+        interlude_client_id: 'program',
+      },
+      '/.well-known/openid-configuration': {
+        issuer: hostile,
+        authorization_endpoint: page,
+        token_endpoint: `${hostile}/token`,
+        device_authorization_endpoint: `${hostile}/device`,
+      },
+      '/device': { device_code: 'd', user_code: 'ABCD', verification_uri: page, expires_in: 60, interval: 1 },
+    };
+    http.on('request', ({ url = '' }, response) => {
+      response.writeHead(answers[url] ? 200 : 404, {
+        'content-type': 'application/json',
+        connection: 'close',
+      });
+      response.end(JSON.stringify(answers[url] ?? {}));
+    });
+    const place = await findSignIn(hostile);
+    const seen: string[] = [];
+    const see = (text: string) => void seen.push(text);
+    const refused = 'has to begin with https://';
+    // Of another scheme, it is no address to the reader of metadata.
+    await expect(signInWithBrowser(place, { say: see, open: see })).rejects.toThrow(
+      page.startsWith('http') ? refused : 'authorization_endpoint',
+    );
+    await expect(signInWithDevice(place, { say: see })).rejects.toThrow(refused);
+    expect(() => openBrowser(page)).toThrow(refused);
+    expect(seen).toEqual([]);
+  },
+);
 
 test('the command prints where to go, and keeps the login', async () => {
   const bin = path.join(home, 'bin');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopbackHost } from '../../src/elicitation/loopback-host.ts';
+import { isLoopbackHost } from '../../src/elicitation/url-safety.ts';
 
 test.each([
   ['127.0.0.1', true],

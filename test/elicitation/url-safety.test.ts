@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inspectUrl } from '../../src/elicitation/url-safety.ts';
+import { inspectUrl, isSafeToOpen } from '../../src/elicitation/url-safety.ts';
 import { processorMs } from '../processor-ms.ts';
 
 describe('a link may be shown', () => {
@@ -71,4 +71,23 @@ describe('a link is refused', () => {
     // Where each sign is compared with all others it takes hours.
     expect(tookMs).toBeLessThan(1_000);
   });
+});
+
+test.each([
+  ['https://example.com/x', true],
+  ['http://localhost:3000/x', true],
+  ['http://127.0.0.1/x', true],
+  ['http://[::1]:3000/x', true],
+  ['http://example.com/x', false],
+  ['http://localhost.example.com/x', false],
+  ['http://10.0.0.1/x', false],
+  ['vscode://localhost/x', false],
+  ['vscode:x', false],
+  ['ms-msdt://127.0.0.1/x', false],
+  ['file://localhost/etc/passwd', false],
+  ['javascript:alert(1)', false],
+  ['localhost:3000', false],
+  ['', false],
+])('%s may be opened: %s', (url, isSafe) => {
+  expect(isSafeToOpen(url)).toBe(isSafe);
 });

@@ -32,6 +32,8 @@ export interface StrictProvider {
   introspect(
     token: string,
   ): Promise<{ account: string; scopes: string[]; clientId: string; expiresAt: number } | null>;
+  /** What its metadata says instead of the truth. */
+  metadata: Record<string, string>;
   leave(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
@@ -74,6 +76,7 @@ export async function startStrictProvider(options: Options): Promise<StrictProvi
     tokenRequests: [],
     revocations: [],
     endedGrants: [],
+    metadata: {},
     async withdraw(account) {
       for (const [id, whose] of grants) {
         if (whose !== account) continue;
@@ -110,7 +113,8 @@ export async function startStrictProvider(options: Options): Promise<StrictProvi
     if (ctx.path === '/auth' && ctx.method === 'GET')
       peer.authorizations.push(new URLSearchParams(ctx.querystring));
     await next();
-    const { body = {} } = ctx.oidc;
+    if (ctx.path.startsWith('/.well-known/')) ctx.body = { ...(ctx.body as object), ...peer.metadata };
+    const { body = {} } = ctx.oidc ?? {};
     if (ctx.path === '/token') {
       const { error } = ctx.body as { error?: string };
       peer.tokenRequests.push({

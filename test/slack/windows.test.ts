@@ -222,6 +222,15 @@ test.each([
   expect(JSON.stringify(window)).toContain(`"url":"${page}"`);
 });
 
+test.each([
+  ['https://pay.example/x', 'link'],
+  ['http://pay.example/x', 'page'],
+  ['vscode://localhost/x', 'page'],
+])('a page at %s is opened from Slack as a %s', (url, kind) => {
+  const context = { trigger: 'mcp_elicitation', serverTitle: 'Wiki' } as const;
+  expect(askedInSlack(question({ mode: 'url', message: 'Pay', url, context })).kind).toBe(kind);
+});
+
 test('the largest form that there is fits into a window', () => {
   const fields = Object.fromEntries(
     many(64).map((name) => [name, { type: 'string', title: 'x'.repeat(500) }]),

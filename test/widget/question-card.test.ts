@@ -103,6 +103,20 @@ test.each(['decline', 'cancel', 'expired'] as const)(
   },
 );
 
+test.each([
+  ['https://pay.example/x', true],
+  ['http://127.0.0.1:3000/x', true],
+  ['http://pay.example/x', false],
+  ['vscode://localhost/x', false],
+  ['ms-msdt://127.0.0.1/x', false],
+  ['javascript://localhost/%0aalert(1)', false],
+])('a page at %s can be opened from the card: %s', (url, isOpened) => {
+  const card = linkQuestion({ url, context: { trigger: 'mcp_elicitation' } });
+  expect(card.includes('<a ')).toBe(isOpened);
+  expect(card.replaceAll(/<[^>]*>/g, '')).toContain(url);
+  expect(card).toContain('Not now');
+});
+
 test('whose account only an operator can connect, the reader is told whom to ask; else they get a link', () => {
   const shared = noticeOf({ message: 'Tracker is not connected. Ask Dana to connect it.' });
   expect(shared).toContain('Ask Dana to connect it.');
@@ -114,7 +128,9 @@ test('whose account only an operator can connect, the reader is told whom to ask
   expect(own).not.toContain('for other clients');
 });
 
-function linkQuestion(more: Partial<Pick<ElicitationRequest, 'status' | 'context'>>): string {
+function linkQuestion(
+  more: Partial<Pick<ElicitationRequest, 'status' | 'context'>> & { url?: string },
+): string {
   const question: ElicitationRequest = {
     type: 'elicitation-request',
     elicitationId: 'q1',

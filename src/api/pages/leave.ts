@@ -1,4 +1,5 @@
 /** The page on the way to a server's provider: it names the provider, and takes the person there. */
+import { isSafeToOpen } from '../../elicitation/url-safety.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { Accounts, BeginInput } from '../../service/accounts.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
@@ -13,7 +14,7 @@ export async function leaveTo(
   input: BeginInput,
 ): Promise<Page> {
   const { url } = await accounts.beginAuthorization(input);
-  const address = webAddress(url);
+  const address = safeAddress(url);
   const explanation = html`You sign in at <strong>${address.host}</strong> and come back here.`;
   return leavingPage(input.server.title, address, explanation);
 }
@@ -21,7 +22,7 @@ export async function leaveTo(
 /** The same by way of Nango, which does not redirect back. */
 export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: NangoBegin): Promise<Page> {
   const { pageUrl } = await nango.begin(input);
-  const address = new URL(pageUrl);
+  const address = safeAddress(pageUrl);
   const goesOn =
     input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
   const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that
@@ -29,12 +30,11 @@ export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: N
   return leavingPage(input.server.title, address, explanation);
 }
 
-/** The address comes from the authorization server's own metadata: anything but a web page is refused. */
-function webAddress(url: string): URL {
-  const address = new URL(url);
-  if (!['https:', 'http:'].includes(address.protocol))
-    throw new CredentialStoreError('the authorization address is not a web page');
-  return address;
+/** The address comes from the authorization server's own metadata, or from Nango, and the page opens it by itself. */
+function safeAddress(url: string): URL {
+  if (!isSafeToOpen(url))
+    throw new CredentialStoreError('the address to sign in at does not begin with https://');
+  return new URL(url);
 }
 
 /** The response to a Connect form. Not a redirect: `form-action` of our Content-Security-Policy would block it. */

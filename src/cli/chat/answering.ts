@@ -9,6 +9,7 @@ import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import { isApproval } from '../../elicitation/approval.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
+import { inspectUrl } from '../../elicitation/url-safety.ts';
 import type { Decide } from '../../testing/answers/answer-from.ts';
 import type { Answers, FormDrafts } from './form-drafts.ts';
 import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
@@ -201,6 +202,9 @@ function correctedBy(error: unknown, form: FormEntry): FormEntry | undefined {
 
 function begin(question: ElicitationRequest, kept: Answers = new Map()): Current {
   if (question.mode === 'url') {
+    const inspected = inspectUrl(question.url);
+    if (inspected.kind === 'refused')
+      return { question, asking: { kind: 'unreadable', reason: inspected.reason }, form: undefined };
     const isConnection = question.context.trigger === 'credential_required';
     return { question, asking: { kind: isConnection ? 'connection' : 'page' }, form: undefined };
   }

@@ -82,7 +82,10 @@ function way(question: ElicitationRequest, asking: Asking): string[] {
         '',
       ];
     case 'unreadable':
-      return [`  This terminal cannot show the form: ${oneLine(asking.reason)}`, ''];
+      return [
+        `  This terminal cannot show the ${question.mode === 'url' ? 'link' : 'form'}: ${oneLine(asking.reason)}`,
+        '',
+      ];
     default:
       return asking satisfies never;
   }

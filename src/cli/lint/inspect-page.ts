@@ -1,6 +1,5 @@
 /** What clients and people stumble over in the address of a page. The page is never fetched. Pure. */
-import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
-import { inspectUrl, warningText } from '../../elicitation/url-safety.ts';
+import { inspectUrl, isLoopbackHost, warningText } from '../../elicitation/url-safety.ts';
 import type { Seen } from './rules.ts';
 
 /** Names of parameters by which somebody is signed in, whoever they are. */

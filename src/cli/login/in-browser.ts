@@ -1,6 +1,6 @@
 /** Signs in with the browser of this machine: authorization code, PKCE, and a redirect to a port of our own (RFC 8252). */
 import * as openid from 'openid-client';
-import { listenOnLoopback, openBrowser } from './loopback.ts';
+import { listenOnLoopback, openBrowser, requireSafe } from './loopback.ts';
 import { authorizationParameters, programAt } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
@@ -24,6 +24,7 @@ export async function signInWithBrowser(
     code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
   });
+  requireSafe(url);
   const returned = loopback.returned(state);
   say(`Sign in in your browser. If it does not open by itself, go to:\n${url.href}\n`);
   open(url.href);

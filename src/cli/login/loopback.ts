@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isSafeToOpen } from '../../elicitation/url-safety.ts';
 
 const timeoutMs = 5 * 60 * 1_000;
 
@@ -63,8 +64,21 @@ function waitForRedirect(
   });
 }
 
-/** Where there is no browser, the address that was printed is for another machine's; that needs --device. */
+/** Throws for an address that must not be opened or sent a secret, such as the page of a sign-in server. */
+export function requireSafe(address: string | URL): void {
+  if (isSafeToOpen(address)) return;
+  const shown = String(address);
+  throw new Error(
+    `${shown.length > 200 ? `${shown.slice(0, 199)}…` : shown} has to begin with https://; plain http is for this machine only.`,
+  );
+}
+
+/**
+ * Where there is no browser, the address that was printed is for another machine's; that needs --device. Throws for an address
+ * that the operating system might give to another program than a browser.
+ */
 export function openBrowser(url: string): void {
+  requireSafe(url);
   const [command, ...words] =
     process.platform === 'darwin'
       ? ['open', url]

@@ -4,8 +4,8 @@
  */
 import * as openid from 'openid-client';
 import { z } from 'zod';
-import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
 import { rewriting, withoutOddities } from '../../network/oauth-documents.ts';
+import { requireSafe } from './loopback.ts';
 
 const MetadataSchema = z.object({
   resource: z.string(),
@@ -36,8 +36,8 @@ const usualScope = ['openid', 'profile', 'offline_access'];
 
 /** Without a trailing slash. Throws for plain http to another machine: tokens are sent to this address. */
 export function serviceAddress(given: string): string {
-  const { origin, pathname, hostname, protocol } = new URL(given);
-  requireConfidential({ protocol, hostname }, given);
+  const { origin, pathname } = new URL(given);
+  requireSafe(given);
   let end = pathname.length;
   while (pathname[end - 1] === '/') end--;
   return origin + pathname.slice(0, end);
@@ -60,8 +60,7 @@ export async function findSignIn(service: string): Promise<SignInService> {
   // RFC 9728 §3.3: otherwise another service could name this one's address and be given tokens for it.
   if (data.resource !== service)
     throw new Error(`The service at ${service} calls itself ${data.resource}; use that address.`);
-  const { protocol, hostname } = new URL(issuer);
-  requireConfidential({ protocol, hostname }, issuer);
+  requireSafe(issuer);
   return { service, issuer, clientId: data.interlude_client_id, scope: data.interlude_scope };
 }
 
@@ -109,12 +108,4 @@ export function authorizationParameters(
   const offered = at.serverMetadata().scopes_supported;
   const usual = usualScope.filter((name) => offered?.includes(name) ?? true);
   return { scope: scope ?? usual.join(' '), resource: service };
-}
-
-function requireConfidential(
-  { protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>,
-  address: string,
-): void {
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return;
-  throw new Error(`${address} has to begin with https://; plain http is for this machine only.`);
 }

@@ -1,6 +1,8 @@
 /** Signs in with a browser of any machine, where a short code is entered (RFC 8628). */
 import { hostname } from 'node:os';
 import * as openid from 'openid-client';
+import { plainLine } from '../../elicitation/plain-text.ts';
+import { requireSafe } from './loopback.ts';
 import { authorizationParameters, programAt, readableFetch } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
@@ -12,13 +14,16 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
     throw new Error(`${place.issuer} offers no sign-in with a code. Leave out --device.`);
   at[openid.customFetch] = sayWho;
   const device = await openid.initiateDeviceAuthorization(at, authorizationParameters(place, program));
-  say(
-    `Open ${device.verification_uri} in any browser and enter the code ${device.user_code}\n${
-      device.verification_uri_complete === undefined ? '' : `or open ${device.verification_uri_complete}\n`
-    }`,
-  );
+  const { verification_uri: page, verification_uri_complete: pageWithCode } = device;
+  const whole = pageWithCode === undefined ? '' : `or open ${shown(pageWithCode)}\n`;
+  say(`Open ${shown(page)} in any browser and enter the code ${plainLine(device.user_code)}\n${whole}`);
   const tokens = await openid.pollDeviceAuthorizationGrant(at, device, { resource: place.service });
   return { program, tokens };
+}
+
+function shown(page: string): string {
+  requireSafe(page);
+  return new URL(page).href;
 }
 
 /** The page on which the code is entered says which program on which machine asks. */

@@ -3,7 +3,7 @@ import { isSecretName } from '../../elicitation/form/secret-fields.ts';
 import { inspectUrl, warningText } from '../../elicitation/url-safety.ts';
 import { SourceError } from '../../testing/answers/source.ts';
 import type { Answer, AnswerSource, Question } from '../../testing/answers/source.ts';
-import { bold, dim, plain, promptLabel } from '../chat/wording.ts';
+import { bold, dim, promptLabel } from '../chat/wording.ts';
 import { fillForm, formKeys } from './fill-form.ts';
 import type { Terminal } from './terminal.ts';
 import { styleText } from 'node:util';
@@ -52,11 +52,15 @@ async function askForConsent(terminal: Terminal, signal: AbortSignal): Promise<A
 
 async function askForPage(terminal: Terminal, url: string, signal: AbortSignal): Promise<Answer> {
   const inspected = inspectUrl(url);
-  terminal.line('    Open this link in your browser:');
-  terminal.line();
-  terminal.line(`    ${styleText('cyan', plain(url))}`);
-  if (inspected.kind === 'ok')
+  // Terminals make links of what they show.
+  if (inspected.kind === 'refused')
+    terminal.line(styleText('red', `    The link is not shown. ${inspected.reason}`));
+  else {
+    terminal.line('    Open this link in your browser:');
+    terminal.line();
+    terminal.line(`    ${styleText('cyan', url)}`);
     for (const warning of inspected.warnings) terminal.line(styleText('red', `    ${warningText(warning)}`));
+  }
   terminal.line();
   return choose(terminal, 'Enter when you are done · n Not now · c Dismiss', signal);
 }

@@ -4,7 +4,7 @@
  * that server names itself in its answers.
  */
 import { hash } from 'node:crypto';
-import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
+import { isLoopbackHost } from '../../elicitation/url-safety.ts';
 
 /** Of accounts that were connected when all sign-in servers shared it. Their tokens are renewed with it; nobody is sent back there. */
 export const sharedClientPath = '/auth/client.json';

@@ -46,6 +46,17 @@ const sizes = {
   required: ['word', 'count'],
 };
 
+test.each([
+  ['https://desk.example/pay', 'elicitation'],
+  ['http://localhost:3000/pay', 'elicitation'],
+  ['http://desk.example/pay', 'no-mode'],
+  ['vscode://localhost/pay', 'no-mode'],
+  ['ms-msdt:/id', 'no-mode'],
+])('an editor is given %s to open: %s', (url, kind) => {
+  const asked = toRequest(question({ mode: 'url', url }), place, { modes, misfit: undefined });
+  expect(asked.kind).toBe(kind);
+});
+
 test('a schema is written anew in what ACP knows, with titles, limits and the text of each option', () => {
   const asked = toRequest(question({ requestedSchema: sizes }), place, { modes, misfit: undefined });
   expect(asked).toMatchObject({

@@ -239,6 +239,17 @@ test('a page of the server’s is shown whole, with every warning, and is done w
   expect(answersTo(sitting)).toEqual([{ conversationId: 'c1', elicitationId: 'p1', action: 'accept' }]);
 });
 
+test('an address that is no web page is not shown, and can still be turned down', async () => {
+  const url = 'vscode://localhost/install';
+  const sitting = await sitDown(settling({ p1: (status) => page(status, { url }) }));
+  typing(sitting, 'List my issues');
+  await sitting.sees('This terminal cannot show the link:');
+  expect(sitting.screen().join('\n')).not.toContain('vscode');
+  typing(sitting, 'n');
+  await sitting.sees('All done.');
+  expect(answersTo(sitting)).toMatchObject([{ action: 'decline' }]);
+});
+
 test('a form that this terminal cannot read can still be turned down', async () => {
   const nested = { type: 'object', properties: { it: { type: 'object', properties: {} } } };
   const sitting = await sitDown(

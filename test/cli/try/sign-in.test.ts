@@ -83,6 +83,17 @@ test('where nobody can sign in, that is said; a grant that was taken back is sig
   expect(opened).toHaveLength(2);
 });
 
+test.each(['vscode://localhost/x', 'ms-msdt://127.0.0.1/x', 'http://evil.example/authorize'])(
+  'a sign-in page at %s is not opened',
+  async (page) => {
+    files.authorization.metadata = { authorization_endpoint: page };
+    const { code, errors } = await signedIn(look);
+    expect([code, errors]).toEqual([2, expect.stringContaining('Signing in to')]);
+    expect(errors).not.toContain('go to:');
+    expect(opened).toEqual([]);
+  },
+);
+
 test('a tool that needs more than was agreed to: somebody agrees to that as well, or it is said', async () => {
   const save = ['--tool', 'save'];
   await signedIn(look);

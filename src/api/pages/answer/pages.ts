@@ -1,6 +1,6 @@
 /** Forms, approvals and links to other pages, as the person who was asked sees them. Pure: data in, `Page` out; no page needs JavaScript. */
 import type { Status } from '../../../elicitation/elicitation.ts';
-import { warningText } from '../../../elicitation/url-safety.ts';
+import { isSafeToOpen, warningText } from '../../../elicitation/url-safety.ts';
 import { detail } from '../details.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
@@ -202,6 +202,17 @@ function outcome(mark: Html, heading: string, explanation: string): Page {
 
 /** The response to “Open”. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
 export function onwardPage({ url, host }: Extract<Asked, { kind: 'link' }>): Page {
+  if (!isSafeToOpen(url))
+    return {
+      status: 200,
+      title: `Going to ${host}`,
+      body: html`${monogram(host)}
+        <h1>Open ${host} yourself</h1>
+        <p class="lead">
+          The address is not encrypted, so it is not opened from here. Copy it if you trust it:
+        </p>
+        <p class="address" dir="ltr">${url}</p>`,
+    };
   return {
     status: 200,
     title: `Going to ${host}`,

@@ -9,6 +9,7 @@ import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import { isApproval } from '../../../elicitation/approval.ts';
 import type { ElicitationRequest as Question } from '../../../elicitation/elicitation.ts';
 import { readRequestedSchema } from '../../../elicitation/form/requested-schema.ts';
+import { isSafeToOpen } from '../../../elicitation/url-safety.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
 import { inCode, textContent } from '../updates/tool-output.ts';
 import { permissionKind } from '../updates/tool-kind.ts';
@@ -23,7 +24,7 @@ export interface Place {
 export type EditorRequest =
   | { kind: 'permission'; params: RequestPermissionRequest }
   | { kind: 'elicitation'; params: CreateElicitationRequest }
-  /** The editor has not declared this mode. */
+  /** The editor has not declared this mode, or the address is none that it may be given to open. */
   | { kind: 'no-mode' };
 
 /** `misfit`: what was wrong with the answer before. */
@@ -39,6 +40,7 @@ export function toRequest(
   const message = wordsOf(question, misfit);
   if (question.mode === 'url') {
     const { elicitationId, url } = question;
+    if (!isSafeToOpen(url)) return { kind: 'no-mode' };
     return { kind: 'elicitation', params: { ...scope, mode: 'url', elicitationId, url, message } };
   }
   const requestedSchema = toAcpSchema(fieldsOf(question));

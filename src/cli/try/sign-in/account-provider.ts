@@ -5,7 +5,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { isLoopbackHost } from '../../../elicitation/loopback-host.ts';
+import { requireSafe } from '../../login/loopback.ts';
 import type { Account } from './account-file.ts';
 
 /** Nobody can go on without somebody who signs in. */
@@ -53,8 +53,7 @@ export function accountProvider(account: Account, browser?: Browser): OAuthClien
     },
     redirectToAuthorization(url) {
       if (!browser) throw new SignInNeeded();
-      if (url.protocol !== 'https:' && !isLoopbackHost(url.hostname))
-        throw new Error(`${url.origin} is no place to sign in: it has to begin with https://.`);
+      requireSafe(url);
       browser.open(url);
     },
     saveCodeVerifier(text) {

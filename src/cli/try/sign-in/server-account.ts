@@ -5,13 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { auth } from '@modelcontextprotocol/client';
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
-import { isLoopbackHost } from '../../../elicitation/loopback-host.ts';
 import { skippingBrokenDocuments } from '../../../credentials/mcp-oauth/locations.ts';
 import { readChallenge } from '../../../credentials/oauth/challenge.ts';
 import type { Challenge } from '../../../credentials/oauth/challenge.ts';
 import { readOAuthDocument, rewriting } from '../../../network/oauth-documents.ts';
 import type { KeptFiles } from '../../login/kept-files.ts';
-import { listenOnLoopback } from '../../login/loopback.ts';
+import { listenOnLoopback, requireSafe } from '../../login/loopback.ts';
 import { exitCodes, TryError } from '../exit-codes.ts';
 import type { Target } from '../target.ts';
 import { abortable } from '../abortable.ts';
@@ -46,9 +45,11 @@ interface Parts {
 const timeoutMs = 15_000;
 
 const patientFetch: FetchLike = skippingBrokenDocuments(
-  rewriting(readOAuthDocument, (url: string | URL, init?: RequestInit) =>
-    fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
-  ),
+  rewriting(readOAuthDocument, async (url: string | URL, init?: RequestInit) => {
+    // Codes, secrets and tokens are posted to addresses that the server names.
+    if (init?.method === 'POST') requireSafe(url);
+    return fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+  }),
 );
 
 function createServerAccount({ server, kept, clientId, say, open, signal }: Parts): ServerAccount {
@@ -109,7 +110,6 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
       },
     },
     async signIn() {
-      requireConfidential(server);
       const { resourceMetadataUrl, scope } = challenge ?? {};
       using loopback = await listenOnLoopback('the same command');
       const { redirectUri } = loopback;
@@ -138,6 +138,7 @@ function createServerAccount({ server, kept, clientId, say, open, signal }: Part
         fetchFn: patientFetch,
       };
       try {
+        requireSafe(server);
         await auth(provider, where);
         const { searchParams } = await abortable(returned, signal);
         if (searchParams.has('error')) throw new Error(`it was refused (${searchParams.get('error')})`);
@@ -159,14 +160,6 @@ function challengeOf({ headers }: Response): Challenge {
 function failed(name: string, cause: unknown): string {
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
   return `Signing in to ${name} failed: ${why}.`;
-}
-
-function requireConfidential({ protocol, hostname, origin }: URL): void {
-  if (protocol === 'https:' || isLoopbackHost(hostname)) return;
-  throw new TryError(
-    exitCodes.usage,
-    `${origin} gets no token: it has to begin with https://, but on this machine.`,
-  );
 }
 
 /** Where the command line brings no token of its own. */
