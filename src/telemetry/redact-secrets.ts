@@ -1,8 +1,10 @@
+import { hideSecrets } from '../elicitation/secret-shapes.ts';
+
 export const hidden = '[hidden]';
 
 /** Foreign text for the log, without what looks like a key, a token or a password. */
 export function withoutKeys(text: string): string {
-  return text
+  return hideSecrets(text, hidden)
     .replaceAll(/\/\/[^\s/@]{1,200}@/g, `//${hidden}@`)
     .replaceAll(/\b(Bearer|Basic) [^\s"',]{6,}/g, `$1 ${hidden}`)
     .replaceAll(

@@ -126,7 +126,7 @@ test('a server on the network that is down is left alone in the same way', async
 
 test.each([
   ['GET https://bob:hunter2@files.example/x', 'GET https://[hidden]@files.example/x'],
-  ['authorization: Bearer abcdef123456', 'authorization: [hidden] [hidden]'],
+  ['authorization: Bearer abcdef123456', 'authorization: [hidden]'],
   ['bad "api_key": "s3cr3t-value"', 'bad "api_key": [hidden]"'],
   ['401 for ghp_1234567890abcdef', '401 for [hidden]'],
   ['the given one is own-secret-1', 'the given one is [hidden]'],

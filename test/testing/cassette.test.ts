@@ -170,6 +170,53 @@ test('no secret is in it: neither by name, nor by mark, nor by value, nor by its
   expect(text).toContain('x=1');
 });
 
+describe('what a server repeats of requests and files is hidden:', () => {
+  const key = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7';
+  const pem = (kind: string) => `-----BEGIN ${kind}-----\n${key}\n${key}\n-----END ${kind}-----`;
+  const aliceAndSecret = Buffer.from('alice:s3cret-of-alice').toString('base64');
+  test.each([
+    ['Basic credentials', `Basic ${aliceAndSecret}`, aliceAndSecret],
+    ['a header on a command line', `curl -H "Authorization: Basic ${aliceAndSecret}" x`, aliceAndSecret],
+    ['a header of another scheme', 'authorization: ApiKey 0123456789abcdef', '0123456789abcdef'],
+    ['a digest', 'Authorization: Digest username="alice", response="6629fae49393"', '6629fae49393'],
+    ['a cookie', 'Cookie: theme=dark; sid=0123456789abcdef', '0123456789abcdef'],
+    ['a cookie that is set', 'set-cookie: sid=0123456789abcdef; Path=/; HttpOnly', '0123456789abcdef'],
+    ['a header with a key', 'x-api-key: 0123456789abcdef', '0123456789abcdef'],
+    ['a password in an address', 'postgres://alice:s3cret-of-alice@db.example/x', 's3cret-of-alice'],
+    ['a private key', pem('PRIVATE KEY'), key],
+    ['an RSA key', pem('RSA PRIVATE KEY'), key],
+    ['an OpenSSH key', pem('OPENSSH PRIVATE KEY'), key],
+    ['a PGP key', pem('PGP PRIVATE KEY BLOCK'), key],
+    ['a key that was cut off', `-----BEGIN PRIVATE KEY-----\n${key}\n${key}`, key],
+  ])('%s', (_, text, secret) => {
+    const cassette = (said: unknown) =>
+      toText(
+        redactCassette({
+          cassette: 1,
+          protocol: '',
+          exchanges: [{ request: { method: 'x' }, response: { result: said } }],
+        }),
+      );
+    for (const said of [text, { content: [{ text }] }, JSON.stringify({ text })]) {
+      expect(cassette(said)).not.toContain(secret);
+      expect(cassette(said)).toContain('[redacted]');
+    }
+    expect(cassette({ headers: { 'Set-Cookie': ['sid=abcdef'], authorization: 'abcdef' } })).not.toContain(
+      'abcdef',
+    );
+  });
+
+  test.each([
+    'Basic information about subscriptions',
+    'The cookie: a small cake. Authorization: by the operator, as always',
+    'https://a.example:8080/x@y',
+    '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+  ])('but not %j', (text) => {
+    const exchanges = [{ request: { method: 'x' }, response: { result: text } }];
+    expect(redactCassette({ cassette: 1, protocol: '', exchanges }).exchanges).toEqual(exchanges);
+  });
+});
+
 test('the state is kept to the byte, but for a secret that stands in it', async () => {
   const state = ' \u0000\u2028"\\ü: [#&*!|>%@`]\n\t ~ eyJhbGciOiJIUzI1.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
   playing.play({ ...form({ city: { type: 'string' } }), requestState: state });

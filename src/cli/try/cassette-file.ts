@@ -1,5 +1,6 @@
 /** Cassettes in files. */
-import { access, constants, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cassette } from '../../testing/cassette/cassette.ts';
 import { UsageError } from '../command.ts';
@@ -29,13 +30,14 @@ export async function checkWritable(file: string): Promise<void> {
   });
 }
 
-/** Whole, or not at all. Throws `UsageError`. */
+/** Whole, or not at all, and readable by its owner alone: it has what was said in it. Throws `UsageError`. */
 export async function writeCassetteFile(file: string, text: string): Promise<void> {
-  const next = `${file}.${process.pid}`;
+  const next = `${file}.${randomUUID()}`;
   try {
-    await writeFile(next, text);
+    await writeFile(next, text, { mode: 0o600, flag: 'wx' });
     await rename(next, file);
   } catch (cause) {
+    await rm(next, { force: true });
     throw new UsageError(`${file} cannot be written.`, { cause });
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Takes secrets out of a recording: what fields named or marked as secret were given, wherever else it turns up; values
- * that were named beforehand; and what has the shape of a token. The server's state stays as it is, but for a secret that
+ * that were named beforehand; and what has the shape of a key, a token or a credential. The server's state stays as it is, but for a secret that
  * stands in it in plain sight. Headers are never recorded.
  */
 import { isSecretName } from '../../elicitation/form/secret-fields.ts';
+import { hideSecrets } from '../../elicitation/secret-shapes.ts';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { redacted } from './cassette.ts';
 import type { Cassette } from './cassette.ts';
@@ -14,14 +15,9 @@ const shortest = 4;
 /** Names of the protocol that sound like secrets. */
 const ofProtocol = new Set(['progressToken', 'nextCursor', 'cursor', 'requestState']);
 
-const tokenShapes = [
-  /\b[Bb]earer\s+[\w.~+/=-]{8,}/g,
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
-  /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
-  /\bgh[pousr]_\w{20,}/g,
-  /\bxox[abeoprs]-[\w-]{10,}/g,
-  /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
-];
+/** Headers that some servers repeat in what they say. */
+const ofHeaders = /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)$/i;
+
 /** Of an address: its query and its fragment. */
 const parameter = /([?&#])([^?=&#\s"]{1,100})=([^&#\s"]+)/g;
 const secretParameter = /token|secret|password|passwd|apikey|api_key|signature|sig|code|credential/i;
@@ -68,14 +64,15 @@ function isSecretMember(
   member: unknown,
 ): member is string | number {
   const isValue = typeof member === 'string' || typeof member === 'number';
-  return isValue && !ofProtocol.has(name) && (names.has(name) || isSecretName(name));
+  const isSecret = names.has(name) || isSecretName(name) || ofHeaders.test(name);
+  return isValue && !ofProtocol.has(name) && isSecret;
 }
 
 function walk(value: unknown, visit: (name: string, member: unknown) => void): void {
   if (Array.isArray(value)) for (const item of value) walk(item, visit);
   if (!isRecord(value)) return;
   for (const [name, member] of Object.entries(value)) {
-    visit(name, member);
+    for (const one of Array.isArray(member) ? member : [member]) visit(name, one);
     walk(member, visit);
   }
 }
@@ -85,7 +82,8 @@ function redact(value: unknown, name: string, given: Secrets): unknown {
   if (typeof value === 'string')
     return name === 'requestState' ? withoutKnown(value, secrets) : withoutSecrets(value, secrets);
   if (typeof value === 'number') return secrets.includes(String(value)) ? redacted : value;
-  if (Array.isArray(value)) return value.map((item) => redact(item, name, given));
+  if (Array.isArray(value))
+    return value.map((item) => (isSecretMember(names, name, item) ? redacted : redact(item, name, given)));
   if (!isRecord(value)) return value;
   const members = Object.entries(value).map(([key, member]) => [
     key,
@@ -102,5 +100,5 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
   const open = withoutKnown(text, secrets).replaceAll(parameter, (whole, mark: string, name: string) =>
     secretParameter.test(name) ? `${mark}${name}=${redacted}` : whole,
   );
-  return tokenShapes.reduce((left, shape) => left.replaceAll(shape, redacted), open);
+  return hideSecrets(open, redacted);
 }

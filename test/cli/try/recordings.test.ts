@@ -1,5 +1,5 @@
 /** `--record`, `--replay` and the recorded server over HTTP, from the command line. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCassetteFile } from '../../../src/cli/try/cassette-file.ts';
@@ -21,6 +21,8 @@ test.each(['modern', 'legacy'])(
   async (era) => {
     const folder = testFolder();
     const file = (name: string) => path.join(folder, name);
+    // Of an earlier recording that everybody could read.
+    writeFileSync(file('one.yaml'), '', { mode: 0o644 });
     writeFileSync(file('answers.yaml'), 'fields: { nights: 3 }\n');
     const words = ['--tool', 'wizard', '--era', era, '--answers', file('answers.yaml')];
     const first = await runTryCommand([
@@ -32,6 +34,7 @@ test.each(['modern', 'legacy'])(
       asking.config.url,
     ]);
     expect([first.code, first.output]).toEqual([0, 'wizard 3,3,3,\n']);
+    expect(statSync(file('one.yaml')).mode & 0o777).toBe(0o600);
 
     const server = createReplayServer(await readCassetteFile(file('one.yaml')));
     const { url, close } = await serveOverHttp(server, 0);

@@ -1,0 +1,72 @@
+/**
+ * Secrets that can be told by their shape in any text: keys, tokens, credentials of HTTP headers and passwords in addresses.
+ * Used where words of others are kept in a file or a log. What has no shape of its own passes. Pure.
+ */
+export function hideSecrets(text: string, hidden: string): string {
+  const withoutBasic = text.replaceAll(basic, (found, word: string, code: string) =>
+    isCredential(code) ? word + hidden : found,
+  );
+  return shapes.reduce(
+    (left, shape) =>
+      left.replaceAll(shape, (_, kept: unknown) => (typeof kept === 'string' ? kept : '') + hidden),
+    withoutHeaders(withoutBasic, hidden),
+  );
+}
+
+/** What is captured stays. */
+const shapes = [
+  // To its end, or to where the text was cut.
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[^]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----|$)/g,
+  /(\/\/[^\s/@:]{0,200}:)[^\s/@]{1,500}(?=@)/g,
+  /\b(bearer\s+)[\w.~+/=-]{8,}/gi,
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /\b(?:sk|pk|rk)[-_][\w-]{16,}/g,
+  /\b(?:gh[pousr]|github_pat|glpat)[-_]\w{20,}/g,
+  /\bxox[abeoprs]-[\w-]{10,}/g,
+  /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
+];
+
+/** “Basic” is a word as well: what follows it counts where it is a name and a password. */
+const basic = /\b(basic\s+)([A-Za-z0-9+/]{4,}={0,2})/gi;
+
+function isCredential(code: string): boolean {
+  try {
+    return /^[^\p{Cc}:]*:\P{Cc}*$/u.test(atob(code));
+  } catch {
+    return false;
+  }
+}
+
+const named = /(?<![\w-])([\w-]{1,60})["']? ?[:=] ?["']?/g;
+
+/** Of headers in a text, each ends with its line or its quotation mark. */
+function withoutHeaders(text: string, hidden: string): string {
+  let shown = '';
+  let from = 0;
+  for (const found of text.matchAll(named)) {
+    const begin = found.index + found[0].length;
+    if (found.index < from) continue;
+    const secret = secretOf((found[1] ?? '').toLowerCase(), text.slice(begin, begin + longestLine));
+    if (secret === '') continue;
+    shown += text.slice(from, begin) + hidden;
+    from = begin + secret.length;
+  }
+  return shown + text.slice(from);
+}
+
+const longestLine = 20_000;
+const schemesOfSeveralWords = /^(?:digest|hawk|signature|aws4-hmac-sha256) /i;
+
+/** What of the value has to be hidden; empty: nothing. */
+function secretOf(name: string, text: string): string {
+  const isHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-.*(?:key|token|secret)$/.test(name);
+  if (!isHeader) return '';
+  const [line = ''] = text.split(/[\r\n]/, 1);
+  const [value = ''] = line.split(/["'\\]/, 1);
+  const [first = '', second = '', ...others] = value.split(' ');
+  if (name.startsWith('x-')) return first.replace(/,$/, '');
+  if (name.endsWith('cookie')) return first.includes('=') ? value : '';
+  if (schemesOfSeveralWords.test(line)) return line;
+  // A scheme and one word.
+  return others.length === 0 && (second || first).length >= 6 ? value : '';
+}
