@@ -8,13 +8,15 @@ import { UsageError } from './command.ts';
 import { findCommand } from './find-command.ts';
 import { helpFor, helpForAll, helpForGroup, usageOf } from './help.ts';
 import { readArguments } from './read-arguments.ts';
+import { cleanConsole, print, printAside } from './terminal-text.ts';
 
 /** Sets the exit code, and leaves the process to end by itself: a service goes on after its command has returned. */
 export async function runProgram(commands: readonly CommandEntry[], words: string[]): Promise<void> {
+  cleanConsole();
   try {
     process.exitCode = await run(commands, words);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    printAside(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
@@ -22,14 +24,14 @@ export async function runProgram(commands: readonly CommandEntry[], words: strin
 async function run(commands: readonly CommandEntry[], words: string[]): Promise<number> {
   const [first] = words;
   if (first === undefined) throw new UsageError(helpForAll(commands).trimEnd());
-  if (first === '--help' || first === '-h' || first === 'help') return print(helpForAll(commands));
+  if (first === '--help' || first === '-h' || first === 'help') return show(helpForAll(commands));
   const found = findCommand(commands, words);
-  if (found.kind === 'group') return print(helpForGroup(commands, found.group));
+  if (found.kind === 'group') return show(helpForGroup(commands, found.group));
   const { entry, rest } = found;
   const command = await entry.load();
   try {
     const given = readArguments(command, rest);
-    if (given === null) return print(helpFor(entry, command));
+    if (given === null) return show(helpFor(entry, command));
     return (await command.run(given.values, given.args, given.order)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError)
@@ -38,7 +40,7 @@ async function run(commands: readonly CommandEntry[], words: string[]): Promise<
   }
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
+function show(text: string): number {
+  print(text);
   return 0;
 }

@@ -2,7 +2,7 @@
  * A stranger's words, as they can be shown anywhere without being taken for somebody else's: they cannot rewrite the
  * screen, turn around what follows them, or push what stands before them out of sight.
  */
-const tricks = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
+export const tricks = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Without control codes (line breaks and tabs stay) and without marks that reverse the direction of writing. */
 export function plainText(text: string): string {

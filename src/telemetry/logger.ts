@@ -1,9 +1,20 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import pretty from 'pino-pretty';
+import type { PrettyOptions } from 'pino-pretty';
+import { plainText, tricks } from '../elicitation/plain-text.ts';
 
 /** For people at a terminal. */
-const readable = { translateTime: 'HH:MM:ss', include: 'time,level,err,reason' };
+const readable: PrettyOptions = {
+  translateTime: 'HH:MM:ss',
+  include: 'time,level,err,reason',
+  messageFormat: ({ msg }) => oneEntry(typeof msg === 'string' ? msg : ''),
+};
+
+/** A message may have words of a server or a program in it: no line of it can pass for a line of ours. */
+function oneEntry(message: string): string {
+  return plainText(message).replaceAll('\n', '\n    ┊ ');
+}
 
 /**
  * JSON lines for machines, one readable line each for a person at a terminal. Secrets and
@@ -11,10 +22,13 @@ const readable = { translateTime: 'HH:MM:ss', include: 'time,level,err,reason' }
  */
 export function createLogger(
   { level, human }: { level: string; human: boolean },
-  destination: DestinationStream = human ? pretty(readable) : pino.destination(1),
+  output: DestinationStream = pino.destination(1),
 ): Logger {
+  const destination = human ? pretty({ ...readable, destination: output }) : output;
   const redact = ['*.authorization', '*.headers.authorization', '*.headers.cookie', '*.token', '*.content'];
-  return pino({ level, redact, serializers: { err: outline } }, destination);
+  // JSON leaves some of what terminals act on as it is.
+  const hooks = { streamWrite: (line: string) => line.replaceAll(tricks, '') };
+  return pino({ level, redact, hooks, serializers: { err: outline } }, destination);
 }
 
 /**

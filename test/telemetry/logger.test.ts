@@ -5,7 +5,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { ServerConfig } from '../../src/config/agents-file/server-config.ts';
+import { logProcessExit } from '../../src/remote/log-process-exit.ts';
 import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { postgresUrl } from '../postgres.ts';
@@ -70,4 +72,30 @@ test('the same of what the HTTP server logs', async () => {
   });
   await app.inject('/');
   expect(lines.map(({ err }) => Object.keys(err))).toEqual([['type', 'message', 'stack']]);
+});
+
+describe('words of a program that failed', () => {
+  const forged = 'first\n[12:00:00] INFO: the account of alice is confirmed\u009B2J\u202E\u001B[1A';
+  const exit = { exitCode: 1, signal: null, stderrBytes: 10, stderrEnd: forged, isFailure: true };
+  const run = { command: 'x', args: [], env: {} };
+  const server = { name: 'files', process: run } as unknown as ServerConfig;
+
+  test.each([true, false])(
+    'make no line of their own, and do not act on the terminal (readable: %s)',
+    (human) => {
+      let text = '';
+      const output = new Writable({
+        write(chunk: Buffer, _, done) {
+          text += chunk.toString();
+          done();
+        },
+      });
+      logProcessExit(createLogger({ level: 'info', human }, output), server)(exit);
+      createLogger({ level: 'info', human }, output).warn({ reason: forged, err: new Error(forged) }, forged);
+      expect(text).toContain('the account of alice is confirmed');
+      expect(text).not.toMatch(/^\[12:00:00\]/m);
+      expect(text).not.toMatch(/[\u0080-\u009F\u202E]/);
+      expect(text).not.toContain('\u001B[1A');
+    },
+  );
 });

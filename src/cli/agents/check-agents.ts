@@ -9,6 +9,7 @@ import { checkServer } from './check-server.ts';
 import { reportLines } from './print-report.ts';
 import { countsOf, exitCodeOf } from './report.ts';
 import type { AgentReport, Report, ServerReport } from './report.ts';
+import { toJsonText } from '../terminal-text.ts';
 
 interface Values {
   server: string[];
@@ -42,7 +43,7 @@ export async function checkAgents(
   const exitCode = exitCodeOf(report);
   print(
     json
-      ? `${JSON.stringify({ ...report, ...countsOf(report), exitCode }, null, 2)}\n`
+      ? `${toJsonText({ ...report, ...countsOf(report), exitCode }, 2)}\n`
       : `${reportLines(report).join('\n')}\n`,
   );
   return exitCode;

@@ -1,7 +1,7 @@
 /** Where the conversation is written, and the plain way to do it: no control codes, for pipes, files and tests. */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { stripVTControlCharacters } from 'node:util';
+import { withoutStyles } from '../terminal-text.ts';
 import { plain } from './wording.ts';
 
 export interface Screen {
@@ -57,10 +57,10 @@ export function createPlainScreen({ input, output, notes }: Streams, keyboard: K
     takeBack: () => false,
     line(text) {
       freshLine();
-      output.write(`${stripVTControlCharacters(text)}\n`);
+      output.write(`${withoutStyles(text)}\n`);
     },
     gap: freshLine,
-    note: (text) => void notes.write(`${stripVTControlCharacters(text)}\n`),
+    note: (text) => void notes.write(`${withoutStyles(text)}\n`),
     prompt: () => undefined,
     discard: () => undefined,
     close: () => lines.close(),

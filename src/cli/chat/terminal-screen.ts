@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { forTerminal } from '../terminal-text.ts';
 import { BottomLine, eraseFrom, gate } from './bottom-line.ts';
 import { Markdown } from './markdown.ts';
 import type { Keyboard, Screen } from './screen.ts';
@@ -79,7 +80,7 @@ export class TerminalScreen implements Screen {
   line(text: string): void {
     this.endText();
     this.#forgetText();
-    this.#write(`${text}\n`);
+    this.#write(forTerminal(`${text}\n`));
   }
 
   gap(): void {
@@ -92,7 +93,7 @@ export class TerminalScreen implements Screen {
   }
 
   prompt(render: () => string): void {
-    this.#bottomLine.prompt(render);
+    this.#bottomLine.prompt(() => forTerminal(render()));
     this.#showSoon();
   }
 

@@ -15,6 +15,7 @@ import { createMayChange } from '../../service/account-rights.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
 import { defineCommand } from '../command.ts';
+import { print } from '../terminal-text.ts';
 
 /** Stands in the audit, where a user's id would. */
 const nobody = '(command line)';
@@ -86,7 +87,7 @@ export const connect = defineCommand({
 async function printFrom(work: (parts: Dependencies) => Promise<string>): Promise<void> {
   const parts = await openDependencies(readConfig(), pino({ level: 'silent' }));
   try {
-    process.stdout.write(`${await work(parts)}\n`);
+    print(`${await work(parts)}\n`);
   } finally {
     await parts.storage.close();
   }

@@ -10,6 +10,7 @@ import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
 import { programVersion } from '../program-version.ts';
 import { readService, serviceOption } from './service-option.ts';
+import { printAside } from '../terminal-text.ts';
 
 export const acp = defineCommand({
   arguments: [],
@@ -34,7 +35,7 @@ export const acp = defineCommand({
   async run({ agent, service: given, 'token-file': tokenFile, as, draft, listen }) {
     const service = serviceAddress(readService(given));
     const common = { service, agent, version: programVersion() };
-    const user = { service, logins: createKeptLogins(loginsFolder(process.env)), say };
+    const user = { service, logins: createKeptLogins(loginsFolder(process.env)), say: printAside };
     const agentFor = (identity: Identity) => createAgent({ ...common, identity }, { draft });
     if (listen !== undefined) {
       const byToken = (token: string) =>
@@ -48,11 +49,6 @@ export const acp = defineCommand({
   },
 });
 
-/** stdout is the protocol's. */
-function say(text: string): void {
-  process.stderr.write(text);
-}
-
 function readPort(given: string): number {
   const port = Number(given);
   if (!/^\d+$/.test(given) || port > 65_535) throw new UsageError(`--listen ${given} is not a port.`);
@@ -63,6 +59,6 @@ async function listenOn(port: number, parts: Parameters<typeof createHttpServer>
   const server = createHttpServer(parts).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  say(`ACP at http://127.0.0.1:${typeof address === 'object' ? address?.port : port}\n`);
+  printAside(`ACP at http://127.0.0.1:${typeof address === 'object' ? address?.port : port}\n`);
   await once(server, 'close');
 }

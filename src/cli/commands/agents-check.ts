@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../processes/read-config.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { interruptSignal } from '../try/interrupt.ts';
+import { print } from '../terminal-text.ts';
 
 export const check = defineCommand({
   arguments: [],
@@ -30,9 +31,8 @@ export const check = defineCommand({
     'Exit codes: 0 nothing found but warnings, 1 something an agent will lack, 2 wrong command line or agents file. More: docs/agents.md',
   ].join('\n'),
   async run({ config: file, ...values }) {
-    const { stdout, env } = process;
+    const { env } = process;
     const { checkAgents } = await import('../agents/check-agents.ts');
-    const print = (text: string) => void stdout.write(text);
     return checkAgents(configOf(file), values, { env, signal: interruptSignal(), print });
   },
 });

@@ -13,6 +13,7 @@ import { readSources } from '../try/answer-sources.ts';
 import { sourceOptions } from '../try/options.ts';
 import { createTerminal } from '../try/terminal.ts';
 import { readService, serviceOption } from './service-option.ts';
+import { print, toJsonText } from '../terminal-text.ts';
 
 export const answer = defineCommand({
   arguments: [],
@@ -44,7 +45,7 @@ export const answer = defineCommand({
   async run({ json, once, timeout, token: given, as, ...values }, _, order) {
     const url = readService(values.service);
     const timeoutMs = timeout === undefined ? undefined : readTimeout(timeout);
-    const { stdin, stdout, stderr, env } = process;
+    const { stdin, stderr, env } = process;
     const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
     const ended = new AbortController();
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ended.abort());
@@ -70,7 +71,7 @@ export const answer = defineCommand({
         isOnce: once,
         timeoutMs,
         line: (text) => terminal.line(text),
-        report: (outcome) => json && stdout.write(`${JSON.stringify(outcome)}\n`),
+        report: (outcome) => json && print(`${toJsonText(outcome)}\n`),
         signal: ended.signal,
       });
     } finally {

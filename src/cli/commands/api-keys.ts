@@ -6,6 +6,7 @@ import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/ports/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { print } from '../terminal-text.ts';
 
 const tenant = { type: 'string', value: '<tenant>' } as const;
 
@@ -74,7 +75,7 @@ export const revoke = defineCommand({
 async function printFrom(work: (storage: Storage) => Promise<string>): Promise<void> {
   const storage = await openStorage(readConfig().database);
   try {
-    process.stdout.write(`${await work(storage)}\n`);
+    print(`${await work(storage)}\n`);
   } finally {
     await storage.close();
   }

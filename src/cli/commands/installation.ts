@@ -13,6 +13,7 @@ import type { Config } from '../../config/config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { print, printAside } from '../terminal-text.ts';
 
 interface Parts {
   config: Config;
@@ -32,10 +33,10 @@ export const status = defineCommand({
   run: () =>
     withBoth(async (parts, examined) => {
       const { belonging } = examined;
-      print(await describe(parts, examined));
-      if (belonging.kind === 'apart') print(explain(belonging.reason));
-      else if (examined.found) print('They belong together.');
-      else print('There is no mark yet; the first process that starts writes it.');
+      print(`${await describe(parts, examined)}\n`);
+      if (belonging.kind === 'apart') print(`${explain(belonging.reason)}\n`);
+      else if (examined.found) print('They belong together.\n');
+      else print('There is no mark yet; the first process that starts writes it.\n');
       return exitCodes[belonging.kind];
     }),
 });
@@ -62,16 +63,16 @@ export const adoption = defineCommand({
     if (turns !== 'end' && turns !== 'restart') throw new UsageError('--turns is end or restart.');
     return withBoth(async (parts, examined) => {
       if (examined.belonging.kind === 'together') {
-        print('They belong together; there is nothing to do.');
+        print('They belong together; there is nothing to do.\n');
         return 0;
       }
       if (dryRun) {
-        print(await describe(parts, examined));
+        print(`${await describe(parts, examined)}\n`);
         return 0;
       }
       const { ended, begunAgain, terminated } = await adopt(parts, examined, { turns, takeOver });
       print(
-        `The database and Temporal belong together now. Turns ended: ${ended}. Begun again: ${begunAgain}. Terminated at Temporal: ${terminated}.`,
+        `The database and Temporal belong together now. Turns ended: ${ended}. Begun again: ${begunAgain}. Terminated at Temporal: ${terminated}.\n`,
       );
       return 0;
     });
@@ -87,7 +88,7 @@ async function withBoth(work: (parts: Parts, examined: Examined) => Promise<numb
   const installation = openInstallation({ config, storage, logger });
   stack.defer(() => installation.close());
   const examined = await installation.examine().catch((error: unknown) => {
-    process.stderr.write(
+    printAside(
       `They cannot be compared: ${error instanceof Error ? error.message : String(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.\n`,
     );
     return null;
@@ -106,8 +107,4 @@ async function describe(parts: Parts, examined: Examined): Promise<string> {
     `Temporal: ${side(found?.mark.installation, found?.mark.generation)} (namespace ${namespace}, schedule ${parts.installation.marks.scheduleId})`,
     `Turns that have not ended: ${live}. Temporal does not know: ${unknown.length}. Went on without this database: ${ahead.length}. Only Temporal knows: ${strangers.length}.`,
   ].join('\n');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

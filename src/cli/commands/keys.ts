@@ -8,6 +8,7 @@ import { describeReseal, isDone } from '../../credentials/sealing/reseal-report.
 import { openStorage } from '../../storage/open-storage.ts';
 import { reseal as resealAll } from '../../credentials/sealing/reseal.ts';
 import { defineCommand } from '../command.ts';
+import { print, printAside } from '../terminal-text.ts';
 
 const progressEveryMs = 2_000;
 
@@ -30,7 +31,7 @@ export const reseal = defineCommand({
       signal: stop.signal,
       onProgress: sayNowAndThen(),
     });
-    process.stdout.write(`${describeReseal(report, { keys, dryRun })}\n`);
+    print(`${describeReseal(report, { keys, dryRun })}\n`);
     return isDone(report, { keys, dryRun }) ? 0 : 1;
   },
 });
@@ -40,6 +41,6 @@ function sayNowAndThen(): (progress: { table: string; done: number; of: number }
   return ({ table, done, of }) => {
     if (performance.now() - saidAt < progressEveryMs) return;
     saidAt = performance.now();
-    process.stderr.write(`${table}: ${done} of ${of}\n`);
+    printAside(`${table}: ${done} of ${of}\n`);
   };
 }

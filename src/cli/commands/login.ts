@@ -6,6 +6,7 @@ import { serviceAddress } from '../login/sign-in-server.ts';
 import { signInWithDevice } from '../login/with-device.ts';
 import { defineCommand } from '../command.ts';
 import { readService, serviceOption } from './service-option.ts';
+import { print, printAside } from '../terminal-text.ts';
 
 export const login = defineCommand({
   arguments: [],
@@ -20,9 +21,9 @@ export const login = defineCommand({
     const made = await signIn({
       service,
       logins: createKeptLogins(loginsFolder(process.env)),
-      say: (text) => void process.stderr.write(text),
+      say: (text) => printAside(text),
       sign: device ? signInWithDevice : signInWithBrowser,
     });
-    process.stdout.write(`Signed in to ${service}${made.name === undefined ? '' : ` as ${made.name}`}.\n`);
+    print(`Signed in to ${service}${made.name === undefined ? '' : ` as ${made.name}`}.\n`);
   },
 });

@@ -5,6 +5,7 @@ import { signOut } from '../login/sign-out.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { accountFiles, accountName } from '../try/sign-in/account-file.ts';
 import { readService, serviceOption } from './service-option.ts';
+import { print } from '../terminal-text.ts';
 
 export const logout = defineCommand({
   arguments: [],
@@ -18,10 +19,10 @@ export const logout = defineCommand({
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));
     const ended = await signOut(logins, service);
-    if (ended.kind === 'was-not-signed-in') process.stdout.write(`You were not signed in to ${service}.\n`);
-    else if (ended.isRevoked) process.stdout.write(`Signed out of ${service}.\n`);
+    if (ended.kind === 'was-not-signed-in') print(`You were not signed in to ${service}.\n`);
+    else if (ended.isRevoked) print(`Signed out of ${service}.\n`);
     else
-      process.stdout.write(
+      print(
         `Signed out of ${service} on this machine. Its issuer was not told, so the login there runs out by itself.\n`,
       );
   },
@@ -35,7 +36,5 @@ function forgetAccount(server: string): void {
   const kept = accountFiles(process.env);
   const was = kept.read(name) !== null;
   kept.remove(name);
-  process.stdout.write(
-    was ? `The account at ${name} is forgotten here.\n` : `There was no account at ${name}.\n`,
-  );
+  print(was ? `The account at ${name} is forgotten here.\n` : `There was no account at ${name}.\n`);
 }

@@ -6,6 +6,7 @@ import { readCassetteFile } from '../try/cassette-file.ts';
 import { differenceLines } from '../try/print-differences.ts';
 import { createReplayServer } from '../../testing/cassette/replay-server.ts';
 import { serveOnStdio, serveOverHttp } from '../try/serve-cassette.ts';
+import { printAside } from '../terminal-text.ts';
 
 export const replayCassette = defineCommand({
   arguments: ['<cassette>'],
@@ -19,7 +20,7 @@ export const replayCassette = defineCommand({
   async run({ serve, port, stdio }, [file = '']) {
     if (serve && stdio) throw new UsageError('--serve and --stdio are two ways; give one of them.');
     const replay = createReplayServer(await readCassetteFile(file));
-    const say = (text: string) => void process.stderr.write(`${text}\n`);
+    const say = (text: string) => printAside(`${text}\n`);
     if (stdio) await serveOnStdio(replay, { input: process.stdin, output: process.stdout });
     else {
       const { url, close } = await serveOverHttp(replay, readPort(port));

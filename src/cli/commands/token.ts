@@ -1,6 +1,7 @@
 /** `interlude token alice`: an access token for a user of the demo, for curl. Nothing else goes to stdout. */
 import { demoToken } from '../../development/demo-token.ts';
 import { defineCommand } from '../command.ts';
+import { print } from '../terminal-text.ts';
 
 export const token = defineCommand({
   arguments: ['<user>'],
@@ -12,6 +13,6 @@ export const token = defineCommand({
         'AUTH_ISSUER is set, so tokens come from your own issuer; the demo can only make its own.',
       );
     const port = process.env['DEMO_IDENTITY_PORT'] ?? '3001';
-    process.stdout.write(`${await demoToken(`http://127.0.0.1:${port}`, user)}\n`);
+    print(`${await demoToken(`http://127.0.0.1:${port}`, user)}\n`);
   },
 });

@@ -10,12 +10,12 @@ import { createOperators, stateOf, turnStates } from '../../service/operators.ts
 import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../../service/operators.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
-import { plainText } from '../../elicitation/plain-text.ts';
 import { timelineOfStory } from '../turns/print-story.ts';
 import { askedForIn, inTime, waitInWords } from '../../timeline/words.ts';
 import { readDuration } from '../../tools/read-duration.ts';
 import type { Duration } from '../../tools/read-duration.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { print } from '../terminal-text.ts';
 
 const search = {
   tenant: { type: 'string', value: '<tenant>', description: 'of this tenant only' },
@@ -130,7 +130,7 @@ async function withOperators(
       seesContents: true,
     };
     const text = await work({ operators: createOperators(parts), by, now: parts.storage.now() });
-    process.stdout.write(`${plainText(text)}\n`);
+    print(`${text}\n`);
   } finally {
     await parts.storage.close();
   }

@@ -5,6 +5,7 @@ import { openStorage } from '../../storage/open-storage.ts';
 import { routedByTemporal } from '../../storage/ports/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { UsageError, defineCommand } from '../command.ts';
+import { print } from '../terminal-text.ts';
 
 export const list = defineCommand({
   arguments: [],
@@ -19,7 +20,7 @@ export const list = defineCommand({
         storage.versions.openTurns(),
       ]);
       if (deployed.length === 0) {
-        process.stdout.write('No worker of this deployment has started yet.\n');
+        print('No worker of this deployment has started yet.\n');
         return;
       }
       const turnsOf = (buildId: string | null) => open.find((turns) => turns.buildId === buildId)?.turns ?? 0;
@@ -36,7 +37,7 @@ export const list = defineCommand({
         Math.max(...lines.map((line) => line[column]?.length ?? 0)),
       );
       for (const line of lines)
-        process.stdout.write(
+        print(
           `${line
             .map((cell, column) => cell.padEnd(widths[column] ?? 0))
             .join('  ')
@@ -44,7 +45,7 @@ export const list = defineCommand({
         );
       const unversioned = turnsOf(null);
       if (unversioned > 0)
-        process.stdout.write(
+        print(
           `\n${unversioned} open turns were started by a release without versions. No worker of this release runs them; their users can cancel them.\n`,
         );
     }),
@@ -60,7 +61,7 @@ export const rollback = defineCommand({
       const [, before] = await storage.versions.list(deployment);
       if (!before) throw new UsageError('There is no version to go back to: interlude versions');
       await useVersion(storage, deployment, before.buildId);
-      process.stdout.write(`New turns start with version ${before.buildId}.\n`);
+      print(`New turns start with version ${before.buildId}.\n`);
     }),
 });
 
@@ -71,7 +72,7 @@ export const use = defineCommand({
   run: (_, [buildId = '']) =>
     withStorage(async (storage, deployment) => {
       await useVersion(storage, deployment, buildId);
-      process.stdout.write(`New turns start with version ${buildId}.\n`);
+      print(`New turns start with version ${buildId}.\n`);
     }),
 });
 

@@ -19,6 +19,7 @@ import { createSessions } from './session.ts';
 import type { Sessions } from './session.ts';
 import { chooseTools } from './which-tools.ts';
 import type { Chosen } from './which-tools.ts';
+import { toJsonText } from '../terminal-text.ts';
 
 export interface LintOptions extends ConnectOptions {
   target: Target;
@@ -70,7 +71,7 @@ export async function runLint(options: LintOptions): Promise<number> {
     };
     terminal.status('');
     const exitCode = exitCodeOf(report, isStrict);
-    if (isJson) print(`${JSON.stringify(toJson(report, exitCode), null, 2)}\n`);
+    if (isJson) print(`${toJsonText(toJson(report, exitCode), 2)}\n`);
     else print(`${reportLines(report, target).join('\n')}\n`);
     return exitCode;
   } finally {

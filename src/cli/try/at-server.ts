@@ -15,6 +15,7 @@ import { readTarget } from './target.ts';
 import type { Target } from './target.ts';
 import { createTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
+import { forTerminal } from '../terminal-text.ts';
 
 export interface TryInput {
   words: string[];
@@ -66,7 +67,7 @@ export async function atServer(
       isJson,
       terminal,
       env,
-      print: (text) => stdout.write(text),
+      print: (text) => void stdout.write(forTerminal(text)),
       signal,
     });
   } catch (error) {

@@ -2,6 +2,7 @@
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { plain } from '../chat/wording.ts';
 import type { CallEnd } from '../../testing/call/call-events.ts';
+import { toJsonText } from '../terminal-text.ts';
 
 type Result = Extract<CallEnd, { kind: 'result' }>['result'];
 
@@ -9,7 +10,7 @@ export function resultText({ content, structuredContent }: Result): string {
   const blocks = content.map(blockText);
   // Tools repeat it as text, for clients that read nothing else.
   const isRepeated = blocks.some((text) => sameJson(text, structuredContent));
-  if (structuredContent !== undefined && !isRepeated) blocks.push(JSON.stringify(structuredContent, null, 2));
+  if (structuredContent !== undefined && !isRepeated) blocks.push(toJsonText(structuredContent, 2));
   return blocks.map((text) => (text.endsWith('\n') ? text : `${text}\n`)).join('');
 }
 

@@ -28,6 +28,7 @@ import type { Terminal } from './terminal.ts';
 import { listToJson, reportToJson } from './to-json.ts';
 import { withReason } from './why-gone.ts';
 import { checkToolArguments, readToolArguments } from './tool-arguments.ts';
+import { toJsonText } from '../terminal-text.ts';
 
 export interface TryOptions {
   target: Target;
@@ -96,7 +97,7 @@ async function replayAt(options: TryOptions, connected: Connected, cassette: Cas
   if (differences.length > 0) terminal.line(dim('\n  - recorded  + now\n'));
   if (differences.length === 0)
     terminal.line(`\n  ✓ as it was recorded: ${reports.length} of ${reports.length} calls\n`);
-  if (isJson) print(`${JSON.stringify({ differences }, null, 2)}\n`);
+  if (isJson) print(`${toJsonText({ differences }, 2)}\n`);
   return differences.length === 0 ? exitCodes.done : exitCodes.toolError;
 }
 
@@ -119,7 +120,7 @@ async function listAndCall(
   terminal.line(`\n${serverLine(connected, targetInWords(target))}\n`);
   if (options.tool !== undefined) return callOne(options, connected, findTool(list.tools, options.tool));
   if (isJson) {
-    print(`${JSON.stringify(listToJson(connected, list), null, 2)}\n`);
+    print(`${toJsonText(listToJson(connected, list), 2)}\n`);
     return exitCodes.done;
   }
   for (const tool of list.tools) print(`${toolBlock(tool).join('\n')}\n\n`);
@@ -167,7 +168,7 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
 
 function show({ terminal, isJson, print }: TryOptions, connected: Connected, report: ToolCallReport): void {
   if (report.end.kind === 'result') terminal.line();
-  if (isJson) print(`${JSON.stringify(reportToJson(connected, report), null, 2)}\n`);
+  if (isJson) print(`${toJsonText(reportToJson(connected, report), 2)}\n`);
   else if (report.end.kind === 'result') print(resultText(report.end.result));
   terminal.line();
   for (const line of [endLine(report), ...remedyLines(report)]) terminal.line(line);

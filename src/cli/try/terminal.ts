@@ -1,7 +1,7 @@
 /** Where `interlude try` writes its story and reads answers. Results go elsewhere, so that they can be piped. */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { stripVTControlCharacters } from 'node:util';
+import { forTerminal, withoutStyles } from '../terminal-text.ts';
 
 export interface Terminal {
   /** People look on: what is on its way may be overwritten. */
@@ -26,7 +26,8 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
   let hasStatus = false;
   let lines: AsyncIterator<string> | undefined;
   let reader: ReturnType<typeof createInterface> | undefined;
-  const write = (text: string) => output.write(isInteractive ? text : stripVTControlCharacters(text));
+  const clean = isInteractive ? forTerminal : withoutStyles;
+  const write = (text: string) => output.write(clean(text));
   const openReader = () => {
     const opened = createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
     // It takes Ctrl+C for itself.
@@ -48,7 +49,7 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
       if (!isInteractive || isQuiet) return;
       clearStatus();
       const width = (output.columns ?? 80) - 1;
-      output.write(stripVTControlCharacters(text).slice(0, width));
+      output.write(withoutStyles(text).slice(0, width));
       hasStatus = true;
     },
     async ask(prompt, signal) {
@@ -61,7 +62,7 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
       signal?.addEventListener('abort', stop);
       try {
         if (input.isTTY && isInteractive) {
-          reader.setPrompt(prompt);
+          reader.setPrompt(clean(prompt));
           reader.prompt();
         } else write(prompt);
         const { done, value } = await Promise.race([lines.next(), over.promise]);

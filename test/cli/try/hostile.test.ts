@@ -95,6 +95,18 @@ describe('words that would rewrite the screen are shown without what does it:', 
     expect(errors).not.toMatch(rewritesTheScreen);
   });
 
+  test('in a result with structured content, which programs read unchanged', async () => {
+    const structuredContent = { [tricky]: [tricky] };
+    const result = { resultType: 'complete', content: [{ type: 'text', text: 'ok' }], structuredContent };
+    server.play(result, result);
+    const { code, output, errors } = await ask([]);
+    expect([code, output]).toEqual([0, expect.stringContaining('\\u009b31m\\u202egnp.exe')]);
+    expect(output + errors).not.toMatch(rewritesTheScreen);
+    const forPrograms = await ask(['--json']);
+    expect(forPrograms.output).not.toMatch(rewritesTheScreen);
+    expect(JSON.parse(forPrograms.output)).toMatchObject({ end: { result: { structuredContent } } });
+  });
+
   test('in a handshake that is refused', async () => {
     const refusing = await startPlayingServer({
       on: {
