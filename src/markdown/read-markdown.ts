@@ -2,6 +2,7 @@
  * The Markdown that models write, read into plain data: blocks of spans. Made for text that is still growing, so nothing
  * is ever an error, and what is not understood stays as it was written. HTML in it is text. Pure.
  */
+import { plainText } from '../elicitation/plain-text.ts';
 import { readSpans } from './spans.ts';
 import type { Span } from './spans.ts';
 
@@ -17,14 +18,46 @@ export type Block =
 /** Deeper than anybody writes; a text that goes on is shown as it is. */
 const deepest = 12;
 
-export function readMarkdown(text: string, depth = 0): Block[] {
-  const lines = text.replaceAll('\r\n', '\n').split('\n');
+export function readMarkdown(text: string): Block[] {
+  return readLines(linesOf(text)).blocks;
+}
+
+/** What was read of a text that is still growing. */
+export interface Reading {
+  text: string;
+  blocks: Block[];
+  /** The line at which each block begins. */
+  starts: number[];
+}
+
+/** The same as `readMarkdown`, with the blocks of the reading before that nothing can change any more. */
+export function readGrowing(text: string, before?: Reading): Reading {
+  const isGrown = before !== undefined && text.startsWith(before.text);
+  // What is added may still make one of the last two.
+  const kept = isGrown ? Math.max(0, before.blocks.length - 2) : 0;
+  const { blocks = [], starts = [] } = before ?? {};
+  const read = readLines(linesOf(text), { from: starts[kept] ?? 0 });
+  return {
+    text,
+    blocks: [...blocks.slice(0, kept), ...read.blocks],
+    starts: [...starts.slice(0, kept), ...read.starts],
+  };
+}
+
+/** Marks that turn the direction of writing would show a link's host in front of its label, or its letters backwards. */
+function linesOf(text: string): string[] {
+  return plainText(text).split('\n');
+}
+
+function readLines(lines: string[], { from = 0, depth = 0 } = {}): Omit<Reading, 'text'> {
   const blocks: Block[] = [];
-  let at = 0;
+  const starts: number[] = [];
   const paragraph: string[] = [];
+  let at = from;
   const flush = () => {
-    if (paragraph.length > 0)
-      blocks.push({ kind: 'paragraph', spans: readSpans(paragraph.splice(0).join('\n')) });
+    if (paragraph.length === 0) return;
+    starts.push(at - paragraph.length);
+    blocks.push({ kind: 'paragraph', spans: readSpans(paragraph.splice(0).join('\n')) });
   };
 
   while (at < lines.length) {
@@ -32,6 +65,7 @@ export function readMarkdown(text: string, depth = 0): Block[] {
     const found = depth > deepest ? null : readBlock(lines, at, depth, paragraph.length > 0);
     if (found) {
       flush();
+      starts.push(at);
       blocks.push(found.block);
       at = found.next;
       continue;
@@ -41,7 +75,11 @@ export function readMarkdown(text: string, depth = 0): Block[] {
     at++;
   }
   flush();
-  return blocks;
+  return { blocks, starts };
+}
+
+function readInner(lines: string[], depth: number): Block[] {
+  return readLines(lines, { depth: depth + 1 }).blocks;
 }
 
 interface Found {
@@ -87,7 +125,7 @@ function readQuote(lines: string[], at: number, depth: number): Found {
   let next = at;
   while (/^ {0,3}>/.test(lines[next] ?? '')) next++;
   const inner = lines.slice(at, next).map((line) => line.replace(/^ {0,3}> ?/, ''));
-  return { block: { kind: 'quote', blocks: readMarkdown(inner.join('\n'), depth + 1) }, next };
+  return { block: { kind: 'quote', blocks: readInner(inner, depth) }, next };
 }
 
 interface Item {
@@ -130,7 +168,7 @@ function readList(lines: string[], at: number, depth: number, first: Item): Foun
     if (!goesOn) break;
     items.at(-1)?.push(line.slice(Math.min(indent, offset)));
   }
-  const blocks = items.map((item) => readMarkdown(item.join('\n'), depth + 1));
+  const blocks = items.map((item) => readInner(item, depth));
   return { block: { kind: 'list', start: first.number, items: blocks }, next };
 }
 

@@ -1,14 +1,15 @@
-/** What stands inside a line: emphasis, code, links. Pure; see `readMarkdown`. */
+/** What is inside a line: emphasis, code, links. Pure; see `readMarkdown`. */
 export type Span =
   | { kind: 'text'; text: string }
   | { kind: 'code'; text: string }
   | { kind: 'break' }
   | { kind: 'strong' | 'emphasis' | 'deleted'; spans: Span[] }
-  | { kind: 'link'; href: string; spans: Span[] };
+  /** `host`: where it leads, which every renderer shows behind the label; empty where the label says so itself. */
+  | { kind: 'link'; href: string; host: string; spans: Span[] };
 
 /**
  * In the order in which they are tried at the same place. Every one is bounded and reads a text in one way only, so that
- * none can backtrack far: a stranger's text must not keep the page busy.
+ * none can backtrack far. How often they may fail is bounded by `Work`: a stranger's text must not keep the page busy.
  */
 const code = /^(`+)([^`]|[^`][^]{0,2000}?[^`])\1(?!`)/;
 const image = /^!\[([^[\]]{0,500})\]\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)/;
@@ -21,11 +22,18 @@ const underlined = /^_(?=\S)([^_]{1,4000}?)(?<=\S)_(?!\w)/;
 const deleted = /^~~(?=\S)([^]{0,4000}?\S)~~/;
 const escaped = /^\\([!-/:-@[-`{-~])/;
 /** Nothing begins with any other character. */
-const plain = /^[^\\`*_~[!<h\n]+|^[^]/u;
+const plain = /^(?:[^\\`*_~[!<h\n]+|`+|[^])/u;
+/** What was searched for its end in vain. */
+const opens = /^(?:[`*_]|~~|<https?:)\S/i;
 
 const deepest = 8;
 
-export function readSpans(text: string, depth = 0): Span[] {
+/** How many characters may still be searched in vain for the end of what a mark begins; after that, marks are text. */
+interface Work {
+  left: number;
+}
+
+export function readSpans(text: string, depth = 0, work: Work = { left: 20_000 + 10 * text.length }): Span[] {
   const spans: Span[] = [];
   const say = (more: string) => {
     const last = spans.at(-1);
@@ -35,10 +43,14 @@ export function readSpans(text: string, depth = 0): Span[] {
   let rest = text;
   let before = '';
   while (rest !== '') {
-    const found = depth > deepest ? null : spanAt(rest, before, depth);
+    const isTried = depth <= deepest && work.left > 0;
+    const found = isTried ? spanAt(rest, before, depth, work) : null;
     const length = found?.length ?? plain.exec(rest)?.[0].length ?? 1;
-    if (!found) say(rest.slice(0, length));
-    else if (typeof found.span === 'string') say(found.span);
+    if (!found) {
+      say(rest.slice(0, length));
+      const isInName = rest.startsWith('_') && /\w/.test(before);
+      if (!isInName && opens.test(rest)) work.left -= Math.min(rest.length, 4_000);
+    } else if (typeof found.span === 'string') say(found.span);
     else spans.push(found.span);
     before = rest.charAt(length - 1);
     rest = rest.slice(length);
@@ -51,8 +63,8 @@ interface Found {
   length: number;
 }
 
-function spanAt(rest: string, before: string, depth: number): Found | null {
-  const inside = (text: string) => readSpans(text, depth + 1);
+function spanAt(rest: string, before: string, depth: number, work: Work): Found | null {
+  const inside = (text: string) => readSpans(text, depth + 1, work);
   const isInWord = /\w/.test(before);
   let found: RegExpExecArray | null;
   const is = (pattern: RegExp) => (found = pattern.exec(rest)) !== null;
@@ -64,7 +76,7 @@ function spanAt(rest: string, before: string, depth: number): Found | null {
   if (is(code)) return as({ kind: 'code', text: part(2).replace(/^ (.*) $/, '$1') });
   // A picture's address, made up by a model, can carry away what was said: its words are all that is left of it.
   if (is(image)) return as(part(1));
-  if (is(link)) return as(toLink(part(2), inside(part(1))));
+  if (is(link)) return as(toLink(part(2), inside(part(1)), part(1)));
   if (!isInWord && is(address)) return fromAddress(part(1), part(2));
   const isUnderlined = rest.startsWith('_');
   if (!(isUnderlined && isInWord) && is(strong)) return as({ kind: 'strong', spans: inside(part(2)) });
@@ -74,17 +86,37 @@ function spanAt(rest: string, before: string, depth: number): Found | null {
 }
 
 /** Anything but a web page or a mail address is no link. */
-function toLink(address: string, spans: Span[]): Span {
-  const { protocol, href } = URL.parse(address) ?? { protocol: '', href: '' };
-  if (!['https:', 'http:', 'mailto:'].includes(protocol)) return { kind: 'emphasis', spans };
-  return { kind: 'link', href, spans };
+function toLink(address: string, spans: Span[], label: string): Span {
+  const url = URL.parse(address);
+  if (!url || !['https:', 'http:', 'mailto:'].includes(url.protocol)) return { kind: 'emphasis', spans };
+  const { href, host, pathname } = url;
+  const target = host || pathname;
+  return { kind: 'link', href, host: saysItself(label, target) ? '' : target, spans: withoutLinks(spans) };
+}
+
+/** A label leads nowhere but to the target. */
+function withoutLinks(spans: Span[]): Span[] {
+  return spans.flatMap((span) => {
+    if (!('spans' in span)) return span;
+    const inner = withoutLinks(span.spans);
+    return span.kind === 'link' ? inner : { ...span, spans: inner };
+  });
+}
+
+/**
+ * The host itself, or an address there. Nothing less will do: a label with a comma, a port, or letters of another script may
+ * look like another host.
+ */
+function saysItself(label: string, host: string): boolean {
+  const words = label.toLowerCase().replace(/^(?:https?:\/\/|mailto:)/, '');
+  return words.startsWith(host) && /^(?:$|[/?#])/.test(words.slice(host.length)) && !/\p{Cf}/u.test(words);
 }
 
 function fromAddress(inBrackets: string, bare: string): Found {
   // The dot behind an address ends the sentence.
   const text = inBrackets === '' ? withoutEnd(bare) : inBrackets;
   const length = inBrackets === '' ? text.length : inBrackets.length + 2;
-  return { span: toLink(text, [{ kind: 'text', text }]), length };
+  return { span: toLink(text, [{ kind: 'text', text }], text), length };
 }
 
 /** Its pattern would be tried from every one of the marks. */

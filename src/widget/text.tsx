@@ -1,11 +1,13 @@
 /** What the agent says: Markdown of a stranger, as elements of ours. No markup is ever parsed. */
-import { useMemo } from 'react';
-import { readMarkdown } from '../markdown/read-markdown.ts';
-import type { Block } from '../markdown/read-markdown.ts';
+import { useMemo, useRef } from 'react';
+import type { ReactElement } from 'react';
+import { readGrowing } from '../markdown/read-markdown.ts';
+import type { Block, Reading } from '../markdown/read-markdown.ts';
 import type { Span } from '../markdown/spans.ts';
 
 export function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => readMarkdown(text), [text]);
+  const before = useRef<Reading>(undefined);
+  const { blocks } = useMemo(() => (before.current = readGrowing(text, before.current)), [text]);
   return (
     <div className="markdown" dir="auto">
       <Blocks blocks={blocks} />
@@ -14,9 +16,15 @@ export function Markdown({ text }: { text: string }) {
 }
 
 function Blocks({ blocks }: { blocks: Block[] }) {
-  // Text only grows at its end, so what stands where does not change.
-  return blocks.map((block, index) => <BlockView key={index} block={block} />);
+  return blocks.map((block, index) => {
+    const drawn = elements.get(block) ?? <BlockView key={index} block={block} />;
+    elements.set(block, drawn);
+    return drawn;
+  });
 }
+
+/** A block that is the same stays the same element, which is not drawn again. Text only grows at its end, and keys stay. */
+const elements = new WeakMap<Block, ReactElement>();
 
 function BlockView({ block }: { block: Block }) {
   switch (block.kind) {
@@ -78,11 +86,12 @@ function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
           </tr>
         </thead>
         <tbody>
+          {/* Short rows are not filled up: with many columns, a few kilobytes would be millions of cells. */}
           {rows.map((row, index) => (
             <tr key={index}>
-              {head.map((_, column) => (
+              {row.slice(0, head.length).map((cell, column) => (
                 <td key={column}>
-                  <Spans spans={row[column] ?? []} />
+                  <Spans spans={cell} />
                 </td>
               ))}
             </tr>
@@ -125,9 +134,12 @@ function SpanView({ span }: { span: Span }) {
       );
     case 'link':
       return (
-        <a href={span.href} target="_blank" rel="noopener noreferrer nofollow">
-          <Spans spans={span.spans} />
-        </a>
+        <>
+          <a href={span.href} target="_blank" rel="noopener noreferrer nofollow">
+            <Spans spans={span.spans} />
+          </a>
+          {span.host && <bdi> ({span.host})</bdi>}
+        </>
       );
     default:
       return span satisfies never;

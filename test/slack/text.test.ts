@@ -11,9 +11,18 @@ describe('in a message', () => {
     ['- one\n- two\n  - three', '• one\n• two\n    • three'],
     ['3. one\n4. two', '3. one\n4. two'],
     ['> said\n> twice', '> said\n> twice'],
-    ['[the plan](https://a.example/?a=1&b=2)', '<https://a.example/?a=1&amp;b=2|the plan>'],
+    ['[the plan](https://a.example/?a=1&b=2)', '<https://a.example/?a=1&amp;b=2|the plan> (a.example)'],
     ['https://a.example/x', '<https://a.example/x>'],
-    ['[b.example](https://a.example/)', 'b.example (<https://a.example/>)'],
+    ['[a.example/x](https://a.example/x)', '<https://a.example/x|a.example/x>'],
+    ['[b.example](https://a.example/)', '<https://a.example/|b.example> (a.example)'],
+    ['[b.example, to pay](https://a.example/)', '<https://a.example/|b.example, to pay> (a.example)'],
+    ['[b.example:443](https://a.example/)', '<https://a.example/|b.example:443> (a.example)'],
+    ['[https://b.example](https://a.example/)', '<https://a.example/|https://b.example> (a.example)'],
+    ['[\u202Eelpmaxe.b](https://a.example/)', '<https://a.example/|elpmaxe.b> (a.example)'],
+    ['https://b.example@a.example/', '<https://b.example@a.example/> (a.example)'],
+    ['# See [b.example](https://a.example/)', '*See b.example (a.example)*'],
+    ['![b.example](https://a.example/)', 'b.example'],
+    ['[mail](mailto:a@b.example)', '<mailto:a@b.example|mail> (a@b.example)'],
     ['[pay](javascript:alert(1))', '_pay_'],
     ['```ts\na < b && c\n```', '```\na &lt; b &amp;&amp; c\n```'],
     [
@@ -32,10 +41,42 @@ describe('in a message', () => {
   ])('%s calls nobody', (markdown) => expect(toMrkdwn(markdown)).not.toMatch(/<[!@#]/));
 });
 
-test('a stream calls nobody, also where a call comes in two pieces', () => {
-  expect(harmless('hi <!channel>')).toBe('hi <\u2060!channel>');
-  expect(harmless('@U1>', 'hi <')).toBe('\u2060@U1>');
-  expect(harmless('a < b', 'x')).toBe('a < b');
+describe('in a stream', () => {
+  test('no one is mentioned, also where a mention comes in two pieces', () => {
+    expect(harmless('hi <!channel>')).toBe('hi <\u2060!channel>');
+    expect(harmless('hi <@U1>', 4)).toBe('\u2060@U1>');
+    expect(harmless('x a < b <= c', 1)).toBe(' a < b <= c');
+  });
+
+  /** What Slack's parser would make of it; a link needs its brackets beside each other. */
+  const hidesAddress = /\]\(|\]\[|\]:|<[a-z]+:[^>]*\|/;
+  test.each([
+    '[your bank](https://evil.example/)',
+    '![chart](https://evil.example/?secret)',
+    '[your bank][1]\n\n[1]: https://evil.example/',
+    '<https://evil.example|your bank>',
+    '`code` [your bank](https://evil.example/)',
+    '` [your bank](https://evil.example/) `',
+    '- ```\n- [your bank](https://evil.example/)',
+    '````\n```\n[your bank](https://evil.example/)',
+    '```\n``` x\n[your bank](https://evil.example/)',
+    '```\ncode\n```\n[your bank](https://evil.example/)',
+    '```js [your bank](https://evil.example/)',
+    '~~~\n[your bank](https://evil.example/)',
+  ])('no address hides in %j, however it is cut', (markdown) => {
+    expect(harmless(markdown)).not.toMatch(hidesAddress);
+    expect(harmless(markdown)).toContain('evil.example');
+    for (let cut = 1; cut < markdown.length; cut++) {
+      const streamed = harmless(markdown, 0, cut) + harmless(markdown, cut);
+      expect(streamed, String(cut)).not.toMatch(hidesAddress);
+    }
+  });
+
+  test('code stays as it was written', () => {
+    const program = '```ts\nconst a: Map<string, number[]> = m[i](x)[0];\n```\n';
+    expect(harmless(program)).toBe(program);
+    expect(harmless(program, 20)).toBe(program.slice(20));
+  });
 });
 
 describe('a long text', () => {

@@ -55,7 +55,7 @@ export async function showText(messages: Messages, text: ShownText, streaming: S
     if (isStream && isOpen) {
       const fence = openFence(markdown, at);
       const opened = fence === '' ? '' : `${fence}\n`;
-      streaming.isPossible = await messages.stream(message, opened + harmless(markdown.slice(at, end)));
+      streaming.isPossible = await messages.stream(message, opened + harmless(markdown, at, end));
       if (!streaming.isPossible) continue;
     } else await messages.post(message, contentsOf(markdown, at, end));
     at = end;
@@ -102,7 +102,7 @@ async function grow(messages: Messages, row: SlackMessageRow, text: ShownText): 
   const isNear = whole - row.begins > nearlyFull && !isFinal;
   const end = isNear ? lineEnd(markdown, row.ends, whole) : whole;
   if (end > row.ends && !isOld) {
-    const added = harmless(markdown.slice(row.ends, end), markdown.slice(row.begins, row.ends));
+    const added = harmless(markdown, row.ends, end);
     const to = { ends: end, digest: digest(markdown, row.begins, end) };
     if (!(await messages.append(row, to, added))) return row.ends;
   }
@@ -113,8 +113,11 @@ async function grow(messages: Messages, row: SlackMessageRow, text: ShownText): 
 async function close(messages: Messages, row: SlackMessageRow, markdown: string): Promise<void> {
   const isWhole = await messages.stop(row, closing(markdown, row.ends));
   const shown = excerpt(markdown, row.begins, row.ends);
-  // Streams show a table as it was written.
-  if ((!isWhole && !row.isSure) || (/^ {0,3}\|.*\n {0,3}\|[ :-]+\|/m.test(shown) && fits(shown)))
+  // Streams show tables and links as they were written.
+  const isRaw =
+    /^ {0,3}\|.*\n {0,3}\|[ :-]+\|/m.test(shown) ||
+    harmless(markdown, row.begins, row.ends) !== markdown.slice(row.begins, row.ends);
+  if ((!isWhole && !row.isSure) || (isRaw && fits(shown)))
     await messages.rewrite(row, {}, contentsOf(markdown, row.begins, row.ends));
 }
 

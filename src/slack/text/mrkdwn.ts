@@ -102,7 +102,7 @@ function spanToText(span: Span): string {
     case 'deleted':
       return marked('~', spansToText(span.spans));
     case 'link':
-      return linkTo(span.href, plainOf(span.spans));
+      return linkTo(span);
     default:
       return span satisfies never;
   }
@@ -116,15 +116,12 @@ function marked(mark: string, text: string): string {
     .join('\n');
 }
 
-/** A label that looks like another address would hide where the link leads. */
-function linkTo(href: string, label: string): string {
+function linkTo({ href, host, spans }: Extract<Span, { kind: 'link' }>): string {
   const address = escapeText(href).replaceAll('|', '%7C');
-  const words = label.replaceAll('\n', ' ').trim();
-  if (words === '' || words === href) return `<${address}>`;
-  const isAddress = /^[a-z]+:\/\//i.test(words) || /^[\w-]+(?:\.[\w-]+)+(?:\/|$)/.test(words);
-  const isMail = href === `mailto:${words}`;
-  if (isAddress && !isMail) return `${escapeText(words)} (<${address}>)`;
-  return `<${address}|${escapeText(words).replaceAll('|', '¦')}>`;
+  const words = plainOf(spans).replaceAll('\n', ' ').trim();
+  const isAddress = words === '' || words === href;
+  const link = isAddress ? `<${address}>` : `<${address}|${escapeText(words).replaceAll('|', '¦')}>`;
+  return host === '' ? link : `${link} (${escapeText(host)})`;
 }
 
 function plainOf(spans: Span[]): string {
@@ -136,6 +133,8 @@ function plainOf(spans: Span[]): string {
           return span.text;
         case 'break':
           return ' ';
+        case 'link':
+          return span.host === '' ? plainOf(span.spans) : `${plainOf(span.spans)} (${span.host})`;
         default:
           return plainOf(span.spans);
       }
