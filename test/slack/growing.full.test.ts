@@ -43,6 +43,23 @@ test('a stream is ended before Slack ends it, and the text goes on in the next m
   expect(chat.thread('C1', ts).every(({ streamedSince }) => streamedSince === null)).toBe(true);
 }, 60_000);
 
+test('a link whose label hides its address is none while it is streamed, and shows its host when it is complete', async () => {
+  async function* inPieces() {
+    yield 'See [your bank]';
+    await started();
+    yield '(https://evil.example/x) now.';
+  }
+  reply = () => ({ kind: 'text', chunks: inPieces() });
+  const { ts, result } = await ask('tell me');
+  expect(result).toEqual({ status: 'delivered' });
+  const streamed = slack.calls
+    .map(({ args }) => args['markdown_text'])
+    .filter((text) => typeof text === 'string')
+    .join('');
+  expect(streamed).toBe('See [your bank]\u2060(https://evil.example/x) now.');
+  expect(chat.texts('C1', ts)).toEqual(['See <https://evil.example/x|your bank> (evil.example) now.']);
+}, 60_000);
+
 test('words of a model call that broke off are taken back, and what it says then is there once', async () => {
   let calls = 0;
   async function* brokenOff() {
