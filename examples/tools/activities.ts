@@ -15,6 +15,16 @@ export async function addMember(member: { name: string; email: string; team: str
   await appendFile(notebook(), `added ${member.name} <${member.email}> to ${member.team}\n`);
 }
 
+export async function grantAccess(grant: {
+  page: string;
+  guest: string;
+  access: 'read' | 'edit';
+  days: number;
+}): Promise<void> {
+  const { page, guest, access, days } = grant;
+  await appendFile(notebook(), `${guest} may ${access} ${page} for ${days} days\n`);
+}
+
 export function readPayment(invoice: string): { invoice: string; status: 'paid' } {
   return { invoice, status: 'paid' };
 }

@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 
 /**
- * What became of a question. `decline` is a refusal, `cancel` a question that was closed without one, `expired` one that
- * nobody answered in time; `unsupported` means that nobody can be asked, so nobody was.
+ * How a question ended. `decline` is a refusal, `cancel` a question that was closed without an answer, `expired` one that
+ * was not answered in time; `unsupported` means that the caller cannot be asked. All are values, because a tool has to
+ * decide what each of them means.
  */
 export type ElicitResult<Content> =
   | { status: 'accept'; content: Content }
@@ -12,9 +13,9 @@ export type ElicitResult<Content> =
 export type ElicitStatus = 'accept' | 'decline' | 'cancel' | 'expired' | 'unsupported';
 
 interface ElicitOptions {
-  /** How long it waits, in milliseconds: at most, and unless given, what the operator allows. */
+  /** How long it stays open, in milliseconds. The operator's limit (ten minutes by default) is the default and the maximum. */
   ttl?: number;
-  /** 16 to 64 letters, digits, `-` and `_` that nobody can guess; one is made unless given. */
+  /** 16 to 64 letters, digits, `-` and `_`, not guessable; random unless given. A second use of the same id throws. */
   elicitationId?: string;
 }
 
@@ -28,7 +29,10 @@ export interface ElicitFormOptions extends ElicitOptions {
 /** A page of the author's, to which the user is sent. */
 export interface ElicitUrlOptions extends ElicitOptions {
   mode: 'url';
-  /** An https address; may be made from the question's id, with which the page reports that it is done. */
+  /**
+   * An https address, or http on this machine; may be made from the question's id, with which the page reports that it is
+   * done.
+   */
   url: string | ((elicitationId: string) => string);
   whenUnsupported?: never;
 }

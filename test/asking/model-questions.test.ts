@@ -131,7 +131,7 @@ describe('what is no question', () => {
     [
       'a secret field',
       { ...form, schema: { ...form.schema, properties: { ...properties, password: { type: 'string' } } } },
-      '"password" asks for a secret',
+      'asks for a secret: "password"',
     ],
     [
       'a field that is a secret by its format',
@@ -142,7 +142,7 @@ describe('what is no question', () => {
           properties: { ...properties, word: { type: 'string', format: 'password' } },
         },
       },
-      '"word" asks for a secret',
+      'asks for a secret: "word"',
     ],
     [
       'a field that is a secret by its mark',
@@ -150,9 +150,25 @@ describe('what is no question', () => {
         ...form,
         schema: { ...form.schema, properties: { ...properties, word: { type: 'string', writeOnly: true } } },
       },
-      '"word" asks for a secret',
+      'asks for a secret: "word"',
     ],
-    ['a message for a secret', { ...form, message: 'What is your password?' }, 'asks for a secret'],
+    [
+      'a message for a secret',
+      { ...form, message: 'What is your password?' },
+      'words of the form ask for a secret',
+    ],
+    ['a link', { ...form, message: 'Is https://rome.example the place?' }, 'The message has a link in it'],
+    [
+      'a link in a field',
+      {
+        ...form,
+        schema: {
+          ...form.schema,
+          properties: { city: { type: 'string', description: 'See http://a.example' } },
+        },
+      },
+      'The field "city" has a link in it',
+    ],
     [
       'a nested schema',
       { ...form, schema: { type: 'object', properties: { place: { type: 'object', properties: {} } } } },

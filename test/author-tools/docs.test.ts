@@ -7,6 +7,7 @@ const examples = [
   'tools/delete-page',
   'tools/welcome',
   'tools/digest',
+  'tools/grant-access',
   'tools/pay',
   'tools-page/report-done',
 ];

@@ -101,6 +101,22 @@ test('preferences: the defaults stand where nobody can be asked', async () => {
   expect(JSON.parse(stream.text())).toEqual({ every: 'week', topics: ['issues'], hour: 9 });
 });
 
+test('authorization: what the user allows is done, and nothing else', async () => {
+  const input = { page: 'Budget', guest: 'eve@example.com' };
+  const words = 'eve@example.com asks for access to the page "Budget". What do you allow?';
+  const refused = await call('grant_access', input);
+  await answer(await nextQuestion(refused, words), 'accept', { access: 'nothing', days: 7 });
+  await refused.finished();
+  const declined = await call('grant_access', input);
+  await answer(await nextQuestion(declined, words), 'decline');
+  await declined.finished();
+  expect([declined.text(), notes()]).toEqual(['eve@example.com was given no access (decline).', []]);
+  const granted = await call('grant_access', input);
+  await answer(await nextQuestion(granted, words), 'accept', { access: 'read', days: 3 });
+  await granted.finished();
+  expect(notes()).toEqual(['eve@example.com may read Budget for 3 days']);
+});
+
 test('a page of one’s own: consent, a forged report and the true one are told apart', async () => {
   const stream = await call('pay_invoice', { invoice: 'i-7' });
   const elicitationId = await nextQuestion(stream, 'Pay invoice i-7');

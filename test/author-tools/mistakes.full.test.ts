@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { inspectToolSources } from '../../src/cli/lint/inspect-tools.ts';
 import { checkToolFolder } from '../../src/tool-bundles/check-tool-folder.ts';
 import { ToolFolderError } from '../../src/tool-bundles/tool-folder-error.ts';
 import { toolModule, writeToolFolder } from './folder.ts';
@@ -229,6 +230,75 @@ describe('the form that fits a tool is hinted at', () => {
     expect(hints.map((hint) => hint.split(':', 2).join(':'))).toEqual(
       words === null ? [] : [`a.js: the tool a_tool ${words}`],
     );
+  });
+});
+
+describe('questions are held to the rules that lint-server has for servers', () => {
+  const ask = (question: string, before = '') =>
+    toolModule(`run: undefined, async run({ page }, { elicit }) { await ${question}; },`, { before });
+
+  test.each([
+    [
+      'a password',
+      "elicit('Who?', z.object({ name: z.string(), password: z.string().min(8) }))",
+      'error',
+      '"password"',
+    ],
+    [
+      'a secret by its title',
+      "elicit('Who?', z.object({ a: z.string().meta({ title: 'API key' }) }))",
+      'error',
+      '"a"',
+    ],
+    [
+      'a secret in words',
+      "elicit('Enter your password', z.object({ word: z.string() }))",
+      'error',
+      'words of the form',
+    ],
+    ['a form of its own name', "elicit('Who?', form)", 'error', '"token"'],
+    [
+      'a link in the message',
+      'elicit(`See https://a.example/${page}`, z.object({}))',
+      'warning',
+      'The message has a link',
+    ],
+    [
+      'a link in a field',
+      "elicit('Who?', z.object({ a: z.enum(['x']).describe('https://a.example') }))",
+      'warning',
+      '"a"',
+    ],
+    [
+      'plain http',
+      "elicit('Pay', null, { mode: 'url', url: 'http://pay.example/' + page })",
+      'error',
+      'not encrypted',
+    ],
+    [
+      'a token in the address',
+      "elicit('Pay', null, { mode: 'url', url: (id) => `https://pay.example/?token=${id}` })",
+      'error',
+      '"token"',
+    ],
+  ])('%s', async (_, question, level, words) => {
+    const folder = await writeToolFolder({
+      'a.ts': ask(question, 'const form = z.object({ token: z.string() }); void form;'),
+    });
+    expect(await inspectToolSources(folder)).toEqual([
+      { level, text: expect.stringMatching(/^a\.ts: elicit\("/) },
+    ]);
+    const [seen] = await inspectToolSources(folder);
+    expect(seen?.text).toContain(words);
+  });
+
+  test.each([
+    "elicit('Which team?', z.object({ team: z.enum(['token', 'password']), resetPassword: z.boolean() }))",
+    "elicit('Pay', null, { mode: 'url', url: (id) => `http://127.0.0.1:3000/pay?e=${id}` })",
+    "elicit('Pay', null, { mode: 'url', url: (id) => { return `${page}/pay?e=${id}`; } })",
+  ])('nothing is wrong with %s', async (question) => {
+    const folder = await writeToolFolder({ 'a.ts': ask(question) });
+    expect(await inspectToolSources(folder)).toEqual([]);
   });
 });
 

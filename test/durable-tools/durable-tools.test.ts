@@ -60,6 +60,8 @@ describe('a tool that asks nothing', () => {
     ['activity', 'Mistakes failed: the disk is full'],
     ['unknown', 'nobody knows (the bank is silent)'],
     ['page', 'Mistakes failed: nobody was sent to its page'],
+    ['plain http', 'Mistakes failed: The url of elicit() must begin with https://'],
+    ['secret', 'Mistakes failed: elicit() cannot show this form: The form asks for a secret: "password"'],
     ['floating', 'done'],
     ['nothing', 'Done.'],
   ])('that %s is told to the model in words', async (kind, words) => {
@@ -177,6 +179,38 @@ describe('a tool that asks', () => {
     await answer(second.elicitationId, 'accept', { count: 4 });
     await stream.finished();
     expect(stream.text()).toBe('alice said 4');
+  });
+
+  test('whose elicitationId another call has used fails in words, and does not ask', async () => {
+    const elicitationId = randomUUID();
+    const first = await call('status', { elicitationId });
+    expect(await first.question('pending')).toMatchObject({ elicitationId });
+    await answer(elicitationId, 'accept', { count: 3 });
+    await first.finished();
+    const second = await call('status', { elicitationId });
+    await second.finished();
+    expect(second.text()).toMatch(/failed: the elicitationId that it chose was used before/);
+    expect(second.chunks.filter(({ type }) => type === 'data-elicitation-request')).toEqual([]);
+  });
+
+  test('leaves the other calls of its step going', async () => {
+    const stream = await say('call status {}\ncall greet {"name":"Ada"}');
+    const { elicitationId } = await stream.question('pending');
+    await stream.until(({ type }) => type === 'tool-output-available');
+    expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+    await answer(elicitationId, 'accept', { count: 3 });
+    await stream.finished();
+    for (const words of ['alice said 3', 'Hello, Ada.']) expect(stream.text()).toContain(words);
+  });
+
+  test('works on while its question is open', async () => {
+    const stream = await call('meanwhile', { line: 'prepared' });
+    const { elicitationId } = await stream.question('pending');
+    await vi.waitFor(() => expect(notes()).toEqual(['prepared', 'prepared again']), 10_000);
+    expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({ status: 'pending' });
+    await answer(elicitationId, 'accept', { go: true });
+    await stream.finished();
+    expect(stream.text()).toBe('prepared, and accept');
   });
 
   test('makes room for a new message while it waits', async () => {

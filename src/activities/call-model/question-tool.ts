@@ -1,10 +1,10 @@
 /** The tool `ask_user`, with which a model puts a form of its own to the user. Offered where the agents file says so. */
 import { z } from 'zod';
 import type { AskUser } from '../../config/config.ts';
+import { inspectForm } from '../../elicitation/form/inspect-form.ts';
 import { plainSchema } from '../../elicitation/form/plain-schema.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
 import { Unsupported, withoutNullKeywords } from '../../elicitation/form/schema-keywords.ts';
-import { asksForSecret, secretField } from '../../elicitation/form/secret-fields.ts';
 import { isVisible, plainMessage } from '../../elicitation/plain-text.ts';
 
 export const askUserTool = 'ask_user';
@@ -69,11 +69,11 @@ export function readModelQuestion(input: unknown): ReadModelQuestion {
   const form = readRequestedSchema(schema);
   if (form.kind === 'unsupported') return refused(form.reason);
   if (form.fields.length === 0) return refused('The form has no fields.');
-  const secret = secretField(form.fields, schema);
-  if (secret !== null)
-    return refused(`The field "${secret}" asks for a secret, which never belongs into a form.`);
-  if (asksForSecret(message))
-    return refused('The message asks for a secret, which never belongs into a form.');
+  for (const { rule, message: found } of inspectForm({ message, requestedSchema: schema })) {
+    if (rule === 'secret-in-form') return refused(`${found} A form must not ask for secrets.`);
+    if (rule === 'link-in-form')
+      return refused(`${found} A form must not have links: write the link in your answer instead.`);
+  }
   try {
     const question = { message: plainMessage(message), requestedSchema: plainSchema(schema) };
     return { kind: 'question', question };

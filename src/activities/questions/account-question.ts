@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionRequired } from '../../credentials/store.ts';
 import { questionAddress } from '../../elicitation/account-pages.ts';
+import { warningsAbout } from '../../elicitation/url-safety.ts';
 import { connectionMessage } from '../../elicitation/wording.ts';
 import { serverContext, turnOf } from './questions.ts';
 import type { AskingCall, Question, QuestionParts } from './questions.ts';
@@ -16,6 +17,8 @@ export function accountQuestion(
 ): Question {
   const { connectedBy, catchUp } = parts.storeOf(server);
   const id = randomUUID();
+  const url = questionAddress(parts.config.http.publicUrl, id);
+  const isPlainHttp = warningsAbout(url).includes('plain_http');
   const context = {
     ...serverContext(parts, turn, server),
     trigger: 'credential_required' as const,
@@ -23,6 +26,7 @@ export function accountQuestion(
     ...(tool !== null && { toolName: tool }),
     toolCallId,
     ...(scopes && { scopes }),
+    ...(isPlainHttp && { warnings: ['plain_http' as const] }),
   };
   const subject = { kind: 'connection' as const, turn: turnOf(turn), server: server.name, seenVersion };
   return {
@@ -31,7 +35,7 @@ export function accountQuestion(
     request: {
       mode: 'url',
       message: connectionMessage(server.title, reason, tool ?? undefined, connectedBy),
-      url: questionAddress(parts.config.http.publicUrl, id),
+      url,
       context,
     },
     account: { server: server.name, seenVersion },

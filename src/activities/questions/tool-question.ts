@@ -22,7 +22,7 @@ export interface ToolQuestionInput extends AskingCall {
 export type OpenedToolQuestion =
   /** Its id may be another one: after a reset of the workflow it is the one that was there before. */
   | { kind: 'asked'; question: AskedQuestion }
-  | { kind: 'not-asked'; why: NotAsked | 'cancel' | 'page-cannot-report' };
+  | { kind: 'not-asked'; why: NotAsked | 'cancel' | 'page-cannot-report' | 'id-was-used' };
 
 export type ToolAnswer =
   | { kind: 'asks'; questions: AskedQuestion[] }
@@ -34,15 +34,15 @@ export function createToolQuestionActivities(parts: QuestionParts & { storage: P
   return {
     async openToolQuestion(input: ToolQuestionInput): Promise<OpenedToolQuestion> {
       const { turn, toolCallId, elicitationId, request } = input;
-      const notAsked = (why: NotAsked | 'cancel' | 'page-cannot-report') =>
+      const notAsked = (why: NotAsked | 'cancel' | 'page-cannot-report' | 'id-was-used') =>
         ({ kind: 'not-asked', why }) as const;
       if (turn.user === null || !canPresent(request.mode, turn.capabilities)) return notAsked('unsupported');
       const secret = parts.config.agents.get(turn.agent)?.tools?.completionSecretEnv;
       if (request.mode === 'url' && secret === undefined) return notAsked('page-cannot-report');
       const taken = await elicitations.get(elicitationId);
-      // The author has chosen the id of another call's question.
+      // After a reset of the workflow, the question of this call is already there.
       if (taken && (taken.turnId !== turn.turnId || taken.request.context.toolCallId !== toolCallId))
-        return notAsked('cancel');
+        return notAsked('id-was-used');
       const { toolName } = await requestedToolCall(parts.storage, turn, toolCallId);
       const opened = await openQuestions(parts, input, [toolQuestion(parts, input, toolName)]);
       switch (opened.kind) {

@@ -1,7 +1,7 @@
 /** What clients stumble over in one question, as it came over the wire. Pure. */
+import { inspectForm } from '../../elicitation/form/inspect-form.ts';
 import { isRecord, textOf } from '../../elicitation/form/schema-keywords.ts';
 import type { Era } from '../../testing/call/read-answer.ts';
-import { inspectForm } from './inspect-form.ts';
 import { inspectPage } from './inspect-page.ts';
 import type { Seen } from './rules.ts';
 

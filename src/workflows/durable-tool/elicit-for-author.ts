@@ -1,6 +1,7 @@
 /** `elicit()` as authors know it: a message and a schema in, a typed answer or the reason why there is none out. */
 import { uuid4 } from '@temporalio/workflow';
 import { canPresent } from '../../elicitation/capabilities.ts';
+import { inspectForm } from '../../elicitation/form/inspect-form.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
 import type { AskedQuestion, ToolRequest } from '../../turn/ask.ts';
 import { untilCancelled } from '../failures.ts';
@@ -39,7 +40,11 @@ const notAsked = {
   'too-many-in-turn': `as many questions are open in this turn as may be, so nobody was asked. Once those are answered, it can be called again.`,
   'page-cannot-report':
     'nobody was sent to its page, because that page could never report that it is done: the agents file names no secret for it (tools.completionSecretEnv). An operator has to add one.',
+  'id-was-used':
+    'the elicitationId that it chose was used before, by another call, so the user was not asked. Each question needs an id of its own.',
 } as const;
+
+const sendToPage = 'Send the user to a page (mode: "url"), because a form passes through clients and models.';
 
 type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
 type Status = ElicitResult['status'];
@@ -78,6 +83,8 @@ class AuthorQuestions {
     const form = readSchema(schema);
     if (form.kind === 'problem') throw new Error(`elicit() cannot show this form: ${form.problem}`);
     const { requestedSchema } = form;
+    const secret = inspectForm({ message, requestedSchema }).find(({ rule }) => rule === 'secret-in-form');
+    if (secret) throw new Error(`elicit() cannot show this form: ${secret.message} ${sendToPage}`);
     let words = message;
     for (let tries = 1; ; tries++) {
       const request = { mode: 'form', toolTitle: tool.title, message: words, requestedSchema } as const;
@@ -101,7 +108,12 @@ class AuthorQuestions {
     const id = this.#idOf(options.elicitationId);
     const address = typeof url === 'function' ? url(id) : url;
     const inspected = inspectUrl(address);
-    if (inspected.kind === 'refused') throw new Error(`The url of elicit() ${inspected.reason}.`);
+    if (inspected.kind === 'refused')
+      throw new Error(`elicit() cannot send the user there: ${inspected.reason}`);
+    if (inspected.warnings.includes('plain_http'))
+      throw new Error(
+        'The url of elicit() must begin with https://. Plain http is for pages on this machine.',
+      );
     const request = { mode: 'url', toolTitle: tool.title, message, url: address } as const;
     const { status } = await this.#ask(request, id, options.ttl);
     if (status === 'unsupported') unasked.push(request);
@@ -122,7 +134,7 @@ class AuthorQuestions {
     }
     const { why } = opened;
     if (why === 'unsupported' || why === 'cancel') return { status: why };
-    if (why === 'page-cannot-report') log.error(`${tool.title}: ${notAsked[why]}`);
+    if (why === 'page-cannot-report' || why === 'id-was-used') log.error(`${tool.title}: ${notAsked[why]}`);
     throw new Error(notAsked[why]);
   }
 

@@ -43,7 +43,7 @@ async function openAccounts() {
         rateLimitPerMinute: 1,
         openRequests: { perUser: 100, perAddress: 2_000 },
       },
-      elicitation: { timeoutMs: 600_000, maxOpen: 1, maxOpenPerTurn: 1 },
+      elicitation: { timeoutMs: 600_000, retentionMs: 1, maxOpen: 1, maxOpenPerTurn: 1 },
       agents: new Map(),
       servers: new Map([['tracker', tracker]]),
     },
@@ -83,6 +83,8 @@ test('a question about an account leads to its own page and names the call that 
   const { id, request } = opened(await ask('call-1'));
   expect(request).toMatchObject({ mode: 'url', url: `http://interlude/auth/connect?e=${id}` });
   expect(request.context).toMatchObject({ trigger: 'credential_required', toolCallId: 'call-1' });
+  // The service itself is reached over plain http here.
+  expect(request.context.warnings).toEqual(['plain_http']);
 });
 
 test('all calls that need an account share its question, and get what became of it', async () => {

@@ -1,14 +1,19 @@
-/** What clients stumble over in a form. Pure. */
-import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import { asksForSecret, isSecretName, secretFields } from '../../elicitation/form/secret-fields.ts';
-import type { Seen } from './rules.ts';
+/** What is wrong with a form: the same rules for the forms of servers, of tools in TypeScript and of models. */
+import { readRequestedSchema } from './requested-schema.ts';
+import { isRecord } from './schema-keywords.ts';
+import { asksForSecret, isSecretName, secretFields } from './secret-fields.ts';
+
+export interface FormFinding {
+  rule: 'nested-schema' | 'schema-leftover' | 'secret-in-form' | 'link-in-form';
+  /** One sentence. */
+  message: string;
+}
 
 const formats = ['email', 'uri', 'date', 'date-time'];
 const link = /https?:\/\/\S/i;
 
-export function inspectForm({ message, requestedSchema }: Record<string, unknown>): Seen[] {
-  // What is no question at all is the protocol's fault, and told as such.
+export function inspectForm({ message, requestedSchema }: Record<string, unknown>): FormFinding[] {
+  // Not a form at all: a fault of the protocol, which is reported as such.
   if (!isRecord(requestedSchema)) return [];
   const words = typeof message === 'string' ? message : '';
   const form = readRequestedSchema(requestedSchema);
@@ -23,7 +28,7 @@ export function inspectForm({ message, requestedSchema }: Record<string, unknown
   ];
 }
 
-function inspectSecrets(words: string, schema: Record<string, unknown>): Seen[] {
+function inspectSecrets(words: string, schema: Record<string, unknown>): FormFinding[] {
   const form = readRequestedSchema(schema);
   const fields = form.kind === 'form' ? form.fields : [];
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
@@ -39,7 +44,7 @@ function inspectSecrets(words: string, schema: Record<string, unknown>): Seen[] 
     : [];
 }
 
-function inspectLinks(words: string, properties: [string, unknown][]): Seen[] {
+function inspectLinks(words: string, properties: [string, unknown][]): FormFinding[] {
   const texts = properties.flatMap(([name, schema]) =>
     isRecord(schema)
       ? [schema['title'], schema['description']].map((text) => [`The field "${name}"`, text])
@@ -52,10 +57,10 @@ function inspectLinks(words: string, properties: [string, unknown][]): Seen[] {
 }
 
 /** What is no error to lenient clients, and is not in the specification (any more). */
-function inspectLeftovers(name: string, schema: unknown): Seen[] {
+function inspectLeftovers(name: string, schema: unknown): FormFinding[] {
   if (!isRecord(schema)) return [];
   const { format, enumNames, pattern } = schema;
-  const seen = (what: string): Seen => ({
+  const seen = (what: string): FormFinding => ({
     rule: 'schema-leftover',
     message: `The field "${name}" has ${what}.`,
   });
