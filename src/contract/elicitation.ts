@@ -87,6 +87,18 @@ export const ElicitationRequestSchema = z
     ],
   });
 
+/** In `_meta` of the requests by which our MCP server asks its clients. */
+export const questionMetaKey = 'interlude/question';
+
+export const QuestionMetaSchema = z
+  .looseObject({
+    version: z.literal(1),
+    elicitationId: z.string(),
+    expiresAt: z.iso.datetime(),
+    context: ContextSchema,
+  })
+  .meta({ description: 'Who asks, and why, in `_meta["interlude/question"]` of an MCP request' });
+
 export type ElicitationRequest = z.infer<typeof ElicitationRequestSchema>;
 
 export const ElicitationListSchema = z

@@ -17,6 +17,8 @@ export {
   ElicitationRequestSchema,
   PlacedElicitationListSchema,
   PlacedElicitationSchema,
+  questionMetaKey,
+  QuestionMetaSchema,
 } from './elicitation.ts';
 export {
   ElicitationReceiptSchema,

@@ -46,9 +46,16 @@ const question = {
   status: 'pending',
   expiresAt: common.at,
 };
-const optionalContext = Object.keys(question.context)
-  .filter((name) => name !== 'trigger')
-  .map((name) => `context.${name}`);
+const optionalInQuestions = [
+  ...Object.keys(question.context)
+    .filter((name) => name !== 'trigger')
+    .map((name) => `context.${name}`),
+  'context',
+  'status',
+  'expiresAt',
+  'turnId',
+  'at',
+];
 
 /** One good event of every type there is: leaving one out does not compile. */
 const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitation-request'>, Example> = {
@@ -93,11 +100,11 @@ const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitat
 const questions: Record<Extract<StreamEvent, { type: 'elicitation-request' }>['mode'], Example> = {
   url: {
     members: { ...question, mode: 'url', url: 'https://interlude.example/auth/connect?e=1' },
-    optional: optionalContext,
+    optional: optionalInQuestions,
   },
   form: {
     members: { ...question, mode: 'form', requestedSchema: { type: 'object' } },
-    optional: optionalContext,
+    optional: optionalInQuestions,
     free: ['requestedSchema'],
   },
 };
@@ -193,6 +200,14 @@ describe.each(table)('%s', (_, type, { members, optional = [], free = [] }) => {
 function remove(holder: Json, name: string): void {
   delete holder[name];
 }
+
+test.each([
+  { mode: 'url', url: 'https://interlude.example/auth/connect?e=1' },
+  { mode: 'form', requestedSchema: { type: 'object', properties: {} } },
+])('a question needs its id, its mode, its words and what the mode asks for: %j', (asked) => {
+  const event = { type: 'elicitation-request', elicitationId: 'q1', message: 'Who are you?', ...asked };
+  expect(StreamEventSchema.parse(event)).toEqual(event);
+});
 
 test('the time of an event and of a question is ISO 8601', () => {
   const step = { type: 'start-step', ...common, step: 0 };

@@ -1,6 +1,7 @@
 /** Clients that cannot be asked: what stands in the result of the tool, word for word, and what their model may answer. */
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
+import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
 import { connectClient } from './mcp-client.ts';
@@ -47,6 +48,33 @@ test('the result says what is asked and what to do, and the rest is in its metad
   expect(result).not.toHaveProperty('isError');
   await send(client, { elicitId, message: '' }, { action: 'cancel' });
   expect(setup.server.calls[1]?.params.inputResponses).toEqual({ city: { action: 'cancel' } });
+});
+
+test('in words or asked, a client reads what made the question necessary, and which agent asks', async () => {
+  const task = { task: 'call asking__ask {}' };
+  const callLead = {
+    name: 'ask_lead',
+    arguments: { message: `call agent__assistant ${JSON.stringify(task)}` },
+  };
+  const origin = { trigger: 'mcp_elicitation', path: ['assistant'] };
+  setup.server.play(asks({ city: form('Which city?') }));
+  await using unable = await connectClient(setup.service);
+  const pending = pendingOf(await unable.callTool(callLead));
+  expect(pending).toMatchObject({ version: 1, ...origin });
+  const { structuredContent } = await unable.callTool({ name: 'list_my_questions', arguments: {} });
+  expect(structuredContent).toMatchObject({ questions: [origin] });
+  await send(unable, pending, { action: 'decline' });
+
+  setup.server.play(asks({ city: form('Which city?') }));
+  const both = { elicitation: { form: {}, url: {} } };
+  await using able = await connectClient(setup.service, { capabilities: both });
+  const seen: unknown[] = [];
+  able.setRequestHandler('elicitation/create', ({ params }) => {
+    seen.push(params._meta?.[questionMetaKey]);
+    return { action: 'decline' };
+  });
+  await able.callTool(callLead);
+  expect(seen.map((meta) => QuestionMetaSchema.parse(meta))).toMatchObject([{ version: 1, context: origin }]);
 });
 
 test('several at once are answered by their ids, in any order, and by nobody else’s model', async () => {

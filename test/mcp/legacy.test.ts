@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/playing-server.ts';
 
@@ -109,6 +110,11 @@ test('a link is asked of clients that declare it, and goes in words to the other
   expect(seen).toMatchObject([
     { mode: 'url', url: 'https://example.com/a', elicitationId: expect.any(String) },
   ]);
+  expect(QuestionMetaSchema.parse(seen[0]?._meta?.[questionMetaKey])).toMatchObject({
+    version: 1,
+    elicitationId: (seen[0] as { elicitationId?: string } | undefined)?.elicitationId,
+    context: { trigger: 'mcp_elicitation' },
+  });
   setup.server.play(link());
   await using formsOnly = await connect({ elicitation: {}, answer });
   const pending = await formsOnly.callTool(callAsk);

@@ -3,6 +3,7 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import type { McpReply } from '../../../service/mcp-sessions.ts';
 import type { Capabilities } from '../../../elicitation/capabilities.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
+import { questionMeta } from '../tools/question-meta.ts';
 import { isShowable, shownQuestion } from '../tools/showable.ts';
 import { notificationMessage, questionRequestId, requestMessage } from './messages.ts';
 
@@ -81,9 +82,10 @@ function toRequest(question: Question, reply: McpReply | undefined): object {
   const { elicitationId } = question;
   const shown = shownQuestion(question);
   const message = questionWords(question, misfit);
+  const _meta = questionMeta(question);
   const params =
     shown.mode === 'url'
-      ? { mode: 'url', message, url: shown.url, elicitationId }
-      : { message, requestedSchema: shown.requestedSchema };
+      ? { mode: 'url', message, url: shown.url, elicitationId, _meta }
+      : { message, requestedSchema: shown.requestedSchema, _meta };
   return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), 'elicitation/create', params);
 }

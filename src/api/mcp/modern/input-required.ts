@@ -3,6 +3,7 @@ import type { InputRequest, InputRequests } from '@modelcontextprotocol/server';
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import { isAction } from '../../../elicitation/elicitation.ts';
 import type { Question } from '../tools/follow-call.ts';
+import { questionMeta } from '../tools/question-meta.ts';
 import { shownQuestion } from '../tools/showable.ts';
 import { questionWords } from '../../../elicitation/question-words.ts';
 
@@ -17,11 +18,9 @@ export function toInputRequests(questions: Question[], misfits: ReadonlyMap<stri
 }
 
 function toInputRequest(question: Question, misfit: string | undefined): InputRequest {
-  const { elicitationId, expiresAt, context } = question;
   const shown = shownQuestion(question);
   const message = questionWords(question, misfit);
-  // For clients that know us: who asks and why, as on our other surfaces.
-  const _meta = { 'interlude/question': { elicitationId, expiresAt, context } };
+  const _meta = questionMeta(question);
   const params =
     shown.mode === 'url'
       ? { mode: 'url', message, url: shown.url, _meta }

@@ -8,6 +8,7 @@ import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
 import { questionWords, quotedQuestionWords } from '../../../elicitation/question-words.ts';
+import { metaVersion, originOf } from './question-meta.ts';
 import { reservedForUser, shownQuestion } from './showable.ts';
 import type { ToolResult } from './tool.ts';
 
@@ -53,7 +54,9 @@ export function pendingResult(
 function toPending(question: Question, note: string | undefined) {
   const shown = shownQuestion(question);
   return {
+    version: metaVersion,
     elicitId: question.elicitationId,
+    ...originOf(question.context),
     message: questionWords(question, note),
     schema: shown.mode === 'form' ? shown.requestedSchema : { type: 'object', properties: {} },
     ...(shown.mode === 'url' && { url: shown.url }),

@@ -8,6 +8,7 @@ import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
 import { fallbackTool, pendingResult } from './fallback.ts';
+import { originOf } from './question-meta.ts';
 import { reservedForUser, shownQuestion } from './showable.ts';
 import { errorResult } from './tool.ts';
 import type { Caller, Started, Tool } from './tool.ts';
@@ -45,6 +46,7 @@ export function listMyQuestions(service: QuestionToolsService): Tool {
           elicitationId,
           conversationId: row.conversation,
           turnId: row.turnId,
+          ...originOf(question.context),
           mode: question.mode,
           message: questionWords(question),
           ...(question.mode === 'form'
