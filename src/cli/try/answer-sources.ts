@@ -26,11 +26,14 @@ export async function readSources(
   const headers = Object.fromEntries(readHeaders(given['responder-header'], '--responder-header'));
   const timeoutMs = readTimeout('--responder-timeout', given['responder-timeout']);
   const sources: AnswerSource[] = [];
+  // Without a terminal, the prompt leaves its questions to the other sources.
+  const isPrompted =
+    terminal.isTyped || !order.some((name) => ['answers', 'responder', 'decline'].includes(name));
   for (const name of order) {
     if (name === 'answers') sources.push(await asUsage(() => fixtureFile(files.shift() ?? '')));
     if (name === 'responder')
       sources.push(await asUsage(async () => responder(addresses.shift() ?? '', { headers, timeoutMs })));
-    if (name === 'prompt') sources.push(promptSource(terminal));
+    if (name === 'prompt' && isPrompted) sources.push(promptSource(terminal));
     if (name === 'decline') sources.push(declineAll);
   }
   const isComplete = order.includes('prompt') || order.includes('decline');

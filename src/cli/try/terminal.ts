@@ -6,6 +6,8 @@ import { forTerminal, withoutStyles } from '../terminal-text.ts';
 export interface Terminal {
   /** People look on: what is on its way may be overwritten. */
   isInteractive: boolean;
+  /** Its input is typed by a person, not a pipe or a file. */
+  isTyped: boolean;
   line(text?: string): void;
   /** A line of what is going on, replaced by the next one. Nothing where nobody looks on. */
   status(text: string): void;
@@ -40,6 +42,7 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
   };
   return {
     isInteractive,
+    isTyped: input.isTTY === true,
     line(text = '') {
       if (isQuiet) return;
       clearStatus();

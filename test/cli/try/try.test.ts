@@ -109,6 +109,17 @@ test('somebody at the terminal is asked, and told what does not fit', async () =
     expect(errors).toContain(words);
 });
 
+test('without a terminal, --prompt leaves the questions to the file', async () => {
+  const answers = path.join(testFolder(), 'answers.yaml');
+  writeFileSync(answers, 'fields: { city: Oslo }\n');
+  playing.play(question);
+  const { code } = await runTryCommand([playing.url, '--tool', 'ask', '--prompt', '--answers', answers], []);
+  expect([code, playing.calls[1]?.params.inputResponses]).toEqual([
+    0,
+    { a: { action: 'accept', content: { city: 'Oslo' } } },
+  ]);
+});
+
 test('--json prints one object, and nothing else', async () => {
   playing.play(question);
   const { code, output, errors } = await startCommand(
