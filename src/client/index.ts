@@ -1,6 +1,7 @@
 /** The door of `interlude/client`: what is not named here may change. */
-export { createClient } from './client.ts';
-export type { Client, ClientOptions, PageOptions } from './client.ts';
+export { createToolClient as createClient } from './call-tool.ts';
+export type { CallToolOptions, ToolCallResult, ToolClient as Client } from './call-tool.ts';
+export type { ClientOptions, PageOptions } from './client.ts';
 export type { Decision, ElicitationContext, OnElicitation } from './answer-questions.ts';
 export type { CallOptions } from './call.ts';
 export type { EventsOptions, FeedItem } from './follow-feed.ts';

@@ -1,5 +1,9 @@
 /** Tools in TypeScript that MCP clients call themselves: no model in between, and each way of asking leads through the same tool. */
-import { describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import type { ElicitationContext, ElicitationRequest } from '../../src/client/index.ts';
+import { ElicitationRequestSchema } from '../../src/contract/index.ts';
 import { useService } from '../service/use-service.ts';
 import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
 import { playWizard } from './play-wizard.ts';
@@ -57,6 +61,87 @@ test('a client that shows forms is asked, and the same call goes on to structure
   const result = await client.callTool({ name: 'delete_page', arguments: { page: 'Home' } });
   expect(result.structuredContent).toEqual({ deleted: true });
   expect(notes()).toEqual(['deleted Home']);
+});
+
+describe('the client of the service calls them', () => {
+  const asAlice = async (options = {}) =>
+    createClient({ baseUrl: used.service.baseUrl, token: await used.service.token('alice'), ...options });
+
+  test('its handlers answer what they ask, and without one it is declined', async () => {
+    const client = await asAlice();
+    const seen: ElicitationRequest[] = [];
+    const remove = client.onElicitation((question) => {
+      seen.push(question);
+      return { action: 'accept', content: { confirmed: true } };
+    });
+    expect(await client.callTool('delete_page', { page: 'Home' })).toMatchObject({
+      structuredContent: { deleted: true },
+    });
+    expect(ElicitationRequestSchema.parse(seen[0])).toMatchObject({
+      mode: 'form',
+      status: 'pending',
+      context: { trigger: 'tool_elicitation', toolName: 'delete_page' },
+    });
+    remove();
+    expect(await client.callTool('delete_page', { page: 'Away' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('nobody agreed (decline)') }],
+    });
+    expect(notes()).toEqual(['deleted Home']);
+  });
+
+  test('a form that does not fit is asked again, and a second call with the same key is the first', async () => {
+    const client = await asAlice({ capabilities: { form: true, url: false } });
+    const asked: number[] = [];
+    const options = {
+      idempotencyKey: randomUUID(),
+      onElicitation: (_: unknown, { errors }: ElicitationContext) => {
+        asked.push(errors.length);
+        return { action: 'accept' as const, content: { confirmed: errors.length > 0 ? true : 'perhaps' } };
+      },
+    };
+    const first = await client.callTool('delete_page', { page: 'Home' }, options);
+    expect([first.structuredContent, asked]).toEqual([{ deleted: true }, [0, 1]]);
+    expect(await client.callTool('delete_page', { page: 'Home' }, options)).toEqual(first);
+    expect(notes()).toEqual(['deleted Home']);
+  });
+
+  test('what cannot be called is an error, with the code of the API where there is one', async () => {
+    const client = await asAlice();
+    await expect(client.callTool('survey', { questions: 1 })).rejects.toMatchObject({
+      name: 'InterludeError',
+      code: 'tool_call_refused',
+      detail: expect.stringContaining('no tool "survey"'),
+    });
+    await expect(client.callTool('greet', {}, { agentId: 'nobody' })).rejects.toMatchObject({
+      status: 404,
+      code: 'unknown_agent',
+    });
+    const stranger = createClient({ baseUrl: used.service.baseUrl, token: 'wrong' });
+    await expect(stranger.callTool('greet', { name: 'Ada' })).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('a question that is left open is asked once, and the call goes on when it is answered elsewhere', async () => {
+    const client = await asAlice({ timing: { firstRetryMs: 50, lastRetryMs: 200 } });
+    let times = 0;
+    const called = client.callTool(
+      'delete_page',
+      { page: 'Home' },
+      { onElicitation: () => void (times += 1) },
+    );
+    const [question] = await vi.waitUntil(async () => {
+      const open = await client.allOpenElicitations();
+      return times > 0 && open.length > 0 && open;
+    });
+    await client.answer({
+      conversationId: question?.conversationId ?? '',
+      elicitationId: question?.elicitationId ?? '',
+      action: 'accept',
+      content: { confirmed: true },
+    });
+    expect(await called).toMatchObject({ structuredContent: { deleted: true } });
+    expect([times, notes()]).toEqual([1, ['deleted Home']]);
+  });
 });
 
 test('a wizard of three steps, in each way of asking', async () => {
