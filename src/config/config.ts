@@ -151,7 +151,7 @@ export interface Config {
     maxBytesPerConversation: number;
   };
   /** How many questions may be open at once: of one user, and of one turn. */
-  elicitation: { timeoutMs: number; maxOpen: number; maxOpenPerTurn: number };
+  elicitation: { timeoutMs: number; retentionMs: number; maxOpen: number; maxOpenPerTurn: number };
   /** `signingKeys`: newest first; without one nothing is signed. `targets`: where notifications may be sent. */
   a2a: { signingKeys: SigningKey[]; targets: 'public' | 'local'; pushDeadlineMs: number };
   /** How often a task may be handed on, below the turn's own agent; and how many tasks may be handed out in one step. */

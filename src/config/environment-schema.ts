@@ -100,6 +100,7 @@ export const environmentSchema = z.object({
     .optional(),
   SLACK_API_URL: baseUrl.default('https://slack.com/api'),
   ELICITATION_TIMEOUT: duration.default(600_000),
+  ELICITATION_RETENTION: duration.default(30 * 24 * 3_600_000),
   ELICITATION_MAX_OPEN: positive.default(20),
   ELICITATION_MAX_OPEN_PER_TURN: positive.optional(),
   A2A_SIGNING_KEY: signingKeys.default([]),

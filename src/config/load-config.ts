@@ -84,6 +84,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     },
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
+      retentionMs: values.ELICITATION_RETENTION,
       maxOpen: values.ELICITATION_MAX_OPEN,
       maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
     },

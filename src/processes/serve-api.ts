@@ -1,4 +1,4 @@
-/** What an API process runs: the HTTP server, listening, and the watch for turns that lost their workflow. */
+/** What an API process runs: the HTTP server, listening, the watch for turns that lost their workflow, and the retention of answers. */
 import type { Client } from '@temporalio/client';
 import { createApp } from '../api/http/app.ts';
 import type { AppParts } from '../api/http/app.ts';
@@ -10,6 +10,8 @@ import type { Service, ServiceParts } from '../service/service.ts';
 import { createTurnRuns } from '../service/turn-runs.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import { isLocalHost } from '../network/addresses.ts';
+import { startLeasedLoop } from '../storage/leased-loop.ts';
+import type { LeasedLoop } from '../storage/leased-loop.ts';
 import type { Dependencies } from './dependencies.ts';
 
 export async function serveApi(
@@ -30,6 +32,8 @@ export async function serveApi(
   stack.defer(() => app.close());
   const lostTurns = startLostTurns(parts, client, service);
   stack.defer(() => lostTurns.stop());
+  const retention = startRetention(parts);
+  stack.defer(() => retention.stop());
   try {
     await app.listen({ port, host });
   } catch (error) {
@@ -53,6 +57,27 @@ export function startLostTurns(
   return startReconciler(
     { ...parts, resumeDeliveries, ...(confirmMs !== undefined && { confirmMs }) },
     createTurnRuns(client),
+  );
+}
+
+const hourMs = 3_600_000;
+
+/** Every process does this; what another one has deleted is not found. */
+function startRetention({ storage, config, logger }: Dependencies): Pick<LeasedLoop, 'stop'> {
+  const { retentionMs } = config.elicitation;
+  return startLeasedLoop<never>(
+    {
+      name: 'answers to delete',
+      everyMs: Math.min(hourMs, retentionMs),
+      atOnce: 1,
+      async claim() {
+        const answers = await storage.elicitations.deleteContent(storage.now() - retentionMs);
+        if (answers > 0) logger.info({ answers }, 'the content of old answers was deleted');
+        return [];
+      },
+      work: () => Promise.resolve(),
+    },
+    logger,
   );
 }
 

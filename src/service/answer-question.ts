@@ -90,7 +90,7 @@ export function createAnswerQuestion({ storage, config, keys }: Parts): AnswerQu
     );
     if (!recorded) throw notFound();
     const { question, isOverdue, isNew, earlier, winner } = recorded;
-    if (earlier && !saysTheSame(keys, row.id, response, earlier))
+    if (earlier && !earlier.isDeleted && !saysTheSame(keys, row.id, response, earlier))
       throw new ServiceError(
         'idempotency_key_reused',
         'It was already used for another answer. Choose a new one for each answer.',

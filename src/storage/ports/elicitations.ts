@@ -95,6 +95,8 @@ export interface Answer {
   action: Action;
   /** Sealed by the caller; opaque here. */
   sealedContent: string | null;
+  /** It had content, which was deleted after its retention. */
+  isDeleted?: true;
   receivedAt: number;
   /** Where it was given; absent: not known. */
   surface?: AnswerSurface;
@@ -191,6 +193,8 @@ export interface Elicitations {
    * then others as they open and as they are settled, by any process. Ends only when `signal` aborts.
    */
   followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]>;
+  /** Deletes the content of answers to turns that ended before this time. Returns how many there were. */
+  deleteContent(endedBefore: number): Promise<number>;
   /** The recorded answer; null when there is none under this id. */
   recorded(elicitationId: string, responseId: string): Promise<Answer | null>;
 }

@@ -121,8 +121,15 @@ async function winnerOf(
   return known?.responseId === responseId ? toAnswer(known) : recordedAnswer(write, id, responseId);
 }
 
-function toAnswer({ responseId, action, sealedContent, receivedAt, surface }: Answer): Answer {
-  return { responseId, action, sealedContent, receivedAt, ...(surface && { surface }) };
+function toAnswer({ responseId, action, sealedContent, isDeleted, receivedAt, surface }: Answer): Answer {
+  return {
+    responseId,
+    action,
+    sealedContent,
+    ...(isDeleted && { isDeleted }),
+    receivedAt,
+    ...(surface && { surface }),
+  };
 }
 
 export async function recordedAnswer(
@@ -137,6 +144,35 @@ export async function recordedAnswer(
     .where('response_id', '=', responseId)
     .executeTakeFirst();
   if (!row) return null;
-  const { action, sealed_content: sealedContent, received_at: receivedAt, surface } = row;
-  return { responseId, action, sealedContent, receivedAt, ...(surface !== null && { surface }) };
+  const { action, sealed_content: sealed, received_at: receivedAt, surface } = row;
+  const isDeleted = sealed === deletedContent;
+  return {
+    responseId,
+    action,
+    sealedContent: isDeleted ? null : sealed,
+    ...(isDeleted && { isDeleted }),
+    receivedAt,
+    ...(surface !== null && { surface }),
+  };
+}
+
+/** In the place of content. Null says that there was none. */
+const deletedContent = '';
+
+/** The row stays: who answered what, and when, is part of the audit. */
+export async function deleteContent(query: Kysely<Tables>, endedBefore: number): Promise<number> {
+  const { numUpdatedRows } = await query
+    .updateTable('elicitation_answers')
+    .set({ sealed_content: deletedContent })
+    .where('sealed_content', '!=', deletedContent)
+    .where('received_at', '<', endedBefore)
+    .where('elicitation_id', 'in', (select) =>
+      select
+        .selectFrom('elicitations')
+        .innerJoin('turns', 'turns.turn_id', 'elicitations.turn_id')
+        .select('elicitations.id')
+        .where('turns.ended_at', '<', endedBefore),
+    )
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }

@@ -7,7 +7,7 @@ import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
 import type { ElicitationRow, Elicitations, SettlingEvent, TimedQuestion } from '../ports/elicitations.ts';
 import type { Tables } from '../schema.ts';
-import { createAnswer, recordedAnswer } from './answering.ts';
+import { createAnswer, deleteContent, recordedAnswer } from './answering.ts';
 import { toElicitation } from './elicitation-rows.ts';
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { NotOpened, openQuestions } from './opening.ts';
@@ -114,6 +114,7 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
     },
     openOf: (asked) => openQuestionsOf(database, asked),
     followOf: (asked, signal) => followQuestionsOf(database, asked, signal, logger),
+    deleteContent: (endedBefore) => deleteContent(query, endedBefore),
     recorded: (elicitationId, responseId) => recordedAnswer(query, elicitationId, responseId),
   };
 }
