@@ -7,8 +7,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
 
@@ -31,7 +30,7 @@ async function start(around: (storage: Storage) => Storage = (storage) => storag
 }
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
 });
 afterAll(() => environment.teardown());
 beforeEach(() => start());

@@ -6,8 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient, versions } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
@@ -18,7 +17,7 @@ let service: Service;
 let conversation: string;
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
 });
 afterAll(() => environment.teardown());
 beforeEach(async () => {

@@ -6,8 +6,7 @@ import { connectAccount } from '../service/connect-account.ts';
 import { createFreshServices } from '../service/fresh-services.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
@@ -19,7 +18,7 @@ export function testUseChat(versions: readonly Version[]): void {
   let service: Service;
 
   beforeAll(async () => {
-    environment = await createWarmTimeSkipping();
+    environment = await createTimeSkipping();
   });
   afterAll(() => environment.teardown());
   const services = createFreshServices(() => {

@@ -7,8 +7,7 @@ import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { bundleTools } from './bundle-tools.ts';
 
 let environment: TestWorkflowEnvironment;
@@ -27,7 +26,7 @@ describe.each([
   ['a tool of a delegate three levels below', 'lead', threeBelow, ['publisher', 'editor', 'researcher']],
 ])('%s', (_, agentId, words, path) => {
   beforeAll(async () => {
-    environment = await createWarmTimeSkipping();
+    environment = await createTimeSkipping();
     const temporal = temporalOf(environment);
     const bundle = await bundleTools();
     service = await startService({ temporal, tools: { assistant: bundle, researcher: bundle } });

@@ -9,8 +9,7 @@ import { callOf, respond, startAsking } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import type { ObservedTurn } from '../workflows/waiting.ts';
 
@@ -24,7 +23,7 @@ const lines: string[] = [];
 const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
   const temporal = temporalOf(environment);
   server = await startAskingServer({ era: 'modern' });
   services.accounts = await startService({ temporal, logger });

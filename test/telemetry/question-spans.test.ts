@@ -9,8 +9,7 @@ import { respond } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import { hasEnded, startExporting } from './exporting.ts';
 import type { Exporting } from './exporting.ts';
@@ -24,7 +23,7 @@ let service: Service;
 beforeAll(async () => {
   exporting = await startExporting();
   stack.defer(() => exporting.stop());
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
   stack.defer(() => environment.teardown());
   server = await startPlayingServer();
   stack.defer(() => server.stop());

@@ -11,8 +11,7 @@ import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { idOf, isWaiting } from '../workflows/waiting.ts';
 import { samplesIn, sumOf } from './prometheus-text.ts';
 import type { Sample } from './prometheus-text.ts';
@@ -34,7 +33,7 @@ const parsed = () => lines.map((line) => JSON.parse(line) as Line);
 const total = (name: string, labels?: Record<string, string>) => sumOf(samples, name, labels);
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
   stack.defer(() => environment.teardown());
   const metrics = await startMetrics(
     { prometheus: true, otlp: false, exportIntervalMs: 60_000 },

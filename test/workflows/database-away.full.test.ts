@@ -12,15 +12,14 @@ import { startBookingServer } from '../servers/booking-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { idOf } from './waiting.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
 });
 afterAll(() => environment.teardown());
 afterEach(() => service.stop());

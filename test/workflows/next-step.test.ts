@@ -15,8 +15,7 @@ import type { OpenAIServer, Reply } from '../servers/openai-server.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
-import { createWarmTimeSkipping } from '../service/warm-time-skipping.ts';
-import { temporalOf } from '../time-skipping.ts';
+import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { idOf } from './waiting.ts';
 
@@ -30,7 +29,7 @@ let stack: AsyncDisposableStack;
 let replies: Reply[] = [];
 
 beforeAll(async () => {
-  environment = await createWarmTimeSkipping();
+  environment = await createTimeSkipping();
 });
 afterAll(() => environment.teardown());
 beforeEach(async () => {
