@@ -38,7 +38,12 @@ test('nothing has to be configured', () => {
   expect(config.database.kind).toBe('sqlite');
   expect(config.temporal.address).toBeUndefined();
   expect(config.auth).toBeUndefined();
-  expect(config.elicitation).toEqual({ timeoutMs: 600_000, maxOpen: 20, maxOpenPerTurn: 20 });
+  expect(config.elicitation).toEqual({
+    timeoutMs: 600_000,
+    retentionMs: 2_592_000_000,
+    maxOpen: 20,
+    maxOpenPerTurn: 20,
+  });
   expect(config.worker).toEqual({ calls: 100, heldCalls: 300 });
   expect(config.servers.get('tracker')).toMatchObject({
     name: 'tracker',
