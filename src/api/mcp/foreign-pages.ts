@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { isLoopbackHost } from '../../elicitation/loopback-host.ts';
+import { isLoopbackHost } from '../../elicitation/url-safety.ts';
 import { bareHost } from '../../network/addresses.ts';
 import { ProblemError } from '../http/problems.ts';
 
