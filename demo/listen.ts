@@ -1,6 +1,11 @@
 /** Starts a demo server on loopback; a port that is taken is named together with the way around it. */
 import type { Server } from 'node:http';
 
+/** Its name tells the program that the message is for people, and no stack is needed. */
+class PortTaken extends Error {
+  override name = 'PortTaken';
+}
+
 export interface Listening {
   port: number;
   stop: () => Promise<void>;
@@ -10,7 +15,7 @@ export async function listen(server: Server, port: number, variable: string): Pr
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = `Port ${port} is taken; set ${variable} to another one.`;
-      reject(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error);
+      reject(error.code === 'EADDRINUSE' ? new PortTaken(taken, { cause: error }) : error);
     });
     server.listen(port, '127.0.0.1', resolve);
   });

@@ -1,4 +1,5 @@
 /** `node scripts/setup.mjs [temporal] [time-skipping]`: called by npm before the scripts that need it. */
-import { prepare } from './setup/prepare.mjs';
+import { isNodeNewEnough } from '../src/cli/node-version.mjs';
 
-await prepare(process.argv.slice(2));
+if (isNodeNewEnough())
+  void import('./setup/prepare.mjs').then(({ prepare }) => prepare(process.argv.slice(2)));

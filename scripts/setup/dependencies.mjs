@@ -1,10 +1,9 @@
 /** The packages of the lockfile, and through them a Node new enough to run TypeScript as it is. */
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { forProgram, isThisNode } from '../../src/cli/node-version.mjs';
 import { root } from './tools.mjs';
 import { run, SetupError, timed, whileLocked } from './steps.mjs';
-
-const neededNode = 24;
 
 export async function installDependencies() {
   if (!isInstalled()) {
@@ -19,14 +18,10 @@ export async function installDependencies() {
     });
   }
   linkProgram();
-  if (
-    Number(process.versions.node.split('.')[0]) >= neededNode ||
-    existsSync(path.join(root, 'node_modules/.bin/node'))
-  )
-    return;
+  if (isThisNode(forProgram) || existsSync(path.join(root, 'node_modules/.bin/node'))) return;
   throw new SetupError(
-    `Node ${neededNode} or newer is needed; this is ${process.version}, and npm has no binary for ${process.platform}-${process.arch}. ` +
-      'Install it from https://nodejs.org or with your version manager, then run the command again.',
+    `Interlude needs Node ${forProgram} or newer on ${process.platform}-${process.arch}, where npm has no Node to install, and this is ${process.version}: ` +
+      'install it from https://nodejs.org or with your version manager, then run the command again.',
   );
 }
 
@@ -39,13 +34,14 @@ function linkProgram() {
   const isWindows = process.platform === 'win32';
   const link = path.join(bin, isWindows ? 'interlude.cmd' : 'interlude');
   if (lstatSync(link, { throwIfNoEntry: false })) return;
-  mkdirSync(bin, { recursive: true });
   try {
+    mkdirSync(bin, { recursive: true });
     if (isWindows) writeFileSync(link, '@node "%~dp0\\..\\..\\src\\cli\\interlude.mjs" %*\r\n');
     else symlinkSync('../../src/cli/interlude.mjs', link);
   } catch (error) {
-    // Another set-up at the same time was first.
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+    // Another set-up at the same time was first; or the checkout is read-only, where everything but npx works without it.
+    const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(code)) throw error;
   }
 }
 

@@ -8,21 +8,38 @@ import { installTemporalCli } from './temporal-cli.mjs';
 import { installTemporalTestServer } from './temporal-test-server.mjs';
 
 /**
- * What is there already takes a moment and says nothing. False when something cannot be had; what, and what to do, is said.
+ * Takes a moment and prints nothing if everything is there. False when something cannot be had; a message says what, and what
+ * to do.
  * @param {string[]} tools `temporal`, `time-skipping`: besides packages and Node
  */
 export async function prepare(tools) {
   try {
     await installDependencies();
-    // Somebody else's cluster makes the development server needless for running, not for testing.
+    // Running needs no development server beside a cluster of one's own; the tests do.
     if (tools.includes('time-skipping') || (tools.includes('temporal') && !process.env.TEMPORAL_ADDRESS))
       await installTemporalCli();
     if (tools.includes('time-skipping')) await installTemporalTestServer();
     return true;
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-    say(error.message);
+    say(inWords(error));
     process.exitCode = 1;
     return false;
+  }
+}
+
+/** Without a stack trace, also for errors that no step has expected. @param {unknown} error */
+function inWords(error) {
+  if (!(error instanceof Error)) return String(error);
+  const { code, path: file } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (error instanceof SetupError || file === undefined) return error.message;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `${file} cannot be read or written by this user (${code}); give this user the rights, or use a checkout of your own`;
+    case 'ENOSPC':
+      return `the disk is full (${file}); make room and run the command again`;
+    default:
+      return error.message;
   }
 }

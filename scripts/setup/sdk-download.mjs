@@ -14,7 +14,7 @@ export async function downloadWithSdk(kind, version, target) {
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH ?? ''}` };
   try {
     say(`trying to download the ${kind} server ${version} with the Temporal SDK`);
-    await run('node', [path.join(import.meta.dirname, 'download.mjs'), kind, version, folder], {
+    await run('node', [path.join(root, 'scripts/setup/download.mjs'), kind, version, folder], {
       env,
       timeout: 180_000,
     });

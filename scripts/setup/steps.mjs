@@ -70,10 +70,19 @@ export function onPath(name) {
   for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
     for (const ending of endings) {
       const file = path.join(folder, name + ending);
-      if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+      if (isFile(file)) return file;
     }
   }
   return undefined;
+}
+
+/** False also in a folder that cannot be read. @param {string} file */
+function isFile(file) {
+  try {
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -129,7 +138,8 @@ function takeLock(file) {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
     return true;
-  } catch {
+  } catch (error) {
+    if (!existsSync(file) && /** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
     const holder = lockHolder(file);
     if (holder !== undefined && !isAlive(holder)) rmSync(file, { force: true });
     return false;

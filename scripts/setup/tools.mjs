@@ -6,14 +6,21 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-export const root = path.resolve(import.meta.dirname, '../..');
-export const cacheFolder = path.join(
-  process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'),
-  'interlude',
-);
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const cacheFolder = path.join(process.env.XDG_CACHE_HOME || userCache(), 'interlude');
 
 const record = path.join(root, 'node_modules/.interlude/tools.json');
+
+/** A user without a home, as containers have them, keeps it in the checkout. */
+function userCache() {
+  try {
+    return path.join(homedir(), '.cache');
+  } catch {
+    return path.join(root, 'node_modules/.cache');
+  }
+}
 
 /** @returns {{ temporal?: string, timeSkipping?: string }} paths of executables */
 export function readTools() {

@@ -1,13 +1,10 @@
 #!/usr/bin/env node
 /** Starts the program `interlude` in the package that people install, which holds the clients and not the service. */
-import { clientCommands } from './client-commands.ts';
-import { runProgram } from './run-program.ts';
-import { printAside } from './terminal-text.ts';
+import { readFileSync } from 'node:fs';
 
 /** What the commands begin with that are not here. */
 const ofService = [
   'start',
-  'agents check',
   'server',
   'worker',
   'turns',
@@ -16,6 +13,8 @@ const ofService = [
   'cancel',
   'versions',
   'installation',
+  'config',
+  'agents',
   'api-keys',
   'keys',
   'accounts',
@@ -24,11 +23,30 @@ const ofService = [
 
 const words = process.argv.slice(2);
 const given = ofService.find((command) => command === words.slice(0, command.split(' ').length).join(' '));
-if (given !== undefined) {
+const needed = neededNode();
+if (parseInt(process.versions.node, 10) < needed) {
+  process.stderr.write(
+    `Interlude needs Node ${needed} or newer, and this is ${process.version}: install a newer one from https://nodejs.org or with your version manager.\n`,
+  );
+  process.exitCode = 1;
+} else if (given !== undefined) {
+  const { printAside } = await import('./terminal-text.ts');
   printAside(
-    `interlude ${given} belongs to the service: run it in a checkout of Interlude (npx interlude ${given}) or in its image. What this package holds, interlude --help says.\n`,
+    `interlude ${given} belongs to the service: run it in a checkout of Interlude or in its image. interlude --help lists what this package holds.\n`,
   );
   process.exitCode = 2;
 } else {
+  // Loaded only now: an older Node could not load it, or would hang in it.
+  const [{ clientCommands }, { runProgram }] = await Promise.all([
+    import('./client-commands.ts'),
+    import('./run-program.ts'),
+  ]);
   await runProgram(clientCommands, words);
+}
+
+/** As the package says it. */
+function neededNode(): number {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { engines } = JSON.parse(manifest) as { engines: { node: string } };
+  return parseInt(engines.node.replace(/^\D+/, ''), 10);
 }

@@ -6,6 +6,11 @@ import { Connection } from '@temporalio/client';
 
 const timeoutMs = 60_000;
 
+/** Its message is for people, and no stack is needed. */
+export class TemporalNotStarted extends Error {
+  override name = 'TemporalNotStarted';
+}
+
 /** Resolves when the namespace can be used, rejects with the server's last output when it ends before. */
 export async function waitUntilReady(
   server: ChildProcess,
@@ -21,12 +26,14 @@ export async function waitUntilReady(
 
   for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(25)) {
     if (failure !== undefined)
-      throw new Error(`Temporal's development server did not start: ${failure}\n${output.trim()}`);
+      throw new TemporalNotStarted(
+        `Temporal's development server did not start: ${failure}\n${output.trim()}`,
+      );
     // A bare connection first: gRPC waits a whole second after its first failed one.
     if ((await acceptsConnections(address)) && (await hasNamespace(address, namespace))) return;
   }
   server.kill('SIGKILL');
-  throw new Error(
+  throw new TemporalNotStarted(
     `Temporal's development server was not ready after ${timeoutMs / 1000} s\n${output.trim()}`,
   );
 }

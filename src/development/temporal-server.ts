@@ -16,7 +16,7 @@ import { choosePort, freePort } from './ports.ts';
 import { makePrivate, makePrivateFolder } from '../storage/private-files.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
-import { waitUntilReady } from './temporal-server-ready.ts';
+import { TemporalNotStarted, waitUntilReady } from './temporal-server-ready.ts';
 
 export interface TemporalServer {
   address: string;
@@ -54,7 +54,7 @@ export async function startTemporalServer({
 }): Promise<TemporalServer> {
   const executable = readTools().temporal;
   if (executable === undefined) {
-    throw new Error(
+    throw new TemporalNotStarted(
       'The Temporal CLI is not set up: run npm start, or npm run setup temporal, or set TEMPORAL_ADDRESS',
     );
   }

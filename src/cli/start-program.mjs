@@ -1,0 +1,68 @@
+/**
+ * Makes the checkout ready as far as the command needs it, and runs the program with the Node of the lockfile. Plain
+ * JavaScript without packages: in a fresh checkout nothing is installed. In the image everything is there.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { constants } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { forProgram, isThisNode } from './node-version.mjs';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const words = process.argv.slice(2);
+
+if (await prepareCheckout()) {
+  if (isThisNode(forProgram)) {
+    keepCompiledCode();
+    await import('./checkout.ts');
+  } else handOver(pinnedNode());
+}
+
+/**
+ * A third of the time until the service is up is the compiler's: what it made of each file is kept beside the bundles, and used
+ * while the file is unchanged. Not in Node's usual place, a folder for temporary files that others can write to. A folder
+ * that cannot be written to keeps nothing.
+ */
+function keepCompiledCode() {
+  const folder = path.join(root, 'build/compiled');
+  // A folder that is given is kept, and threads learn of it only this way.
+  process.env.NODE_COMPILE_CACHE ??= folder;
+  module.enableCompileCache(folder);
+}
+
+/** The image has no set-up, and needs none. False when it failed, and has said so. */
+async function prepareCheckout() {
+  const setUp = path.join(root, 'scripts/setup/prepare.mjs');
+  // A process that hides its environment starts itself a second time, and does not see it yet: see hide-environment.ts.
+  const isSecondStart = process.env.INTERLUDE_ENVIRONMENT !== undefined;
+  if (isSecondStart || !existsSync(setUp)) return true;
+  const { prepare } = await import(pathToFileURL(setUp).href);
+  return prepare(words[0] === 'start' && !words.includes('--help') ? ['temporal'] : []);
+}
+
+/** The package of the lockfile that brings a Node along; where there is none, the set-up has refused an older one. */
+function pinnedNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const program = process.platform === 'win32' ? 'node.exe' : 'node';
+  return path.join(root, `node_modules/node-${platform}-${process.arch}/bin`, program);
+}
+
+/** @param {string} node */
+function handOver(node) {
+  const child = spawn(node, [path.join(root, 'src/cli/interlude.mjs'), ...words], { stdio: 'inherit' });
+  // A terminal sends Ctrl+C to both.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP']))
+    process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => {
+    process.stderr.write(
+      `Interlude needs Node ${forProgram} or newer, and ${node} does not start (${error.message}): install Node ${forProgram} from https://nodejs.org, or run npm ci.\n`,
+    );
+    process.exitCode = 1;
+  });
+  child.once('exit', (code, signal) => {
+    process.exitCode = code ?? 128 + (signal ? constants.signals[signal] : 0);
+  });
+}
