@@ -61,6 +61,8 @@ export async function finishToolCall(
     outcome: written.kind === 'error' ? outcome : written.output.isError === true ? 'tool_error' : 'ok',
     attempt: by?.attempt,
     durationMs: Math.max(0, storage.now() - call.createdAt),
+    // Made of codes of errors and names of servers.
+    ...(written.kind === 'error' && outcome === 'unreachable' && { reason: written.text }),
   });
 }
 

@@ -74,6 +74,8 @@ interface EndedCall {
   attempt: number | undefined;
   /** Since the model asked for it. */
   durationMs: number;
+  /** Why the server could not be reached. */
+  reason?: string;
 }
 
 /** What an operator may have to look at: the tool did not do, or may not have done, what it was asked. */

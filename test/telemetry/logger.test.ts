@@ -4,11 +4,13 @@ import Fastify from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { ServerConfig } from '../../src/config/agents-file/server-config.ts';
 import { logProcessExit } from '../../src/remote/log-process-exit.ts';
 import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
+import { temporalLogger } from '../../src/processes/workers/turn-worker.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { postgresUrl } from '../postgres.ts';
 
@@ -49,6 +51,30 @@ test('a lost database connection is logged without the client, its password and 
   expect(JSON.stringify(line)).not.toMatch(/not-for-the-log|connectionParameters/);
   await other.end();
   await backend.close();
+});
+
+test('what Temporal reports of a failed activity says which one and why', () => {
+  const { logger, lines } = keepLines();
+  const temporal = temporalLogger(logger);
+  const about = { activityType: 'callTool', attempt: 2, workflowId: 'turn/acme/c-17/t-1', durationMs: 7 };
+  const failure = ApplicationFailure.create({
+    message: 'Tracker could not be reached; the answers are sent later.',
+  });
+  temporal.warn('Activity failed', { error: failure, ...about });
+  temporal.warn('Activity failed', { error: new Error('out of memory'), ...about });
+  expect(lines).toMatchObject([
+    {
+      msg: 'Activity failed: callTool',
+      activity: 'callTool',
+      attempt: 2,
+      tenant: 'acme',
+      conversation: 'c-17',
+      turnId: 't-1',
+      reason: 'Tracker could not be reached; the answers are sent later.',
+      temporal: { durationMs: 7 },
+    },
+    { err: { message: 'out of memory' } },
+  ]);
 });
 
 test('an error with causes is logged with what they say, and nothing that they carry', () => {

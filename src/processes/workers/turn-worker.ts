@@ -7,11 +7,13 @@ import type {
   WorkerTuner,
   WorkflowBundleOption,
 } from '@temporalio/worker';
+import { TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { heartbeatMs } from '../../activities/heartbeat.ts';
 import type { HeldCallLimit } from '../../activities/call-tool/held-call-limit.ts';
 import type { OfferedTools } from '../../activities/durable-tools/offered-tools.ts';
 import { createActivities } from '../../activities/index.ts';
+import { aboutTurnOf } from '../../telemetry/events.ts';
 import { openingCodec } from '../../temporal/sealed-payloads.ts';
 import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
 import type { Version } from '../../temporal/deployment.ts';
@@ -97,11 +99,22 @@ export function installRuntime(logger: Logger, metrics: Metrics | null = null): 
   if (buffer) metrics?.addTemporal(buffer);
 }
 
-function temporalLogger(logger: Logger): DefaultLogger {
+/** Errors are logged as ours are: as a member of something else they would be an empty object. */
+export function temporalLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }) => {
     // A call that is repeated has not failed, however often.
     const isRepeated = /^gRPC call \S+ retried /.test(message);
-    logger[isRepeated ? 'warn' : pinoLevel(level)]({ temporal: meta }, message);
+    const { error, activityType, attempt, workflowId, ...temporal } = meta ?? {};
+    // Thrown on purpose: its message says all.
+    const why =
+      error instanceof TemporalFailure ? { reason: error.message } : error !== undefined && { err: error };
+    const about = {
+      ...(typeof workflowId === 'string' && { ...aboutTurnOf(workflowId), workflowId }),
+      ...(activityType !== undefined && { activity: activityType, attempt }),
+      ...why,
+    };
+    const what = typeof activityType === 'string' ? `${message}: ${activityType}` : message;
+    logger[isRepeated ? 'warn' : pinoLevel(level)]({ ...about, temporal }, what);
   });
 }
 
