@@ -2,10 +2,15 @@
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: string[];
-  constructor(problems: string[]) {
+  /** Shown beside them, because they may say why something is missing. */
+  readonly warnings: string[];
+
+  constructor(problems: string[], warnings: string[] = []) {
+    const lines = [...problems, ...warnings].map((line) => `  • ${line}`);
     super(
-      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${problems.map((line) => `  • ${line}`).join('\n')}`,
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${lines.join('\n')}`,
     );
     this.problems = problems;
+    this.warnings = warnings;
   }
 }

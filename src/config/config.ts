@@ -101,6 +101,8 @@ export interface TelemetryConfig {
 }
 
 export interface Config {
+  /** What is probably a mistake, although everything can be read. */
+  warnings: string[];
   http: {
     port: number;
     host: string;
@@ -166,7 +168,8 @@ export interface Config {
   /** What turns call: MCP servers, and remote agents, by the name that agents use. */
   servers: Map<string, ServerConfig>;
   providers: ProvidersConfig;
-  /** Folder of the agents file; paths in it are relative to this. */
+  /** The agents file; paths in it are relative to its folder, `configDir`. */
+  configFile: string;
   configDir: string;
   /** Reads a secret named in the agents file, as its file has it by now. */
   secret: (name: string) => string | undefined;

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { isSafeToOpen } from '../elicitation/url-safety.ts';
 import type { Environment } from './environment-schema.ts';
+import { fileTrouble } from './file-trouble.ts';
 
-interface Combination {
+export interface Combination {
   /** The one to change, and those that it depends on. */
   names: [keyof Environment, ...(keyof Environment)[]];
   isWrong: (values: Environment) => boolean;
@@ -91,6 +92,29 @@ export const combinations: Combination[] = [
   },
 ];
 
+const needsInternalPort: Combination = {
+  names: ['INTERNAL_PORT', 'OTEL_METRICS_EXPORTER', 'OTEL_SDK_DISABLED'],
+  isWrong: ({ INTERNAL_PORT, OTEL_METRICS_EXPORTER: exporters = [], OTEL_SDK_DISABLED: isOff }) =>
+    !isOff && exporters.includes('prometheus') && INTERNAL_PORT === undefined,
+  remedy: 'needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
+};
+
+/** What a process needs besides. Commands read the environment, too, and need less: they listen nowhere. */
+export const needsOf = {
+  start: [needsInternalPort],
+  server: [
+    needsInternalPort,
+    {
+      names: ['AUTH_ISSUER'],
+      isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER === undefined,
+      remedy: 'needed by the API, and AUTH_CLIENT_ID with it; only `npm start` brings a demo issuer along',
+    },
+  ],
+  worker: [needsInternalPort],
+} satisfies Record<string, Combination[]>;
+
+export type ProcessKind = keyof typeof needsOf;
+
 export function unreadableFiles(values: Environment): string[] {
   const names = [
     'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
@@ -103,8 +127,8 @@ export function unreadableFiles(values: Environment): string[] {
     try {
       readFileSync(file);
       return [];
-    } catch {
-      return [`${name}: cannot read ${file}`];
+    } catch (error) {
+      return [`${name}: ${fileTrouble(file, error)}; write the path of a file`];
     }
   });
 }

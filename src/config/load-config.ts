@@ -1,24 +1,34 @@
 /** Makes the typed settings from an environment and the agents file that it names. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
 import type { AuthConfig, Config, NangoConfig, SlackConfig, TelemetryConfig } from './config.ts';
-import { isOurVariable, readEnvironment } from './environment.ts';
+import { environmentVariables, isOurVariable, readEnvironment } from './environment.ts';
+import type { Combination } from './environment-combinations.ts';
 import type { Environment } from './environment-schema.ts';
 import { usualEffectMs } from '../turn/tool-call.ts';
 import { currentSecrets, readSecretFiles } from './secret-files.ts';
 import { temporalFrom } from './temporal-settings.ts';
+import { unreadVariables } from './unread-variables.ts';
 
 /** The agents file that the program starts with. */
 const demoFile = path.resolve(import.meta.dirname, '../../demo/agents.yaml');
 const dayMs = 24 * 60 * 60 * 1000;
 const minimalGraceMs = 10_000;
 
-/** Throws a `ConfigError` that lists every problem. `cwd`: what relative paths in the environment start from. */
-export function loadConfig(env: Record<string, string | undefined>, cwd: string): Config {
+/**
+ * Throws a `ConfigError` that lists every problem. `cwd`: what relative paths in the environment start from. `needs`: what this
+ * process needs besides.
+ */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  cwd: string,
+  needs: readonly Combination[] = [],
+): Config {
   const problems: string[] = [];
   const set = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
@@ -27,13 +37,14 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   );
   const filled = readSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
-  // Whoever reports to the demo is started with it.
+  // What reports to the demo is started with it.
   if (configPath === demoFile) filled['DEMO_DESK_SECRET'] ??= randomBytes(24).toString('base64url');
-  const values = readEnvironment(filled, problems);
+  const values = readEnvironment(filled, problems, needs);
   const shown = path.relative(cwd, configPath);
   const names = { file: configPath, shown: shown.startsWith('..') ? configPath : shown };
   const file = readAgentsFile(names, filled, problems);
-  if (!values || !file || problems.length > 0) throw new ConfigError(problems);
+  const warnings = unreadVariables(set, environmentVariables, (name) => isNamedIn(configPath, name));
+  if (!values || !file || problems.length > 0) throw new ConfigError(problems, warnings);
 
   const secret = currentSecrets(set, filled);
   const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
@@ -50,6 +61,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
   // What authors say themselves stands in their code, which not every process reads.
   if (Object.values(file.agents).some(({ tools }) => tools)) callTimeouts.push(usualEffectMs);
   return {
+    warnings,
     http: {
       port: values.PORT,
       host: values.HOST,
@@ -100,6 +112,7 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     agents: named(withFolders(file.agents, configDir)),
     servers,
     providers: file.providers,
+    configFile: configPath,
     configDir,
     secret,
     demo: {
@@ -119,6 +132,14 @@ export function loadConfig(env: Record<string, string | undefined>, cwd: string)
     logLevel: values.LOG_LEVEL,
     telemetry: telemetryFrom(values),
   };
+}
+
+function isNamedIn(file: string, name: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').includes(name);
+  } catch {
+    return false;
+  }
 }
 
 function authFrom(values: Environment): AuthConfig | undefined {

@@ -1,10 +1,15 @@
-/** The known word that somebody probably meant; undefined when none is near. */
-function nearestSpelling(word: string, known: readonly string[]): string | undefined {
+/** The known word that was probably meant; undefined when none is near. `mostEdits`: a third of the word unless given. */
+export function nearestSpelling(
+  word: string,
+  known: readonly string[],
+  mostEdits?: number,
+): string | undefined {
   const plain = normalize(word);
   if (plain.length > longestWord) return undefined;
+  const most = mostEdits ?? Math.max(1, Math.floor(plain.length / 3));
   const [nearest] = known
     .map((candidate) => ({ candidate, edits: editsBetween(plain, normalize(candidate)) }))
-    .filter(({ edits }) => edits < plain.length && edits <= Math.max(1, Math.floor(plain.length / 3)))
+    .filter(({ edits }) => edits < plain.length && edits <= most)
     .toSorted((one, other) => one.edits - other.edits);
   return nearest?.candidate;
 }
@@ -22,9 +27,9 @@ function normalize(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** `maxTokens` is short for `maxOutputTokens`: what was left out in the middle counts as one edit. */
+/** `maxTokens` is short for `maxOutputTokens`, and `agent` for `agentId`: what is left out after the start counts as one edit. */
 function editsBetween(from: string, to: string): number {
-  const cut = Array.from(from, (_, index) => index).some(
+  const cut = Array.from({ length: from.length + 1 }, (_, index) => index).some(
     (index) => index >= 3 && to.startsWith(from.slice(0, index)) && to.endsWith(from.slice(index)),
   );
   return cut && to.length > from.length ? 1 : distance(from, to);

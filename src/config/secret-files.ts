@@ -1,5 +1,6 @@
 /** Variables that are read from files, as container platforms mount secrets: `NAME_FILE` holds the path of NAME's value. */
 import { readFileSync, statSync } from 'node:fs';
+import { fileTrouble } from './file-trouble.ts';
 
 const ending = '_FILE';
 
@@ -20,11 +21,11 @@ export function readSecretFiles(
       if (isOurs(variable)) problems.push(`${name}: ${variable} is set as well; remove one of them`);
       continue;
     }
-    const value = contentOf(file);
-    if (value !== null && value !== '') filled[variable] = value;
+    const read = readContent(file);
+    if ('text' in read && read.text !== '') filled[variable] = read.text;
     else if (isOurs(variable))
       problems.push(
-        `${name}: ${file} ${value === null ? 'cannot be read' : 'is empty'}; write the path of a file with the value of ${variable}`,
+        `${name}: ${'text' in read ? `${file} is empty` : fileTrouble(file, read.error)}; write the path of a file with the value of ${variable}`,
       );
   }
   return filled;
@@ -65,9 +66,14 @@ function stateOf(file: string): string {
 }
 
 function contentOf(file: string): string | null {
+  const read = readContent(file);
+  return 'text' in read ? read.text : null;
+}
+
+function readContent(file: string): { text: string } | { error: unknown } {
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch {
-    return null;
+    return { text: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    return { error };
   }
 }

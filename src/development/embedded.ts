@@ -25,67 +25,64 @@ import { installRuntime } from '../processes/workers/turn-worker.ts';
 import { welcome } from './welcome.ts';
 
 export async function runEmbedded(): Promise<void> {
-  await runProcess(
-    { service: 'interlude', isReadable: true, checksIssuer: true },
-    async (given, { logger, stack, metrics }) => {
-      installRuntime(logger, metrics);
-      const internal = await startInternalServer(given, stack, metrics);
-      // Refuses what is no demo, before anything else is there.
-      const auth = given.auth ?? (await startDemoIdentity(given, stack));
-      const [temporal, code, tools] = await Promise.all([
-        startTemporal(given, logger, stack),
-        readTurnCode(given.temporal.deployment),
-        openAgentBundles(given),
-        startDemoServers(given, stack),
-      ]);
-      const config: Config = {
-        ...given,
-        auth,
-        temporal: {
-          ...given.temporal,
-          address: temporal.address,
-          uiUrl: given.temporal.uiUrl ?? temporal.uiUrl,
-        },
-      };
+  await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
+    installRuntime(logger, metrics);
+    const internal = await startInternalServer(given, stack, metrics);
+    // Refuses what is no demo, before anything else is there.
+    const auth = given.auth ?? (await startDemoIdentity(given, stack));
+    const [temporal, code, tools] = await Promise.all([
+      startTemporal(given, logger, stack),
+      readTurnCode(given.temporal.deployment),
+      openAgentBundles(given),
+      startDemoServers(given, stack),
+    ]);
+    const config: Config = {
+      ...given,
+      auth,
+      temporal: {
+        ...given.temporal,
+        address: temporal.address,
+        uiUrl: given.temporal.uiUrl ?? temporal.uiUrl,
+      },
+    };
 
-      const opened = await openDependencies(config, logger);
-      stack.defer(() => opened.storage.close());
-      stack.defer(watchFigures(opened.storage));
-      const installation = await requireTogether(opened, given, stack);
-      const parts = { ...opened, installation };
-      const connection = await connectWorker(config.temporal);
-      stack.defer(() => connection.close());
-      await requireNamespace(connection, config.temporal.namespace);
-      const { client, isShared, close } = clientBeside(connection, config.temporal, {
-        keys: parts.keys,
-        guard: installation.guard,
-      });
-      stack.defer(close);
-      const { startsHere } = await startWorker(
-        parts,
-        { connection, client, code, tools, isAlone: given.temporal.address === undefined },
-        stack,
-      );
-      const { demoToken } = await import('./demo-token.ts');
-      const playground =
-        given.auth === undefined && auth
-          ? {
-              temporalUi: temporal.uiUrl ?? null,
-              suggestions: suggestionsFor(config),
-              tokenFor: (user: string) => demoToken(auth.issuer, user),
-            }
-          : undefined;
-      const readiness = await serveApi(
-        { ...parts, playground, accessLog: 'debug', ...(isShared && { startsHere }) },
-        client,
-        stack,
-      );
-      internal.report(readiness);
-      const said = await reasonsAtStart(readiness);
-      process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
-      logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
-    },
-  );
+    const opened = await openDependencies(config, logger);
+    stack.defer(() => opened.storage.close());
+    stack.defer(watchFigures(opened.storage));
+    const installation = await requireTogether(opened, given, stack);
+    const parts = { ...opened, installation };
+    const connection = await connectWorker(config.temporal);
+    stack.defer(() => connection.close());
+    await requireNamespace(connection, config.temporal.namespace);
+    const { client, isShared, close } = clientBeside(connection, config.temporal, {
+      keys: parts.keys,
+      guard: installation.guard,
+    });
+    stack.defer(close);
+    const { startsHere } = await startWorker(
+      parts,
+      { connection, client, code, tools, isAlone: given.temporal.address === undefined },
+      stack,
+    );
+    const { demoToken } = await import('./demo-token.ts');
+    const playground =
+      given.auth === undefined && auth
+        ? {
+            temporalUi: temporal.uiUrl ?? null,
+            suggestions: suggestionsFor(config),
+            tokenFor: (user: string) => demoToken(auth.issuer, user),
+          }
+        : undefined;
+    const readiness = await serveApi(
+      { ...parts, playground, accessLog: 'debug', ...(isShared && { startsHere }) },
+      client,
+      stack,
+    );
+    internal.report(readiness);
+    const said = await reasonsAtStart(readiness);
+    process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
+    logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ import { holdLease } from './versions.ts';
 
 export async function runApiProcess(): Promise<void> {
   await runProcess(
-    { service: 'interlude-api', isReadable: false, checksIssuer: true },
+    { service: 'interlude-api', kind: 'server' },
     async (given, { logger, stack, signal, metrics }) => {
       const config = requireAuth(given);
       const internal = await startInternalServer(config, stack, metrics);

@@ -46,14 +46,6 @@ export async function startInternalServer(
   return { app, report: (given) => void (readiness = given) };
 }
 
-/** Not checked with the environment: commands read it, too, and listen nowhere. */
-export function requireInternalPort({ telemetry, internal }: Pick<Config, 'telemetry' | 'internal'>): void {
-  if (telemetry.metrics?.prometheus && !internal)
-    throw new ConfigError([
-      'INTERNAL_PORT: needed with prometheus in OTEL_METRICS_EXPORTER; /metrics is on this port',
-    ]);
-}
-
 function metricsRoute(app: FastifyInstance, scrape: Metrics['scrape']): void {
   app.get('/metrics', async (_, reply) => {
     if (!scrape)

@@ -1,30 +1,35 @@
 /** Reads the settings of this process. Besides what runs at a terminal, only this file reads `process.env`. */
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
+import { needsOf } from '../config/environment-combinations.ts';
+import type { ProcessKind } from '../config/environment-combinations.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { issuerProblem } from '../network/openid-issuer.ts';
 
-/** The configuration of this process; throws a `ConfigError` that lists every problem. `agentsFile`: another than its own. */
+/** The configuration of a command; throws a `ConfigError` that lists every problem. `agentsFile`: another than its own. */
 export function readConfig(agentsFile?: string): Config {
   const env = { ...process.env, ...(agentsFile !== undefined && { INTERLUDE_CONFIG: agentsFile }) };
   return loadConfig(env, process.cwd());
 }
 
-/** As `readConfig`, of a process that lets people in: whether its issuer answers belongs to what is checked. */
-export async function readConfigAndIssuer(): Promise<Config> {
-  const config = configOrError();
+/** As `readConfig`, of a process. Where people sign in, that the issuer answers is checked as well. */
+export async function readProcessConfig(kind: ProcessKind): Promise<Config> {
+  const config = configOrError(kind);
   const issuer = (config instanceof ConfigError ? process.env['AUTH_ISSUER'] : config.auth?.issuer) ?? '';
   const problems = config instanceof ConfigError ? config.problems : [];
-  const isAsked = URL.canParse(issuer) && !problems.some((problem) => problem.startsWith('AUTH_ISSUER: '));
+  const isAsked =
+    kind !== 'worker' &&
+    URL.canParse(issuer) &&
+    !problems.some((problem) => problem.startsWith('AUTH_ISSUER: '));
   const trouble = isAsked ? await issuerProblem(issuer) : null;
-  if (trouble !== null) throw new ConfigError([...problems, `AUTH_ISSUER: ${trouble}`]);
+  if (trouble !== null) throw new ConfigError([...problems, `AUTH_ISSUER: ${trouble}`], config.warnings);
   if (config instanceof ConfigError) throw config;
   return config;
 }
 
-function configOrError(): Config | ConfigError {
+function configOrError(kind: ProcessKind): Config | ConfigError {
   try {
-    return readConfig();
+    return loadConfig(process.env, process.cwd(), needsOf[kind]);
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

@@ -1,8 +1,8 @@
 /** What every process does around its own work: read the settings, start, stop on a signal. */
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.ts';
-import { requireInternalPort } from './internal-server.ts';
-import { readConfig, readConfigAndIssuer } from './read-config.ts';
+import type { ProcessKind } from '../config/environment-combinations.ts';
+import { readProcessConfig } from './read-config.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -16,10 +16,7 @@ const closingMs = 15_000;
 interface ProcessOptions {
   /** Its name in telemetry. */
   service: string;
-  /** The log is read at a terminal. */
-  isReadable: boolean;
-  /** People sign in here, so that their issuer has to answer. */
-  checksIssuer?: boolean;
+  kind: ProcessKind;
 }
 
 interface OwnParts {
@@ -33,15 +30,15 @@ interface OwnParts {
 }
 
 export async function runProcess(
-  { service, isReadable, checksIssuer = false }: ProcessOptions,
+  { service, kind }: ProcessOptions,
   start: (config: Config, own: OwnParts) => Promise<void>,
 ): Promise<void> {
   const stack = new AsyncDisposableStack();
   const stopping = new AbortController();
   try {
-    const config = checksIssuer ? await readConfigAndIssuer() : readConfig();
-    const logger = createLogger({ level: config.logLevel, human: isReadable });
-    requireInternalPort(config);
+    const config = await readProcessConfig(kind);
+    const logger = createLogger({ level: config.logLevel, human: kind === 'start' });
+    for (const warning of config.warnings) logger.warn(warning);
     const { version } = packageJson;
     const metrics = await startTelemetry(config, { service, version, logger, secret: config.secret }, stack);
     stopOnSignal({

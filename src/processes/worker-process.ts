@@ -19,7 +19,7 @@ const shortestRunMs = 30_000;
 
 export async function runWorkerProcess(): Promise<void> {
   await runProcess(
-    { service: 'interlude-worker', isReadable: false },
+    { service: 'interlude-worker', kind: 'worker' },
     async (config, { logger, stack, signal, metrics }) => {
       installRuntime(logger, metrics);
       const internal = await startInternalServer(config, stack, metrics);

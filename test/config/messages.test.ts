@@ -1,8 +1,10 @@
-/** What somebody reads who has made a mistake: where, what is wrong, what to write instead; all of it in one go. */
+/** Messages about mistakes in the configuration: where, what is wrong, what to write instead; all of them at once. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
+import { needsOf } from '../../src/config/environment-combinations.ts';
+import type { Combination } from '../../src/config/environment-combinations.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { entrySchema } from '../../src/config/agents-file/server-entry.ts';
 import { testFolder } from '../test-folder.ts';
@@ -10,11 +12,15 @@ import { testFolder } from '../test-folder.ts';
 /** Servers learn new things. */
 const ofServer = Object.keys(entrySchema.shape).join(', ');
 
-function problemsOf(agents: string, env: Record<string, string> = {}): string[] {
+function problemsOf(
+  agents: string,
+  env: Record<string, string> = {},
+  needs: readonly Combination[] = [],
+): string[] {
   const folder = testFolder();
   writeFileSync(path.join(folder, 'agents.yaml'), agents);
   try {
-    loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folder);
+    loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folder, needs);
   } catch (error) {
     if (error instanceof ConfigError)
       return error.problems.map((line) =>
@@ -95,7 +101,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     server('url: http://t/mcp', 'timeuot: 30s', 'credentials: none'),
     [
       'agents.yaml:5, servers.tracker.timeuot: unknown (did you mean timeout?); what may stand here: <members of a server>',
-      'agents.yaml:6, servers.tracker.credentials: unknown; what may stand here: <members of a server>',
+      'agents.yaml:6, servers.tracker.credentials: unknown (did you mean credentialScope?); what may stand here: <members of a server>',
     ],
   ],
   [
@@ -279,7 +285,7 @@ const files: [name: string, file: string, problems: string[]][] = [
   [
     'a name that stands twice',
     'agents:\n  a: { model: scripted }\n  a: { model: scripted }',
-    ['agents.yaml:3, column 3: this is no YAML: Map keys must be unique'],
+    ['agents.yaml:3, column 3: a is written twice here; keep one of them'],
   ],
 ];
 
@@ -402,10 +408,10 @@ test('both addresses of a database may be read from files', () => {
   expect(directUrl?.()).toBe('postgres://db/interlude');
 });
 
-test('a file that cannot be read, and one beside its variable, are told with what to write', () => {
+test('for a file that cannot be read, and one beside its variable, the message says what to write', () => {
   const agents = server('url: "http://tracker/mcp"');
   expect(problemsOf(agents, { INTERLUDE_KEYS_FILE: '/nowhere/keys' })).toEqual([
-    'INTERLUDE_KEYS_FILE: /nowhere/keys cannot be read; write the path of a file with the value of INTERLUDE_KEYS',
+    'INTERLUDE_KEYS_FILE: /nowhere/keys does not exist; write the path of a file with the value of INTERLUDE_KEYS',
   ]);
   expect(problemsOf(agents, { PORT: '3000', PORT_FILE: '/dev/null' })).toEqual([
     'PORT_FILE: PORT is set as well; remove one of them',
@@ -413,4 +419,67 @@ test('a file that cannot be read, and one beside its variable, are told with wha
   expect(problemsOf(agents, { PORT_FILE: '/dev/null' })).toEqual([
     'PORT_FILE: /dev/null is empty; write the path of a file with the value of PORT',
   ]);
+  expect(problemsOf(agents, { PORT_FILE: '/tmp', TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/nowhere' })).toEqual([
+    'PORT_FILE: /tmp is a folder; write the path of a file with the value of PORT',
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH: /nowhere does not exist; write the path of a file',
+  ]);
+  expect(problemsOf(agents, { INTERLUDE_CONFIG: 'other.yaml' })).toEqual([
+    'other.yaml does not exist; set INTERLUDE_CONFIG to your agents file',
+  ]);
+  expect(problemsOf(agents, { INTERLUDE_CONFIG: '/tmp' })).toEqual([
+    '/tmp is a folder; set INTERLUDE_CONFIG to your agents file',
+  ]);
+});
+
+test.each([
+  [{}, 'server', ['AUTH_ISSUER']],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, 'server', ['INTERNAL_PORT', 'AUTH_ISSUER']],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, 'worker', ['INTERNAL_PORT']],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus', OTEL_SDK_DISABLED: 'true' }, 'start', []],
+] as const)('with %j, everything that the process %s lacks is reported at once', (env, kind, lacks) => {
+  const problems = problemsOf(agent('model: scripted'), env, needsOf[kind]);
+  expect(problems.map((problem) => problem.split(':', 1)[0])).toEqual(lacks);
+});
+
+describe('a variable that nothing reads', () => {
+  const warningsOf = (env: Record<string, string>, agents = agent('model: scripted')) => {
+    const folder = testFolder();
+    writeFileSync(path.join(folder, 'agents.yaml'), agents);
+    return loadConfig({ INTERLUDE_CONFIG: 'agents.yaml', ...env }, folder).warnings;
+  };
+
+  test.each([
+    ['TEMPORAL_ADDRES', ' (did you mean TEMPORAL_ADDRESS?)'],
+    ['TEMPORAL_NAMSPACE', ' (did you mean TEMPORAL_NAMESPACE?)'],
+    ['AUTH_ISUER_FILE', ' (did you mean AUTH_ISSUER?)'],
+    ['INTERLUDE_SOMETHING_ELSE', ''],
+  ])('%s is a warning', (name, hint) => {
+    expect(warningsOf({ [name]: 'x' })).toEqual([`${name}: no variable of this name is read${hint}`]);
+  });
+
+  test.each([
+    'HOSTNAME',
+    'POSTGRES_PASSWORD',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TIMEOUT',
+    'OTEL_LOGS_EXPORTER',
+    'OTEL_SERVICE_NAME',
+    'INTERLUDE_TOKEN',
+    'TEMPORAL_ADDRESS',
+    'DATABASE_HOST',
+  ])('%s is none', (name) => {
+    const given = { [name]: 'temporal:7233', INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=` };
+    expect(warningsOf(given)).toEqual([]);
+  });
+
+  test('may be named by the agents file', () => {
+    const agents = server('url: "http://tracker/mcp"', 'headersEnv: { x-key: SLACK_BOT_TOKENS }');
+    expect(warningsOf({ SLACK_BOT_TOKENS: 'x' }, agents)).toEqual([]);
+  });
+
+  test('is named where the configuration is refused, too', () => {
+    expect(() => warningsOf({ AUTH_ISUER: 'https://login.example', PORT: 'x' })).toThrow(
+      '  • AUTH_ISUER: no variable of this name is read (did you mean AUTH_ISSUER?)',
+    );
+  });
 });

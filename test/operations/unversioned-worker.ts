@@ -8,7 +8,7 @@ import { routedByTemporal } from '../../src/storage/ports/versions.ts';
 import { connectWorker } from '../../src/temporal/connection.ts';
 import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
 
-await runProcess({ service: 'interlude-worker', isReadable: false }, async (config, { logger, stack }) => {
+await runProcess({ service: 'interlude-worker', kind: 'worker' }, async (config, { logger, stack }) => {
   installRuntime(logger);
   const parts = await openDependencies(config, logger);
   stack.defer(() => parts.storage.close());

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { readConfigAndIssuer } from '../../src/processes/read-config.ts';
+import { readProcessConfig } from '../../src/processes/read-config.ts';
 import { freePort } from '../free-port.ts';
 import { testFolder } from '../test-folder.ts';
 
@@ -24,7 +24,7 @@ async function issuerThatIsAway(): Promise<string> {
 test('whether the issuer answers is asked at start', async () => {
   const issuer = await issuerThatIsAway();
   vi.stubEnv('AUTH_ISSUER', issuer);
-  await expect(readConfigAndIssuer()).rejects.toMatchObject({
+  await expect(readProcessConfig('server')).rejects.toMatchObject({
     problems: [expect.stringContaining(`AUTH_ISSUER: ${issuer} cannot be reached`)],
   });
 });
@@ -34,7 +34,7 @@ test('the issuer that a file names is asked, too', async () => {
   const file = path.join(testFolder(), 'issuer');
   writeFileSync(file, `${issuer}\n`);
   vi.stubEnv('AUTH_ISSUER_FILE', file);
-  await expect(readConfigAndIssuer()).rejects.toMatchObject({
+  await expect(readProcessConfig('server')).rejects.toMatchObject({
     problems: [expect.stringContaining(`AUTH_ISSUER: ${issuer} cannot be reached`)],
   });
 });

@@ -4,8 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { requireInternalPort, startInternalServer } from '../../src/processes/internal-server.ts';
+import { startInternalServer } from '../../src/processes/internal-server.ts';
 import {
   modelCalled,
   observeFigures,
@@ -53,11 +52,6 @@ describe('/metrics', () => {
     const about = { agent: 'assistant', status: 'failed', error_type: 'ModelRefused' };
     expect(sumOf(samples, 'interlude_turn_duration_seconds_count', about)).toBe(1);
     expect(sumOf(samples, 'interlude_turn_duration_seconds_sum', about)).toBe(1.5);
-  });
-
-  test('needs the internal port', () => {
-    const config = loadConfig({ OTEL_METRICS_EXPORTER: 'prometheus' }, process.cwd());
-    expect(() => requireInternalPort(config)).toThrow('INTERNAL_PORT: needed');
   });
 
   test('says how metrics are switched on where they are off', async () => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
 import type { AgentsFile } from './agents-file.ts';
 import { checkReferences } from './check-references.ts';
+import { fileTrouble } from '../file-trouble.ts';
 import { membersAt, problemsOf, remedyMessages } from '../problem-messages.ts';
 import type { FileProblem } from '../problem-messages.ts';
 import { withRemoteAgentsApart, writtenPath } from './remote-agent-entry.ts';
@@ -18,13 +19,17 @@ export function readAgentsFile(
   problems: string[],
 ): AgentsFile | null {
   const lines = new LineCounter();
-  const document = parseDocument(contentOf(file, shown, problems) ?? '', { lineCounter: lines });
-  if (problems.some((problem) => problem.startsWith(`${shown}: `))) return null;
+  const text = contentOf(file, shown, problems);
+  if (text === null) return null;
+  const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
-    for (const { message, pos } of document.errors) {
+    for (const { code, message, pos } of document.errors) {
       const { line, col } = lines.linePos(pos[0]);
-      const what = message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
-      problems.push(`${shown}:${line}, column ${col}: this is no YAML: ${what}`);
+      const what =
+        code === 'DUPLICATE_KEY'
+          ? `${nameAt(text, pos[0])} is written twice here; keep one of them`
+          : `this is no YAML: ${message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '')}`;
+      problems.push(`${shown}:${line}, column ${col}: ${what}`);
     }
     return null;
   }
@@ -61,10 +66,15 @@ export function readAgentsFile(
 function contentOf(file: string, shown: string, problems: string[]): string | null {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    problems.push(`${shown}: cannot be read; set INTERLUDE_CONFIG to your agents file`);
+  } catch (error) {
+    problems.push(`${fileTrouble(shown, error)}; set INTERLUDE_CONFIG to your agents file`);
     return null;
   }
+}
+
+/** The key of a map that begins there, as it is written. */
+function nameAt(text: string, offset: number): string {
+  return /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:,]+)/.exec(text.slice(offset))?.[0] ?? 'a name';
 }
 
 /** Of an entry with a wrong name zod checks nothing else; this does. */
