@@ -34,6 +34,7 @@ import { openaiSurface } from '../openai/route.ts';
 import { slackSurface } from '../slack/route.ts';
 import { toolPages } from '../tool-pages/route.ts';
 import { describeApi } from './openapi.ts';
+import { readJsonBodies } from './json-bodies.ts';
 import { protectedResources } from './protected-resources.ts';
 import { readToTheEnd } from './read-to-the-end.ts';
 import { createReaders } from './readers.ts';
@@ -97,6 +98,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     api.removeContentTypeParser('text/plain');
     // What people said stays in no cache on the way.
     api.addHook('onSend', async (_, reply) => void reply.header('cache-control', 'no-store'));
+    readJsonBodies(api);
     await allowOrigins(api, config.http.corsOrigins);
     requirePrincipal(api, {
       authenticate: service.authenticate,

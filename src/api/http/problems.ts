@@ -4,10 +4,12 @@
  * remedy, never a token, an answer or a message.
  */
 import type { z } from 'zod';
+import { didYouMean } from '../../config/nearest-spelling.ts';
+import { membersAt } from '../../config/problem-messages.ts';
 import { readPresent } from '../../elicitation/form/schema-keywords.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
-import { nearestIssues } from './nearest-issues.ts';
+import { inputMessages, misspeltMembers, nearestIssues } from './input-messages.ts';
 
 export const problems = {
   invalid_request: { status: 400, title: 'The request is not valid' },
@@ -150,21 +152,34 @@ export function unauthenticated(detail: string, { reason, metadata }: Challenge 
 export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
   const asSent = schema.safeParse(input);
   if (asSent.success) return asSent.data;
-  const parsed = schema.safeParse(readPresent(input));
+  const parsed = schema.safeParse(readPresent(input), { error: inputMessages });
   if (parsed.success) return parsed.data;
   throw invalidRequest(
     parsed.error.issues
       .flatMap(nearestIssues)
-      .flatMap(toFieldErrors)
+      .flatMap((issue) => toFieldErrors(issue, schema))
       .map(({ pointer, detail }) => ({ pointer: at + pointer, detail })),
   );
 }
 
-function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+/** Refuses members that would have no effect, and are almost the name of one that would. */
+export function refuseMisspelt(schema: z.ZodType, input: unknown): void {
+  const errors = misspeltMembers(schema, input).map(({ name, meant }) => ({
+    pointer: toPointer([name]),
+    detail: `unknown (did you mean ${meant}?)`,
+  }));
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+function toFieldErrors(issue: z.core.$ZodIssue, schema: z.ZodType): FieldError[] {
   if (issue.code !== 'unrecognized_keys') return [{ pointer: toPointer(issue.path), detail: issue.message }];
+  const known = membersAt(schema, issue.path);
   return issue.keys.map((key) => ({
     pointer: toPointer([...issue.path, key]),
-    detail: key === 'messages' ? 'unknown here; messages go to POST /run/api/chat' : 'unknown; leave it out',
+    detail:
+      key === 'messages'
+        ? 'unknown here; messages go to POST /run/api/chat'
+        : `unknown${didYouMean(key, known)}; leave it out`,
   }));
 }
 

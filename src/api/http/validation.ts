@@ -2,15 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { parseInput, ProblemError } from './problems.ts';
+import { parseInput, ProblemError, refuseMisspelt } from './problems.ts';
 
 /** `fastify` with bodies, queries, params and headers typed by the schemas of their routes. */
 export type Api = ReturnType<typeof withSchemas>;
 
 export function withSchemas(fastify: FastifyInstance) {
-  fastify.setValidatorCompiler<z.ZodType>(({ schema }) => (input: unknown) => {
+  fastify.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (input: unknown) => {
     try {
-      return { value: parseInput(schema, input) };
+      const value = parseInput(schema, input);
+      if (httpPart === 'body' || httpPart === 'querystring') refuseMisspelt(schema, input);
+      return { value };
     } catch (error) {
       if (error instanceof ProblemError) return { error };
       throw error;

@@ -7,7 +7,8 @@ import { ChatRequestSchema } from '../../../src/contract/chat.ts';
 import { ElicitationResponseSchema } from '../../../src/contract/elicitation-response.ts';
 import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
 import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
-import { parseInput, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
+import { endOfJson, readJsonBodies } from '../../../src/api/http/json-bodies.ts';
+import { parseInput, ProblemError, refuseMisspelt, toPointer } from '../../../src/api/http/problems.ts';
 
 let app: FastifyInstance;
 const logged: string[] = [];
@@ -18,6 +19,7 @@ beforeAll(() => {
     logger: { level: 'warn', stream: { write: (line) => logged.push(line) } },
   });
   answerWithProblems(app);
+  readJsonBodies(app);
   const schema = z.strictObject({ name: z.string(), parts: z.array(z.object({ 'a/b': z.number() })) });
   app.post('/strict', (request) => parseInput(schema, request.body));
   app.get('/bug', () => {
@@ -75,6 +77,51 @@ test.each([
   },
 );
 
+test.each([
+  ['{"name": "secret-marker"', 'The body is no JSON: it ends too early, at line 1, column 25.'],
+  [
+    '{\n  "name": secret-marker\n}',
+    'The body is no JSON: what is at line 2, column 11 is not expected there.',
+  ],
+  ['[1,]', 'The body is no JSON: what is at line 1, column 4 is not expected there.'],
+  ["{'name': 1}", 'The body is no JSON: what is at line 1, column 2 is not expected there.'],
+  ['{"name": 1} {', 'The body is no JSON: what is at line 1, column 13 is not expected there.'],
+])('of the body %j the place is named where it is no JSON', async (payload, detail) => {
+  expect((await post(payload)).json()).toMatchObject({ code: 'invalid_request', detail });
+});
+
+test('what is JSON and what is not is told apart as the parser does it', () => {
+  const valid = [
+    '0',
+    '-1.5e+3',
+    '"a\\u00e9\\n"',
+    'null',
+    '[]',
+    '{}',
+    '[[],{"a":[1,"b",true]}]',
+    ' {"a" : {}} \n',
+  ];
+  for (const text of valid) expect([text, endOfJson(text)]).toEqual([text, null]);
+  const cut = valid.flatMap((text) => Array.from(text, (_, end) => text.slice(0, end)));
+  const swapped = valid.flatMap((text) => [
+    `${text},`,
+    `,${text}`,
+    text.replace('a', '\n'),
+    text.toUpperCase(),
+  ]);
+  for (const text of [...cut, ...swapped, '01', '1.', '+1', 'NaN', '{"a" 1}', '{1:2}', '[1}', '"\\x"']) {
+    const isJson = (() => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    })();
+    expect([text, endOfJson(text) === null]).toEqual([text, isJson]);
+  }
+});
+
 test('an unknown route is a problem document too', async () => {
   const response = await app.inject({ url: '/nowhere?token=x' });
   expect(response.json()).toMatchObject({
@@ -129,6 +176,48 @@ test.each([
     told = problem instanceof ProblemError ? problem.members['errors'] : problem;
   }
   expect(told).toEqual([error]);
+});
+
+test.each([
+  [
+    'more than there may be',
+    z.object({ limit: z.int().min(1).max(100) }),
+    { limit: 500 },
+    'send 100 or less',
+  ],
+  ['less', z.object({ limit: z.int().min(1) }), { limit: 0 }, 'send 1 or more'],
+  ['another type', z.object({ stream: z.boolean() }), { stream: 'yes' }, 'send true or false'],
+  ['nothing', z.object({ name: z.string() }), {}, 'missing; send a text'],
+  [
+    'too long a text',
+    z.object({ name: z.string().max(3) }),
+    { name: 'secret-marker' },
+    'send at most 3 characters',
+  ],
+  [
+    'a misspelt value',
+    z.object({ onBusy: z.enum(['refuse', 'cancel']) }),
+    { onBusy: 'cancle' },
+    'send one of refuse, cancel (did you mean cancel?)',
+  ],
+  [
+    'a misspelt member',
+    z.strictObject({ action: z.string().optional() }),
+    { acton: 'x' },
+    'unknown (did you mean action?); leave it out',
+  ],
+])('for %s the message says what to send', (_, schema, body, detail) => {
+  expect(() => parseInput(schema, body)).toThrow(detail);
+});
+
+test('a member that is almost the name of another one is refused, and others are let in', () => {
+  const chat = { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] };
+  expect(() => refuseMisspelt(ChatRequestSchema, { ...chat, agent: 'desk' })).toThrow(
+    '/agent: unknown (did you mean agentId?)',
+  );
+  for (const name of ['model', 'data', 'body', 'userId', 'metadata', 'chatId', 'system', 'tools'])
+    refuseMisspelt(ChatRequestSchema, { ...chat, [name]: 'x' });
+  refuseMisspelt(ChatCompletionRequestSchema, { model: 'a', messages: [], strem: true });
 });
 
 test('a bug is masked for the caller and logged for the operator', async () => {
