@@ -4,6 +4,7 @@ import { html } from '../../html/html.ts';
 import type { Html } from '../../html/html.ts';
 import { icon } from './marks.ts';
 import { style, styleHash } from './style.ts';
+import { timesScript, timesScriptHash } from './times.ts';
 
 export interface Page {
   status: number;
@@ -34,12 +35,15 @@ export interface PageScript {
   connectTo: string;
 }
 
-const policy = `default-src 'none'; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+/** `scripts`: besides the one for times. */
+function policy(scripts = '', more = ''): string {
+  return `default-src 'none'; script-src '${timesScriptHash}'${scripts}; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'${more}`;
+}
 
 /** Redirects between pages have them, too. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': policy,
+  'content-security-policy': policy(),
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   // Not `no-referrer`: with it browsers send `Origin: null` with our own forms, and the origin check needs it.
@@ -60,7 +64,7 @@ export function sendPage(reply: FastifyReply, page: Page | Redirect): FastifyRep
 
 function headersWith({ connectTo }: PageScript): Record<string, string> {
   return {
-    'content-security-policy': `${policy}; script-src 'self'; connect-src 'self' ${connectTo}`,
+    'content-security-policy': policy(" 'self'", `; connect-src 'self' ${connectTo}`),
     // Windows that the page opens stay its own; whoever opened the page gets no hold of it.
     'cross-origin-opener-policy': 'same-origin-allow-popups',
   };
@@ -91,7 +95,7 @@ function render(page: Page, returnUrl: string | null): string {
       </head>
       <body>
         <main${width !== false && html` class="${width}"`}>${body} ${back}</main>
-        ${footer && html`<footer>${footer}</footer>`}
+        ${footer && html`<footer>${footer}</footer>`} ${body.markup.includes('data-shown=') && timesScript}
       </body>
     </html> `.markup;
 }

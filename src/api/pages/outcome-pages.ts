@@ -73,6 +73,23 @@ export function finishedPage(outcome: Exclude<Outcome, 'accept'>): Page {
   return { ...plain(410, mark, heading, explanation), wayBack: 'button' };
 }
 
+/** At `/` of a service whose playground is elsewhere, or nowhere. */
+export function homePage(publicUrl: string): Page {
+  return {
+    status: 200,
+    title: 'Interlude',
+    body: html`<h1>Interlude</h1>
+      <p class="lead">
+        This service runs agents, and asks you where they need you. You talk to them where you were told to:
+        in an app, a chat or an editor.
+      </p>
+      <div class="actions">
+        <a class="button" href="${publicUrl}/connections">Your connections and questions</a>
+        <a class="button quiet" href="${publicUrl}/openapi.json">The API, for programs</a>
+      </div>`,
+  };
+}
+
 export function unknownPage(): Page {
   return plain(
     404,

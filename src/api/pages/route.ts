@@ -17,7 +17,7 @@ import { loginRoutes } from './login/routes.ts';
 import { nangoAssets } from './nango/assets.ts';
 import { nangoCallback } from './nango/callback.ts';
 import { nangoRoutes } from './nango/routes.ts';
-import { notice } from './outcome-pages.ts';
+import { homePage, notice } from './outcome-pages.ts';
 import { codecRoutes } from './operators/codec.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { questionRoutes } from './question/routes.ts';
@@ -69,6 +69,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
     if (uiUrl !== undefined) await pages.register(async (codec) => codecRoutes(codec, context, uiUrl));
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, context, nango));
     if (parts.playground) playgroundRoutes(pages, { ...parts.playground, publicUrl, sessions });
+    else pages.get('/', async (_, reply) => sendPage(reply, homePage(publicUrl)));
     clientRoutes(pages, parts);
   });
 }

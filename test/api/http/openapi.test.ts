@@ -17,6 +17,7 @@ const pages = [
   'GET /auth/client/{document}',
   'GET /auth/connect',
   'GET /auth/done',
+  'GET /',
   'GET /auth/login',
   'GET /auth/login/callback',
   'GET /connections',

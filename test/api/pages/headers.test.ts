@@ -1,4 +1,5 @@
 /** What every page tells the browser to forbid, whichever page it is and however it came about. */
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
 import { vaultServer } from '../../credentials/vault/vault-store.ts';
@@ -9,8 +10,10 @@ import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 
-const basic = `default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
-const withoutScript = new RegExp(`^${basic}$`);
+const basic = (scripts: string) =>
+  `default-src 'none'; script-src 'sha256-[^']+'${scripts}; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+/** None but the one that shows times in the reader's time zone. */
+const withoutScript = new RegExp(`^${basic('')}$`);
 
 async function setUpAllStores() {
   const tracker = await startGuardedServer();
@@ -60,6 +63,8 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
     alice.post(publicUrl + path, fields, publicUrl);
 
   const settingsUrl = `${publicUrl}/connections`;
+
+  await open('This service runs agents', '/');
 
   // Questions, and how they end.
   await open('You said', '/auth/connect?e=decline');
@@ -127,12 +132,14 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
   note('Signing in is not possible right now', await new Browser().open(alone.link('q1')));
 
   const { host } = new URL(setup.nangoOrigin);
-  const withScript = new RegExp(`^${basic}; script-src 'self'; connect-src 'self' wss?://${host}/?$`);
+  const withScript = new RegExp(`^${basic(" 'self'")}; connect-src 'self' wss?://${host}/?$`);
   for (const [expected, page] of seen) {
     expect(words(page)).toContain(expected);
     const header = (name: string) => page.headers.get(name);
-    const scripts = page.text.match(/<script[^>]*>/g) ?? [];
+    const scripts = page.text.match(/<script [^>]*>/g) ?? [];
     const policy = header('content-security-policy') ?? '';
+    for (const [, script = ''] of page.text.matchAll(/<script>(.*?)<\/script>/gs))
+      expect(policy).toContain(`script-src 'sha256-${hash('sha256', script, 'base64')}'`);
     const isScripted = scripts.length > 0;
     expect([expected, policy]).toEqual([
       expected,

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
 import { sitDown } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
+import { inspectPage } from '../../browsers/inspect-page.ts';
+import { vaultServer } from '../../credentials/vault/vault-store.ts';
+import { endQuestion } from '../../storage/end-question.ts';
 import { setUpPages } from './pages-setup.ts';
 
 let chromium: Browser;
@@ -75,6 +78,78 @@ test('a way back to somewhere else is said to be none', async () => {
   await person.sees('This link leads back to a place that is not allowed');
   expect(visits).toEqual([]);
 });
+
+const trip = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Traveller', description: 'As in the passport' },
+    nights: { type: 'integer', title: 'Nights' },
+    day: { type: 'string', format: 'date', title: 'Day' },
+    class: { type: 'string', title: 'Class', enum: ['second', 'first'] },
+    pets: { type: 'boolean', title: 'Pets' },
+    meals: { type: 'array', title: 'Meals', items: { type: 'string', enum: ['breakfast', 'dinner'] } },
+  },
+  required: ['name'],
+};
+const ofAServer = {
+  trigger: 'mcp_elicitation',
+  agent: 'assistant',
+  server: 'tracker',
+  serverTitle: 'Tracker',
+};
+
+test(
+  'each page fits a phone, at twice the size too, and axe finds nothing',
+  { timeout: 120_000 },
+  async () => {
+    const notes = vaultServer('http://127.0.0.1:9/notes', { name: 'notes', title: 'Notes' });
+    const tracker = await startGuardedServer();
+    const { ask, link, publicUrl, storage } = await setUpPages(tracker.config, {}, [notes]);
+    for (const id of ['open', 'given', 'expired']) await ask({ id });
+    await ask({ id: 'key', server: 'notes' });
+    await ask({ id: 'bobs', user: 'bob' });
+    const asked = { message: 'Where to, and for how long?', context: ofAServer };
+    await ask({
+      id: 'form',
+      server: null,
+      request: { ...asked, mode: 'form', requestedSchema: trip } as never,
+    });
+    await ask({
+      id: 'page',
+      server: null,
+      request: { ...asked, mode: 'url', url: 'https://pay.example/' } as never,
+    });
+    await endQuestion(storage, 'expired', 'expired');
+    const context = await chromium.newContext({ locale: 'en', timezoneId: 'Asia/Kathmandu' });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const problems: string[] = [];
+    const inspect = async (name: string) => problems.push(...(await inspectPage(page, name)));
+    const open = async (path: string) => {
+      await page.goto(publicUrl + path);
+      await inspect(path.slice(1).replaceAll(/\W/g, '-') || 'home');
+    };
+    await page.goto(link('given'));
+    await page.getByRole('button', { name: 'Continue as Alice' }).click();
+    await page.getByRole('button', { name: 'Connect Tracker' }).click();
+    await page.getByRole('heading', { name: 'Tracker is connected' }).waitFor();
+    await inspect('connected');
+    for (const path of ['/', '/connections', '/auth/connect?e=unknown', '/auth/connect?e=bobs'])
+      await open(path);
+    for (const id of ['open', 'key', 'expired']) await open(`/auth/connect?e=${id}`);
+    for (const id of ['form', 'page']) await open(`/auth/answer?e=${id}`);
+    await page.goto(`${publicUrl}/auth/connect?e=key`);
+    const until = page.locator('time');
+    const deadline = new Date((await until.getAttribute('datetime')) ?? '');
+    expect(await until.innerText()).toBe(
+      deadline.toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Kathmandu' }),
+    );
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await inspect('declined');
+    await open('/connections/disconnect?server=tracker');
+    expect(problems).toEqual([]);
+  },
+);
 
 test('no page is shown in a frame of another site, signed in or not', async () => {
   const { ask, link, app, publicUrl } = await createAttackedPages();

@@ -4,6 +4,7 @@ import { walkThrough } from '../../servers/nango/walk.ts';
 import { Browser, hiddenFields } from './browser.ts';
 import { alices, setUpNangoPages } from './nango-pages-setup.ts';
 import type { NangoPagesSetup } from './nango-pages-setup.ts';
+import { timesScript, timesScriptHash } from '../../../src/api/pages/times.ts';
 
 interface Asking {
   setup: NangoPagesSetup;
@@ -276,7 +277,7 @@ describe('the page and its script', () => {
     expect(policy.split('; ')).toEqual(
       expect.arrayContaining([
         `default-src 'none'`,
-        `script-src 'self'`,
+        `script-src '${timesScriptHash}' 'self'`,
         `connect-src 'self' ws://${host}`,
         `frame-ancestors 'none'`,
         `form-action 'self'`,
@@ -286,17 +287,21 @@ describe('the page and its script', () => {
     const scripts = [...page.text.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
     expect(scripts).toEqual([
       expect.stringMatching(/^<script type="module" src="[^"]+\/auth\/assets\/[\w-]+\/connect\.js">$/),
+      '<script>',
     ]);
+    expect(page.text).toContain(timesScript.markup);
   });
 
-  test('no other page runs scripts', async () => {
+  test('no other page runs scripts, but the one for times', async () => {
     const setup = await setUpNangoPages();
     await setup.ask({ deadline: Date.now() - 1 });
     const { browser, page } = await setup.openAs('alice');
     const settings = await browser.open(`${setup.publicUrl}/connections`);
     for (const { headers, text } of [page, settings]) {
-      expect(headers.get('content-security-policy')).not.toMatch(/script-src|connect-src/);
-      expect(text).not.toContain('<script');
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/; script-src 'sha256-[^']+';/);
+      expect(policy).not.toContain('connect-src');
+      expect(text.replace(timesScript.markup, '')).not.toContain('<script');
     }
   });
 

@@ -1,9 +1,8 @@
 /** The operators' pages in a browser: on a phone, at twice the size, with the keyboard, and as assistive technology reads them. */
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { picture } from '../../widget/look.ts';
+import { inspectPage } from '../../browsers/inspect-page.ts';
 import { keptStep } from '../../storage/contract/fixtures.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 import { setUpPages } from './pages-setup.ts';
@@ -50,7 +49,7 @@ async function setUp() {
     ],
   });
   await endQuestion(setup.storage, 'other', 'decline');
-  const context = await chromium.newContext({ locale: 'en' });
+  const context = await chromium.newContext({ locale: 'en', timezoneId: 'Asia/Kathmandu' });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   await page.goto(`${setup.publicUrl}/operators`);
@@ -59,51 +58,18 @@ async function setUp() {
   return { ...setup, page };
 }
 
-const looks = [
-  { width: 390, percent: 100, colorScheme: 'light' },
-  { width: 390, percent: 100, colorScheme: 'dark' },
-  { width: 390, percent: 200, colorScheme: 'light' },
-  { width: 1280, percent: 100, colorScheme: 'light' },
-] as const;
-
-/** What is wrong with the page on a phone, with letters of twice the size there, and on a desk. */
-async function inspect(page: Page, name: string): Promise<string[]> {
-  const problems: string[] = [];
-  await page.evaluate(axe.source);
-  for (const { width, percent, colorScheme } of looks) {
-    const where = `${name} ${width} ${percent} ${colorScheme}`;
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 844 });
-    await page.evaluate((size) => (document.documentElement.style.fontSize = size), `${percent}%`);
-    const excess = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return scrollWidth - clientWidth;
-    });
-    if (excess > 0) problems.push(`${where}: ${excess} pixels too wide`);
-    const { violations } = await page.evaluate(() =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(),
-    );
-    problems.push(
-      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${where}: ${id} ${html}`)),
-    );
-    await picture(page, where);
-  }
-  await page.evaluate(() => (document.documentElement.style.fontSize = ''));
-  return problems;
-}
-
 test('each page fits a phone, at twice the size too, and axe finds nothing', async () => {
   const { page, publicUrl } = await setUp();
-  expect(await inspect(page, 'turns')).toEqual([]);
+  expect(await inspectPage(page, 'turns')).toEqual([]);
   await page.goto(`${publicUrl}/operators/questions?status=`);
-  expect(await inspect(page, 'questions')).toEqual([]);
+  expect(await inspectPage(page, 'questions')).toEqual([]);
   await page.goto(`${publicUrl}/operators/turns/t-q1`);
-  expect(await inspect(page, 'turn')).toEqual([]);
+  expect(await inspectPage(page, 'turn')).toEqual([]);
   await page.getByRole('button', { name: 'Show contents' }).click();
   await page.getByText('Arguments').click();
-  expect(await inspect(page, 'contents')).toEqual([]);
+  expect(await inspectPage(page, 'contents')).toEqual([]);
   await page.goto(`${publicUrl}/operators/questions/q1/expire`);
-  expect(await inspect(page, 'expire')).toEqual([]);
+  expect(await inspectPage(page, 'expire')).toEqual([]);
 }, 60_000);
 
 test('from the list to an expired question with the keyboard alone', async () => {
@@ -125,6 +91,17 @@ test('from the list to an expired question with the keyboard alone', async () =>
   await page.keyboard.press('Enter');
   await page.getByText('expired by bob').waitFor();
   expect(await storage.elicitations.get('q1')).toMatchObject({ status: 'expired' });
+});
+
+test('times are those of the time zone that the browser is in, and in UTC where one points at them', async () => {
+  const { page, publicUrl } = await setUp();
+  await page.goto(`${publicUrl}/operators`);
+  const time = page.locator('time').first();
+  const at = new Date((await time.getAttribute('datetime')) ?? '');
+  const inZone = (timeZone: string) =>
+    at.toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
+  expect(await time.innerText()).toBe(inZone('Asia/Kathmandu'));
+  expect(await time.getAttribute('title')).toBe(`${inZone('UTC')} UTC`);
 });
 
 test('what happened is a list that says each thing in words', async () => {

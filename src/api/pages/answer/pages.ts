@@ -7,7 +7,8 @@ import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { cross, dash, monogram, tick } from '../marks.ts';
 import { finishedPage } from '../outcome-pages.ts';
-import { clockTime, minutesInWords } from '../question/pages.ts';
+import { minutesInWords } from '../question/pages.ts';
+import { timeOf } from '../times.ts';
 import { returnField } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
 import { formFields } from './form-fields.ts';
@@ -131,9 +132,7 @@ function hiddenFields(view: AnswerView): Html {
 function timeLeft({ deadline, minutesLeft }: AnswerView): Html {
   return detail(
     'Time left',
-    html`${minutesInWords(minutesLeft)}<small
-        >until <time datetime="${deadline.toISOString()}">${clockTime(deadline)}</time></small
-      >`,
+    html`${minutesInWords(minutesLeft)}<small>until ${timeOf(deadline, 'clock')}</small>`,
   );
 }
 

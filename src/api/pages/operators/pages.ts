@@ -11,6 +11,7 @@ import type { Page } from '../layout.ts';
 import { exclamation } from '../marks.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
+import { timeOf } from '../times.ts';
 import { ages } from './search.ts';
 import type { Filter } from './search.ts';
 
@@ -88,7 +89,7 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
       <dl>
         ${detail('Turn', html`<code>${turnId}</code>`)}
         ${detail('Conversation', html`<code>${turn.conversation}</code>`)}
-        ${detail('User', html`${user ?? 'a service'}`)} ${detail('Accepted', moment(createdAt))}
+        ${detail('User', html`${user ?? 'a service'}`)} ${detail('Accepted', timeOf(createdAt, 'second'))}
         ${detail(endedAt === null ? 'Goes on for' : 'Took', html`${inTime(end - createdAt)} ${waited}`)}
         ${
           turn.usage !== null &&
@@ -264,7 +265,7 @@ function turnItem(view: OperatorView, turn: SeenTurn): Html {
     <div>
       <h2><a href="${turnUrl(view, turn.turnId)}">${titleOf(turn)}</a></h2>
       ${turn.waitsFor.map((question) => html`<p class="waits">${waitInWords(question, view.now)}</p>`)}
-      <p class="host">${moment(turn.createdAt)} · ${took} · <code>${turn.turnId}</code></p>
+      <p class="host">${timeOf(turn.createdAt, 'second')} · ${took} · <code>${turn.turnId}</code></p>
     </div>
     ${badge(stateOf(turn))}
   </li>`;
@@ -278,7 +279,7 @@ function questionItem(view: OperatorView, question: SeenQuestion): Html {
     <div>
       <h2><a href="${turnUrl(view, turnId)}">${user} was asked ${askedForIn(question.request)}</a></h2>
       ${isOpen && html`<p class="waits">${`Open ${openInWords(question, view.now)}`}</p>`}
-      <p class="host">${moment(createdAt)}${after} · by ${agent} · <code>${question.id}</code></p>
+      <p class="host">${timeOf(createdAt, 'second')}${after} · by ${agent} · <code>${question.id}</code></p>
     </div>
     <span class="badge ${isOpen && 'warn'}">${isOpen ? 'open' : status}</span>
   </li>`;
@@ -307,11 +308,6 @@ function badge(state: TurnState): Html {
     superseded: '',
   }[state];
   return html`<span class="badge ${mood}">${state}</span>`;
-}
-
-function moment(at: number): Html {
-  const text = new Date(at).toISOString();
-  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
 function linkList({ trace, temporal }: TurnStory['links']): Html {

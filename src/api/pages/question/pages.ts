@@ -7,6 +7,7 @@ import type { Page } from '../layout.ts';
 import { cross, monogram } from '../marks.ts';
 import { returnField } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
+import { timeOf } from '../times.ts';
 import type { QuestionView } from './view.ts';
 
 const warningWords: Record<UrlWarning, string> = {
@@ -39,9 +40,7 @@ export function questionPage(view: QuestionView, givenHere?: GivenHere): Page {
         ${givenHere?.permissions ?? permissions(view)}
         ${detail(
           'Time left',
-          html`${minutesInWords(view.minutesLeft)}<small
-              >until <time datetime="${view.deadline.toISOString()}">${clockTime(view.deadline)}</time></small
-            >`,
+          html`${minutesInWords(view.minutesLeft)}<small>until ${timeOf(view.deadline, 'clock')}</small>`,
         )}
       </dl>
       ${view.warnings.map((warning) => html`<p class="warning">${warningWords[warning]}</p>`)}
@@ -102,11 +101,6 @@ export function questionFields(view: QuestionView): Html {
   return html`<input type="hidden" name="e" value="${view.elicitationId}" />
     <input type="hidden" name="csrf" value="${view.csrf}" />
     ${returnField(view)}`;
-}
-
-/** The reader's time zone is unknown without a script, so the zone is named, and the time left comes first. */
-export function clockTime(time: Date): string {
-  return `${time.toISOString().slice(11, 16)} UTC`;
 }
 
 export function minutesInWords(minutes: number): string {

@@ -5,7 +5,7 @@ import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import { returnField } from '../return-url.ts';
 import type { SignedIn } from '../signed-in.ts';
-import { day } from './day.ts';
+import { timeOf } from '../times.ts';
 
 export function approvalList(view: SignedIn, approvals: OwnApproval[]): Html {
   return html`<section class="approvals" id="approvals">
@@ -19,15 +19,11 @@ export function approvalList(view: SignedIn, approvals: OwnApproval[]): Html {
 
 function item(view: SignedIn, { id, serverTitle, host, tool, conversation, createdAt }: OwnApproval): Html {
   const name = inWords(tool) || tool;
-  const since = new Date(createdAt);
   const where = conversation === null ? 'In all conversations' : 'In one conversation';
   return html`<li>
     <div>
       <h3>${serverTitle}: ${name}</h3>
-      <p class="host">
-        ${host ?? 'Tool of this agent'} · ${where}, since
-        <time datetime="${since.toISOString()}">${day.format(since)}</time>
-      </p>
+      <p class="host">${host ?? 'Tool of this agent'} · ${where}, since ${timeOf(createdAt, 'day')}</p>
     </div>
     <form method="post" action="${view.publicUrl}/connections/approvals">
       <input type="hidden" name="approval" value="${id}" />

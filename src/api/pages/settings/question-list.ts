@@ -5,9 +5,9 @@ import { plainLine } from '../../../elicitation/plain-text.ts';
 import type { Question } from '../../../service/questions.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
-import { clockTime } from '../question/pages.ts';
 import { keepingReturn } from '../return-url.ts';
 import type { SignedIn } from '../signed-in.ts';
+import { timeOf } from '../times.ts';
 
 const longestMessage = 140;
 
@@ -19,14 +19,12 @@ export function questionList(view: SignedIn, questions: Question[]): Html {
 }
 
 function item(view: SignedIn, { id, request, deadline }: Question): Html {
-  const until = new Date(deadline);
   const address = keepingReturn(answerAddress(view.publicUrl, id), view);
   return html`<li>
     <div>
       <p dir="auto">${shortened(plainLine(request.message))}</p>
       <p class="host">
-        ${plainLine(askerTitle(request.context) ?? 'An agent')} waits until
-        <time datetime="${until.toISOString()}">${clockTime(until)}</time>
+        ${plainLine(askerTitle(request.context) ?? 'An agent')} waits until ${timeOf(deadline, 'clock')}
       </p>
     </div>
     <a class="button" href="${address}"

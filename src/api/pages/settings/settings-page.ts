@@ -13,7 +13,7 @@ import type { Page } from '../layout.ts';
 import { dash, monogram } from '../marks.ts';
 import { keepingReturn } from '../return-url.ts';
 import { askWhom } from '../../../elicitation/shared-account.ts';
-import { day } from './day.ts';
+import { timeOf } from '../times.ts';
 import { questionList } from './question-list.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './forms.ts';
 import { slackList } from './slack-list.ts';
@@ -147,11 +147,10 @@ function details({
   createdAt: number;
   scopes: string[];
 }) {
-  const since = new Date(createdAt);
   const shown = permissionsAmong(scopes);
   return html`<dl>
     ${account !== null ? detail('Connected as', html`<strong>${account}</strong>`) : ''}
-    ${detail('Since', html`<time datetime="${since.toISOString()}">${day.format(since)}</time>`)}
+    ${detail('Since', timeOf(createdAt, 'day'))}
     ${shown.length > 0 ? detail('Permissions', scopeList(shown)) : ''}
   </dl>`;
 }

@@ -3,7 +3,7 @@ import type { ShownLink } from '../../../service/slack/links.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import type { SignedIn } from '../signed-in.ts';
-import { day } from './day.ts';
+import { timeOf } from '../times.ts';
 
 export function slackList(view: SignedIn, links: ShownLink[]): Html {
   return html`<section class="approvals" id="slack">
@@ -16,13 +16,10 @@ export function slackList(view: SignedIn, links: ShownLink[]): Html {
 }
 
 function item(view: SignedIn, { team, slackUser, teamName, linkedAt }: ShownLink): Html {
-  const since = new Date(linkedAt);
   return html`<li>
     <div>
       <h3>${teamName}</h3>
-      <p class="host">
-        ${slackUser}, since <time datetime="${since.toISOString()}">${day.format(since)}</time>
-      </p>
+      <p class="host">${slackUser}, since ${timeOf(linkedAt, 'day')}</p>
     </div>
     <form method="post" action="${view.publicUrl}/connections/slack">
       <input type="hidden" name="team" value="${team}" />
