@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react';
+import type { MouseEvent } from 'react';
 import type { Client } from '../client/client.ts';
 import { Conversation } from './conversation.tsx';
 import { Notices } from './notices.tsx';
@@ -7,6 +8,13 @@ import type { SignIn } from './sign-in.ts';
 import { TurnEvents } from './turn-events.tsx';
 import { useAgents } from './use-agents.ts';
 import { useOpened } from './use-opened.ts';
+
+/** The element would give the focus to its first part, the conversation. */
+function writeMessage(event: MouseEvent): void {
+  event.preventDefault();
+  const chat = document.querySelector('interlude-chat');
+  chat?.shadowRoot?.querySelector<HTMLElement>('.composer textarea')?.focus();
+}
 
 /** The same each time. */
 const none: string[] = [];
@@ -29,11 +37,15 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
 
   return (
     <>
+      <a className="skip" href="#conversation" onClick={writeMessage}>
+        Write a message
+      </a>
       <header className="bar">
         <h1>Interlude</h1>
         <label>
           <span>Agent </span>
           <select
+            aria-label="Agent"
             value={agent ?? agents.ids[0] ?? ''}
             onChange={(event) => startAnew(event.currentTarget.value)}
           >
@@ -57,7 +69,7 @@ export function Playground({ client, signIn, userName, temporalUi, suggestions }
         </nav>
       </header>
       <Notices {...{ signIn, agents, opened }} />
-      <div className="panes">
+      <div className="panes" id="conversation">
         {opened.kind === 'looking' ? (
           <div />
         ) : (

@@ -1,12 +1,19 @@
-/** Of what the script draws; the page's own sheet has the colours and the frame. */
+/**
+ * Of what the script draws; the page's own sheet has the colours and the frame. In a low window the page scrolls, so that a
+ * question and what is around it can be read in letters of twice the size.
+ */
 export const style = `
+.skip { position: absolute; inset-block-start: .5rem; inset-inline-start: .5rem; z-index: 1; padding: .5rem .875rem; border-radius: .625rem; background: var(--accent); color: var(--on-accent); font-weight: 600 }
+.skip:not(:focus) { clip-path: inset(50%) }
 .bar select, .bar button { border-color: light-dark(#8b8d90, #73777e) }
 .bar button:hover { background: var(--raised) }
 aside .timeline { flex: 1; min-height: 0; padding: .25rem 1rem 1rem .25rem; overflow-y: auto; font-size: .875rem }
 .empty { text-wrap: pretty }
 .again { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-decoration: underline; text-underline-offset: .15em; cursor: pointer }
 .notices p { margin: 0; padding: .625rem 1rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: .9375rem; text-wrap: pretty }
+main { height: max(100dvh, 24rem) }
 @media (max-width: 48rem) {
+  main { height: max(100dvh, 38rem) }
   .bar button span { display: none }
   aside { max-height: 7rem }
 }

@@ -2,10 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { inspectPage } from '../browsers/inspect-page.ts';
 import { sitDown } from './person.ts';
 import type { Person } from './person.ts';
 import { spawnService, untilReady } from './processes.ts';
@@ -86,3 +87,55 @@ test('from the first page to an answer that needed an account', longTimeout, asy
   await page.getByRole('button', { name: 'New conversation' }).click();
   await page.getByText('What can I do for you?').waitFor();
 });
+
+test('one Tab and Enter lead to the message, whatever is before it', longTimeout, async () => {
+  const { page } = person;
+  await page.goto(baseUrl);
+  await page.getByText('What can I do for you?').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Pay the deposit.');
+  expect(await page.getByRole('textbox', { name: 'Your message' }).inputValue()).toBe('Pay the deposit.');
+});
+
+test.each([
+  ['on a phone', { width: 390, height: 844 }, 100],
+  ['on a phone, in letters of twice the size', { width: 390, height: 844 }, 200],
+  ['in a window at 200 percent', { width: 640, height: 400 }, 100],
+])(
+  '%s a question can be read when it comes, and axe finds nothing',
+  longTimeout,
+  async (name, viewport, percent) => {
+    const { page } = person;
+    await page.goto(baseUrl);
+    await page.getByText('What can I do for you?').waitFor();
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    await page.setViewportSize(viewport);
+    await page.evaluate((size) => (document.documentElement.style.fontSize = size), `${percent}%`);
+    await page.getByRole('combobox', { name: 'Agent' }).waitFor();
+    await page.getByRole('textbox', { name: 'Your message' }).fill('Pay the deposit.');
+    await page.keyboard.press('Enter');
+    await page.locator('.card').waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    await expect.poll(() => isSeen(page, '.card .title')).toBe(true);
+    if (percent > 100) await page.locator('.card .message').scrollIntoViewIfNeeded();
+    await expect.poll(() => isSeen(page, '.card .message')).toBe(true);
+    expect(await inspectPage(page, `playground ${name}`)).toEqual([]);
+  },
+);
+
+/** All of it is in the window, and nothing is over it. */
+function isSeen(page: Page, selector: string): Promise<boolean> {
+  return page.locator(selector).evaluate((element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    const root = element.getRootNode() as ShadowRoot;
+    const corners = [
+      [left + 1, top + 1],
+      [right - 1, bottom - 1],
+    ];
+    return corners.every(([x = 0, y = 0]) => {
+      const there = root.elementFromPoint(x, y);
+      return there !== null && (element.contains(there) || there.contains(element));
+    });
+  });
+}

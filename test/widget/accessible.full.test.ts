@@ -6,7 +6,7 @@ import { en } from '../../src/widget/words/en.ts';
 import type { Words } from '../../src/widget/words/en.ts';
 import { message, openGallery, question, said } from './gallery.ts';
 import type { Gallery } from './gallery.ts';
-import { look, picture, tooWide } from './look.ts';
+import { findings, look, picture, tooWide } from './look.ts';
 
 let gallery: Gallery;
 
@@ -127,7 +127,8 @@ test.each([
   ['with the spacing a reader has chosen', { width: 360, height: 740 }, spaced, ''],
   ['in a window as wide as a phone is at most enlarged', { width: 320, height: 640 }, '', ''],
   ['with text of twice the size', { width: 640, height: 800 }, '', ':root { font-size: 200% }'],
-])('nothing is cut off %s', async (name, viewport, inside, outside) => {
+  ['on a phone, with text of twice the size', { width: 390, height: 844 }, '', ':root { font-size: 200% }'],
+])('nothing is cut off, and axe finds nothing, %s', async (name, viewport, inside, outside) => {
   for (const visit of [visitLink, visitForm]) {
     const { page, leave } = await visit({ viewport });
     await page.locator('.card').waitFor();
@@ -135,6 +136,7 @@ test.each([
     await picture(page, `${visit === visitForm ? 'form' : 'link'} ${name}`);
     expect(await tooWide(page)).toEqual([]);
     expect(await cutOff(page)).toEqual([]);
+    expect(await findings(page)).toEqual([]);
     await leave();
   }
 });

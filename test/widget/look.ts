@@ -61,7 +61,8 @@ export function tooWide(page: Page): Promise<string[]> {
   });
 }
 
-async function findings(page: Page): Promise<string[]> {
+/** Of axe. */
+export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations, passed } = await page.evaluate(async () => {
     const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, {

@@ -5,7 +5,8 @@ export const circumstances = `
   .card { padding: .875rem }
   .actions .button { flex: 1 1 100% }
 }
-@media (max-height: 384px) { .head, .dock { padding-block: 0 } .dock, .composer { margin-block-end: .25rem } }
+@container (max-width: 20em) { .card .mark { display: none } }
+@media (max-height: 448px) { .head, .dock { padding-block: 0 } .dock, .composer { margin-block-end: .25rem } }
 @keyframes turn { to { transform: rotate(360deg) } }
 @keyframes breathe { 50% { opacity: .45 } }
 @keyframes arrive { from { opacity: 0; transform: translateY(.25rem) } }

@@ -11,6 +11,7 @@ export const foot = `
 .composer:has(textarea:focus) { outline: 2px solid var(--focus); outline-offset: -1px }
 .composer textarea { flex: 1; min-width: 0; max-height: 10rem; padding: .5rem .75rem; border: 0; outline: 0; background: none; color: inherit; font: inherit; resize: none; field-sizing: content }
 .composer ::placeholder { color: var(--quiet); opacity: 1 }
+.composer :placeholder-shown { white-space: nowrap }
 .round { display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent); font: inherit; cursor: pointer }
 .round.quiet { background: var(--raised); color: var(--text) }
 .round:hover, .launcher:hover { opacity: .85 }

@@ -37,7 +37,7 @@ export const frame = `
 .head .quiet:not(:hover) { background: none }
 .launcher { position: relative; display: grid; place-items: center; width: 3.5rem; height: 3.5rem; border: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 1.625rem; cursor: pointer; box-shadow: 0 6px 20px -4px #0006 }
 .badge::after { content: attr(data-count) }
-.badge { position: absolute; inset-block-start: -.25rem; inset-inline-end: -.25rem; min-width: 1.375rem; padding: 0 .375rem; border-radius: .75rem; background: var(--bad); color: var(--ground); font: 650 .8125rem/1.375rem system-ui, sans-serif }
+.badge { position: absolute; inset-block-start: -.25rem; inset-inline-end: -.25rem; min-width: 1.375rem; padding: 0 .375rem; border-radius: .75rem; background: var(--bad); color: var(--ground); font: 620 .8125rem/1.375rem system-ui, sans-serif }
 *, ::before, ::after { box-sizing: border-box }
 .chat { display: flex; flex-direction: column; flex: 1; min-height: 0; color: var(--text); background: var(--ground) }
 .log { flex: 1; overflow-y: auto; overscroll-behavior: contain; padding: 1.25rem 1rem .5rem; scroll-padding-block: .5rem 1rem }

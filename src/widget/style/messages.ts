@@ -12,13 +12,13 @@ export const messages = `
 .markdown pre, dd pre { overflow-x: auto; padding: .75rem; border-radius: var(--inner); background: var(--raised); font-size: .875rem }
 .markdown code { font-family: ui-monospace, monospace; font-size: .9em }
 .markdown :not(pre) > code { padding: .125em .375em; border-radius: .375em; background: var(--raised) }
-.markdown :is(h3, h4, h5, h6) { margin-block: 1.25rem .5rem; font-size: 1rem; font-weight: 650; line-height: 1.35 }
+.markdown :is(h3, h4, h5, h6) { margin-block: 1.25rem .5rem; font-size: 1rem; font-weight: 620; line-height: 1.4 }
 .markdown h3 { font-size: 1.1875rem }
 .markdown h4 { font-size: 1.0625rem }
 .markdown blockquote { margin: .75rem 0; padding-inline-start: .875rem; border-inline-start: 3px solid var(--line); color: var(--quiet) }
 .markdown hr { margin-block: 1.25rem; border: 0; border-block-start: 1px solid var(--line) }
 .markdown .table { margin-block: .75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: var(--inner) }
-.markdown table { width: max-content; min-width: 100%; border-collapse: collapse; overflow-wrap: normal; font-size: .9375rem; line-height: 1.4 }
+.markdown table { width: max-content; min-width: 100%; border-collapse: collapse; overflow-wrap: normal; font-size: .9375rem }
 .markdown th, .markdown td { max-width: 16rem; padding: .5rem .75rem; text-align: start; vertical-align: top }
 .markdown th { background: var(--raised); font-weight: 600; white-space: nowrap }
 .markdown tbody tr { border-block-start: 1px solid var(--line) }

@@ -6,18 +6,18 @@ export const questions = `
 .card { margin-block: .75rem; padding: 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); box-shadow: 0 1px 2px #0001, 0 6px 20px -8px #0003; animation: arrive .2s ease-out }
 :is(.card, .dock) [dir=auto]:not(input, textarea) { text-align: -webkit-match-parent; text-align: match-parent }
 .card header { display: flex; gap: .75rem }
-.card .mark { display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border-radius: var(--inner); background: var(--raised); color: var(--text); font-weight: 650 }
+.card .mark { display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border-radius: var(--inner); background: var(--raised); color: var(--text); font-weight: 620 }
 .card .who { flex: 1; min-width: 0; display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; column-gap: .75rem }
 .card .who > :last-child { flex: 1 0 100% }
-.card .who .title { color: var(--text); font-size: 1rem; font-weight: 620; line-height: 1.35 }
+.card .who .title { color: var(--text); font-size: 1rem; font-weight: 620; line-height: 1.4 }
 .card .who p { margin: 0; overflow-wrap: anywhere; color: var(--quiet); font-size: .875rem; line-height: 1.4 }
 .card .dismiss { align-self: start; display: grid; place-items: center; width: 2rem; height: 2rem; flex: none; margin: -.375rem 0 0 -.25rem; border: 0; border-radius: 50%; background: none; color: var(--quiet); font: inherit; cursor: pointer }
 .card .dismiss:hover { background: var(--raised); color: var(--text) }
-.countdown { color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap }
+.countdown { color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums }
 .countdown[data-soon=true] { color: var(--warn); font-weight: 600 }
 .card .message { margin: .75rem 0 }
 .address { margin: .75rem 0; padding: .5rem .75rem; border-radius: var(--inner); background: var(--raised); color: var(--quiet); font-size: .875rem; overflow-wrap: anywhere; max-height: 10rem; overflow-y: auto }
-.address strong { color: var(--text); font-weight: 650 }
+.address strong { color: var(--text); font-weight: 620 }
 .warning { display: flex; gap: .5rem; margin: .75rem 0; padding: .5rem .75rem; border-radius: var(--inner); background: color-mix(in srgb, var(--warn) 12%, transparent); color: var(--warn); font-size: .9375rem }
 .warning + .warning { margin-block-start: -.375rem }
 :is(.settled, .hint, .warning) .icon { margin-block-start: .2em }
@@ -30,8 +30,8 @@ export const questions = `
 .link { min-height: 1.5rem; padding: 0 .25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline; text-underline-offset: .15em; white-space: nowrap; cursor: pointer }
 .hint { display: flex; gap: .5rem; margin: .75rem 0 0; color: var(--quiet); font-size: .9375rem }
 .hint:empty { display: none }
-.problem { margin: .25rem 0; color: var(--bad); font-size: .9375rem }
-.failure { display: flex; flex-wrap: wrap; align-items: baseline; gap: .5rem; padding: .625rem .875rem; border-radius: var(--inner); background: color-mix(in srgb, var(--bad) 9%, transparent); color: var(--bad) }
+.problem { margin: .125rem 0; color: var(--bad); font-size: .9375rem }
+.failure { display: flex; flex-wrap: wrap; align-items: baseline; gap: .5rem; padding: .5rem .875rem; border-radius: var(--inner); background: color-mix(in srgb, var(--bad) 9%, transparent); color: var(--bad) }
 .failure p { margin: 0; flex: 1 1 14rem }
 .settled { display: flex; gap: .5rem; margin-block: .5rem; color: var(--quiet); font-size: .9375rem }
 :is(.failure, .settled) .link { margin-inline-start: -.25rem }
