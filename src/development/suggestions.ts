@@ -12,7 +12,13 @@ function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
   if (!demo.servers) return new Map();
   const { trackerPort, travelPort, flightsPort } = demo.servers;
   return new Map([
-    [String(trackerPort), [{ text: 'List my open issues in Tracker.', tool: 'list_issues' }]],
+    [
+      String(trackerPort),
+      [
+        { text: 'List my open issues in Tracker.', tool: 'list_issues' },
+        { text: 'Close #2.', tool: 'close_issue' },
+      ],
+    ],
     [
       String(travelPort),
       [

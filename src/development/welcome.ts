@@ -39,12 +39,12 @@ export function welcome(
     isDemoIdentity && isReady
       ? [
           '',
-          '  Now talk to it, in a second terminal:',
+          '  Now talk to it, in a second terminal in this folder:',
           '',
           `    ${command(chatCommand(config))}`,
           ...(suggestions.length > 0 ? [''] : []),
           ...suggestions
-            .slice(0, 2)
+            .slice(0, 3)
             .map((text, index) => `  ${index === 0 ? 'and ask' : '     or'}: ${command(text)}`),
         ]
       : [];

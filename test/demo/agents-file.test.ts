@@ -35,6 +35,7 @@ test('the demo’s agents file is what the program starts with', () => {
     title: 'Tracker',
     url: 'http://127.0.0.1:4002/mcp',
     credentialScope: 'user',
+    approval: { default: 'never', tools: { close_issue: 'always' } },
   });
   expect(config.servers.get('travel')).toMatchObject({
     title: 'Travel Desk',

@@ -39,7 +39,9 @@ const printed = (env: Record<string, string>) =>
 test('the demo is talked to where it listens by itself, about what it can do', () => {
   const text = printed({});
   expect(text).toContain('\n npx interlude chat --as alice\n');
-  expect(text).toContain('and ask: List my open issues in Tracker.\n or: Book a trip to Lisbon.\n');
+  expect(text).toContain(
+    'and ask: List my open issues in Tracker.\n or: Close #2.\n or: Book a trip to Lisbon.\n',
+  );
 });
 
 test('clients of MCP are given their address', () => {
@@ -61,6 +63,7 @@ test('each agent of the demo is asked for what its own servers can do', () => {
   expect(suggestionsFor(configFrom({ DEMO_TRACKER_PORT: '4002' }))).toEqual({
     assistant: [
       'List my open issues in Tracker.',
+      'Close #2.',
       'Book a trip to Lisbon.',
       'Pay the deposit.',
       'Find me a flight to Lisbon.',
