@@ -62,7 +62,13 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       ['testing', 'elicitation', 'form-check', 'remote/mcp/modern', 'remote/mcp/legacy'].some((folder) =>
         isIn(to, folder),
       ) ||
-      ['src/remote/input-required.ts', 'src/tools/read-duration.ts', 'zod', 'yaml'].includes(to) ||
+      [
+        'src/config/file-trouble.ts',
+        'src/remote/input-required.ts',
+        'src/tools/read-duration.ts',
+        'zod',
+        'yaml',
+      ].includes(to) ||
       to.startsWith('node:') ||
       to === 'vitest' ||
       (typeOnly && to.startsWith('@modelcontextprotocol/')) ||
@@ -261,6 +267,7 @@ const mayReadEnvironment = (file: string) =>
     'src/cli/commands/mcp.ts',
     'src/cli/commands/service-option.ts',
     'src/cli/commands/token.ts',
+    'src/cli/program-command.ts',
   ].includes(file) || !file.startsWith('src/');
 const environmentReaders = (files: SourceFile[]) =>
   files

@@ -13,7 +13,7 @@ export function helpForAll(commands: readonly CommandEntry[]): string {
     '',
     ...rows(inGroups(commands).map(({ name, summary }) => [name, summary])),
     '',
-    '`interlude <command> --help` says what a command can be given.',
+    '`interlude <command> --help` says what a command can be given, `interlude --version` which version this is.',
     'A service is configured by its environment: docs/configuration.md.',
     '',
   ].join('\n');

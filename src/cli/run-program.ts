@@ -7,6 +7,7 @@ import type { CommandEntry } from './command.ts';
 import { UsageError } from './command.ts';
 import { findCommand } from './find-command.ts';
 import { helpFor, helpForAll, helpForGroup, usageOf } from './help.ts';
+import { programVersion } from './program-version.ts';
 import { readArguments } from './read-arguments.ts';
 import { cleanConsole, print, printAside } from './terminal-text.ts';
 
@@ -25,6 +26,7 @@ async function run(commands: readonly CommandEntry[], words: string[]): Promise<
   const [first] = words;
   if (first === undefined) throw new UsageError(helpForAll(commands).trimEnd());
   if (first === '--help' || first === '-h' || first === 'help') return show(helpForAll(commands));
+  if (first === '--version' || first === '-v' || first === 'version') return show(`${programVersion()}\n`);
   const found = findCommand(commands, words);
   if (found.kind === 'group') return show(helpForGroup(commands, found.group));
   const { entry, rest } = found;

@@ -49,6 +49,12 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await import('./commands/agents-check.ts')).check,
   },
   {
+    name: 'config check',
+    summary: 'check the environment and the agents file, and show what they amount to',
+    isDefault: 'also alone',
+    load: async () => (await import('./commands/config-check.ts')).check,
+  },
+  {
     name: 'versions list',
     summary: 'show the versions of the workflow code, and the turns that wait with each',
     isDefault: 'also alone',

@@ -169,7 +169,7 @@ test.each([
   [['answer'], 'Say what answers'],
   [['answer', '--for', 'alice', '--decline'], '--for needs an API key'],
   [['answer', '--decline', '--timeout', '60'], '--timeout 60 is no duration'],
-  [['answer', '--answers', 'nowhere.yaml'], 'nowhere.yaml cannot be read'],
+  [['answer', '--answers', 'nowhere.yaml'], 'nowhere.yaml does not exist'],
 ])('a wrong command line, %j, is exit code 2', async (words, problem) => {
   const { code, errors } = await startCommand(words, {});
   expect(errors).toContain(problem);

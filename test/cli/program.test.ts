@@ -1,14 +1,20 @@
 /** The program `interlude`: its commands, their help, and what a wrong command line is told. */
 import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientCommands } from '../../src/cli/client-commands.ts';
 import { findCommand } from '../../src/cli/find-command.ts';
 import { helpFor } from '../../src/cli/help.ts';
+import { programCommand } from '../../src/cli/program-command.ts';
 import { readArguments } from '../../src/cli/read-arguments.ts';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
 import { bareEnvironment } from '../bare-environment.ts';
+import { testFolder } from '../test-folder.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -20,8 +26,8 @@ interface End {
   errors: string;
 }
 
-async function start(program: string, words: string[]): Promise<End> {
-  return run(program, words, { cwd: root, env: bareEnvironment() }).then(
+async function start(program: string, words: string[], env: Record<string, string> = {}): Promise<End> {
+  return run(program, words, { cwd: root, env: { ...bareEnvironment(), ...env } }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout, errors: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,
@@ -80,6 +86,7 @@ describe('a wrong command line ends with 2 and says', () => {
     ],
     ['which argument is missing', ['token'], '<user> is missing.\nUsage: interlude token <user>'],
     ['which argument is too many', ['token', 'alice', 'bob'], '"bob" is one argument too many.'],
+    ['what is no id', ['chat', '--conversation', 'a b'], '--conversation "a b" is no id: an id has 1–128'],
     ['what is no URL', ['chat', '--url', 'nowhere'], '--url nowhere is not a URL.\nUsage: interlude chat'],
   ])('%s', async (_, words, text) => {
     const { code, output, errors } = await interlude(...words);
@@ -87,9 +94,146 @@ describe('a wrong command line ends with 2 and says', () => {
   });
 });
 
+test.each(['--version', 'version'])('%s prints the version alone', async (word) => {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(await interlude(word)).toEqual({ code: 0, output: `${version}\n`, errors: '' });
+});
+
+describe('config check', () => {
+  const check = (env: Record<string, string>, ...words: string[]) =>
+    start(process.execPath, ['src/cli/checkout.ts', 'config', 'check', ...words], env);
+
+  test('shows what the configuration amounts to, with warnings and without secrets', async () => {
+    const { code, output, errors } = await check({
+      DATABASE_URL: 'postgres://interlude:hunter2@db/interlude',
+      INTERLUDE_KEYS: `k1:${'A'.repeat(43)}=`,
+      TEMPORAL_ADDRES: 'temporal:7233',
+    });
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toMatch(/^ {2}agents file {2}.*demo\/agents\.yaml: assistant, desk, researcher$/m);
+    expect(output).toMatch(/^ {2}database {5}PostgreSQL, db\/interlude$/m);
+    expect(output).toContain(
+      'Warning: TEMPORAL_ADDRES: no variable of this name is read (did you mean TEMPORAL_ADDRESS?)',
+    );
+    expect(output).not.toContain('hunter2');
+  });
+
+  test('reports every mistake, and what the process lacks, and ends with 1', async () => {
+    const { code, output, errors } = await check({ PORT: 'http' }, '--for', 'server');
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toContain('  • PORT: write a port number\n  • AUTH_ISSUER: needed by the API');
+  });
+});
+
 test('what fails ends with 1', async () => {
   const { code, errors } = await interlude('chat', '--url', 'http://127.0.0.1:9', '--token', 'none');
   expect([code, errors]).toEqual([1, expect.stringContaining('Interlude does not answer')]);
+});
+
+describe('a Node that is too old is named in one sentence', () => {
+  const pretend =
+    "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.8'});Object.defineProperty(process,'version',{value:'v18.20.8'})";
+
+  test.each([['src/cli/interlude.mjs', '--help'], ['scripts/setup.mjs'], ['src/cli/interlude.mjs', 'start']])(
+    'by %s',
+    async (...words) => {
+      const { code, output, errors } = await start(process.execPath, ['--import', pretend, ...words]);
+      expect([code, output]).toEqual([1, '']);
+      expect(errors).toBe(
+        'Interlude needs Node 20 or newer, and this is v18.20.8: install Node 24 from https://nodejs.org or with your version manager.\n',
+      );
+    },
+  );
+});
+
+test('a port of the demo that is taken is named, without a stack', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const env = { DEMO_IDENTITY_PORT: String(port), INTERLUDE_DATA: testFolder() };
+  const { code, errors } = await start(process.execPath, ['src/cli/checkout.ts', 'start'], env);
+  expect([code, errors]).toEqual([1, `\nPort ${port} is taken; set DEMO_IDENTITY_PORT to another one.\n`]);
+});
+
+describe('the set-up', () => {
+  test('looks into no folder of the PATH that it cannot read', async () => {
+    const folder = testFolder();
+    symlinkSync('loop', path.join(folder, 'loop'));
+    const searched = [path.join(folder, 'loop'), process.env['PATH']].join(path.delimiter);
+    expect(
+      await start(
+        process.execPath,
+        [
+          '-e',
+          "import('./scripts/setup/steps.mjs').then(({ onPath }) => process.stdout.write(onPath('node') ?? 'none'))",
+        ],
+        { PATH: searched },
+      ),
+    ).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('node'),
+      errors: '',
+    });
+  });
+
+  test.runIf(process.getuid?.() === 0)('names what a user may not write, and prints no stack', async () => {
+    const checkout = testFolder();
+    for (const name of ['package.json', 'package-lock.json', 'scripts', 'src/cli'])
+      cpSync(path.join(root, name), path.join(checkout, name), { recursive: true });
+    chmodSync(checkout, 0o755);
+    const { code, output, errors } = await new Promise<End>((resolve) => {
+      const options = { cwd: checkout, env: bareEnvironment(), uid: 65_534, gid: 65_534 };
+      execFile(
+        process.execPath,
+        ['src/cli/interlude.mjs', 'token', 'alice'],
+        options,
+        (error, stdout, stderr) =>
+          resolve({ code: Number(error?.code ?? 0), output: stdout, errors: stderr }),
+      );
+    });
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(
+      /^set-up: \/\S+\.interlude\S* cannot be read or written by this user \(EACCES\); give this user the rights, or use a checkout of your own\n$/,
+    );
+  });
+
+  test('npm packs what clients install, and not the checkout', async () => {
+    const { code, errors } = await start('npm', ['pack', '--dry-run', '--offline']);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining(
+        'The checkout holds the service, which is no package. Pack what clients install: npm run build && npm pack ./dist\n',
+      ),
+    ]);
+  });
+});
+
+describe('messages name the program as it can be started from there', () => {
+  const here = path.join(root, 'src/cli/interlude.mjs');
+
+  test('by npx in the checkout, and in a folder of it', () => {
+    expect(programCommand({ cwd: root, searched: '' })).toBe('npx interlude');
+    expect(programCommand({ cwd: path.join(root, 'src/cli'), searched: '' })).toBe('npx interlude');
+  });
+
+  test('by its name where it is on the PATH', () => {
+    const folder = testFolder();
+    symlinkSync(here, path.join(folder, 'interlude'));
+    expect(programCommand({ cwd: folder, searched: `/usr/bin${path.delimiter}${folder}` })).toBe('interlude');
+  });
+
+  test('by its file elsewhere, where npx would install another project’s package', () => {
+    const folder = testFolder();
+    mkdirSync(path.join(folder, 'node_modules/.bin'), { recursive: true });
+    writeFileSync(path.join(folder, 'node_modules/.bin/interlude'), '');
+    expect(programCommand({ cwd: folder, searched: '', file: here })).toBe(`node ${here}`);
+    expect(programCommand({ cwd: folder, searched: '', file: '/my checkout/interlude.mjs' })).toBe(
+      'node "/my checkout/interlude.mjs"',
+    );
+  });
 });
 
 describe('in the checkout', () => {

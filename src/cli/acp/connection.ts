@@ -18,6 +18,7 @@ import { historyUpdates } from './updates/history.ts';
 import { toPromptMessage } from './updates/prompt-message.ts';
 import { titleOf } from './updates/session-title.ts';
 import type { TurnEnd } from './updates/stop-reason.ts';
+import { programCommand } from '../program-command.ts';
 
 export interface ConnectionParts {
   /** The service's address, without a slash at the end. */
@@ -196,8 +197,7 @@ const greetingTimeoutMs = 2_000;
 export const browserLogin = {
   id: 'browser-login',
   name: 'Sign in with your browser',
-  description:
-    'Opens your browser. Where it cannot be opened, sign in once in a terminal instead: npx interlude login --device',
+  description: `Opens your browser. Where it cannot be opened, sign in once in a terminal instead: ${programCommand()} login --device`,
 };
 
 function requireAbsolute(cwd: string): void {

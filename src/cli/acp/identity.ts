@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { RequestError } from '@agentclientprotocol/sdk';
+import { fileTrouble } from '../../config/file-trouble.ts';
 import { findToken } from '../login/find-token.ts';
 import type { TokenSource } from '../login/find-token.ts';
 import { signInWithBrowser } from '../login/in-browser.ts';
@@ -84,8 +85,16 @@ export function createIdentity(parts: IdentityParts): Identity {
   };
 }
 
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Error(`${fileTrouble(file, cause)}.`, { cause });
+  }
+}
+
 function readToken(file: string): string {
-  const token = readFileSync(file, 'utf8').trim();
+  const token = textOf(file).trim();
   if (token === '') throw new Error(`There is no token in ${file}.`);
   return token;
 }

@@ -33,10 +33,7 @@ export class BottomLine {
       this.#isShown = false;
       keyboard.line(line);
     });
-    this.#readline.on('SIGINT', () => {
-      if (this.#readline.line === '') keyboard.interrupt();
-      else this.discard();
-    });
+    this.#readline.on('SIGINT', () => keyboard.interrupt());
     this.#readline.on('close', () => {
       if (!this.#isClosed) keyboard.end();
     });

@@ -25,13 +25,6 @@ export interface TurnParts {
   decide?: Decide | undefined;
 }
 
-interface Listener {
-  /** Something may be typed now that could not be before. */
-  changed(): void;
-  /** Called before `changed`, when a turn is over. */
-  ended(): void;
-}
-
 /** For the last words of a turn whose place has been taken. */
 const lastWordsMs = 1_000;
 
@@ -41,14 +34,17 @@ export class ConversationTurns {
   isFine = true;
   readonly #parts: TurnParts;
   readonly #screen: Screen;
-  readonly #listener: Listener;
+  readonly #onChange: () => void;
   #hasLeft = false;
   #knowsForms = false;
+  /** What went wrong last, since the last message: two requests may fail for one reason. */
+  #lastTrouble = '';
 
-  constructor(parts: TurnParts, screen: Screen, listener: Listener) {
+  /** `onChange`: something may be typed now that could not be before. */
+  constructor(parts: TurnParts, screen: Screen, onChange: () => void) {
     this.#parts = parts;
     this.#screen = screen;
-    this.#listener = listener;
+    this.#onChange = onChange;
   }
 
   /** A turn that only waits for an answer makes room for the next message; one that works does not. */
@@ -60,6 +56,7 @@ export class ConversationTurns {
   }
 
   send(text: string): void {
+    this.#lastTrouble = '';
     const { client, conversationId, agentId } = this.#parts;
     const message = { id: randomUUID(), text };
     const agent = agentId === undefined ? {} : { agentId };
@@ -149,7 +146,6 @@ export class ConversationTurns {
     }
     if (this.current !== live) return;
     this.current = live.successor;
-    this.#listener.ended();
     this.#screen.gap();
     this.#changed();
   }
@@ -178,13 +174,18 @@ export class ConversationTurns {
 
   #changed(): void {
     this.prompt();
-    this.#listener.changed();
+    this.#onChange();
   }
 
   #sayTrouble(error: unknown): void {
-    this.#screen.line(trouble(error instanceof Error ? error.message : String(error)));
+    const text = error instanceof Error ? error.message : String(error);
+    if (text === this.#lastTrouble) return;
+    this.#lastTrouble = text;
+    this.#screen.line(trouble(text));
     if (!(error instanceof InterludeError)) return;
-    for (const { pointer, detail } of error.errors) this.#screen.line(dim(`    ${pointer} ${detail}`));
+    // The message may be about one of them.
+    for (const { pointer, detail } of error.errors)
+      if (!text.includes(detail)) this.#screen.line(dim(`    ${pointer} ${detail}`));
   }
 }
 

@@ -5,7 +5,7 @@ import { readInput } from './read-input.ts';
 import type { Input } from './read-input.ts';
 import type { LiveTurn } from './live-turn.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { dim, help } from './wording.ts';
+import { dim, help, shortTime } from './wording.ts';
 
 interface Parts extends TurnParts {
   /** What to type to come back to this conversation. */
@@ -32,26 +32,22 @@ class Conversation {
   #hasEnded = false;
   #hasSpoken = false;
   #hasLeft = false;
-  #isInterrupted = false;
 
   constructor(parts: Parts, leave: (isFine: boolean) => void) {
     this.#parts = parts;
     this.#leave = leave;
     this.#screen = parts.openScreen({
       line: (line) => this.#enter(line),
-      interrupt: () => this.#interrupt(),
+      interrupt: () => this.#quit(),
       end: () => this.#end(),
     });
-    this.#turns = new ConversationTurns(parts, this.#screen, {
-      changed: () => this.#work(),
-      ended: () => void (this.#isInterrupted = false),
-    });
+    this.#turns = new ConversationTurns(parts, this.#screen, () => this.#work());
   }
 
   begin(): void {
     const { isInteractive, resumeCommand, resume } = this.#parts;
     if (isInteractive) {
-      this.#screen.note(dim('\n  /help lists the commands; Ctrl+C twice leaves.'));
+      this.#screen.note(dim('\n  /help lists the commands; Ctrl+C leaves.'));
       this.#screen.note(dim(`  Come back to this conversation with: ${resumeCommand}`));
     }
     this.#screen.gap();
@@ -60,7 +56,6 @@ class Conversation {
   }
 
   #enter(line: string): void {
-    this.#isInterrupted = false;
     this.#lines.push(line);
     this.#work();
   }
@@ -69,13 +64,6 @@ class Conversation {
     this.#hasEnded = true;
     if (this.#parts.isInteractive) this.#quit();
     else this.#work();
-  }
-
-  #interrupt(): void {
-    if (this.#isInterrupted) return this.#quit();
-    this.#isInterrupted = true;
-    if (this.#turns.current) this.#turns.stop(this.#turns.current);
-    else this.#screen.note(dim('  Ctrl+C again leaves.'));
   }
 
   /** Acts upon what was typed, as far as its moment has come. */
@@ -130,7 +118,7 @@ class Conversation {
     const { isInteractive, resumeCommand } = this.#parts;
     const { current, isFine } = this.#turns;
     this.#turns.leave();
-    const goesOn = current ? 'The turn goes on without you. ' : '';
+    const goesOn = current ? `${whatGoesOn(current)} ` : '';
     if (current || (isInteractive && this.#hasSpoken))
       this.#screen.note(dim(`  ${goesOn}Come back with: ${resumeCommand}`));
     this.#screen.close();
@@ -138,7 +126,13 @@ class Conversation {
   }
 }
 
-/** Whose moment comes when the turn asks, or is over. */
+function whatGoesOn({ answering, printer, successor }: LiveTurn): string {
+  const question = !successor && answering.asked() && printer.pendingQuestion();
+  if (!question) return 'The turn goes on without you.';
+  return `The question stays open until ${shortTime(question.expiresAt)}.`;
+}
+
+/** True for what has to wait until the turn asks, or is over. */
 function hasToWait(input: Input, { answering }: LiveTurn): boolean {
   const isForQuestion = ['answer', 'nothing', 'unknown'].includes(input.kind);
   return input.kind === 'message' || (isForQuestion && answering.asked() === undefined);

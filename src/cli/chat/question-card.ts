@@ -5,7 +5,7 @@ import { isApproval } from '../../elicitation/approval.ts';
 import { askerTitle } from '../../elicitation/asker.ts';
 import { warningText } from '../../elicitation/url-safety.ts';
 import { inWords } from '../../elicitation/wording.ts';
-import { bold, dim, oneLine, plain } from './wording.ts';
+import { bold, dim, oneLine, plain, shortTime } from './wording.ts';
 
 /**
  * What kind of answer it takes: an account to connect, which the service itself notices; a page of the server's, whose
@@ -100,7 +100,7 @@ function link(url: string): string {
 }
 
 function keys({ expiresAt }: ElicitationRequest, { kind }: Asking): string {
-  const until = new Date(expiresAt).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const until = shortTime(expiresAt);
   const key = (name: string, meaning: string) => `${bold(name)} ${dim(meaning)}`;
   if (kind === 'form') {
     const all = [key('/back', 'the field before'), key('/n', 'Not now'), key('/c', 'Dismiss')];

@@ -1,4 +1,5 @@
 /** The options of `interlude chat`, and the command that resumes a conversation. */
+import { programCommand } from '../program-command.ts';
 
 export interface ChatOptions {
   /** The demo user to be. */
@@ -21,5 +22,5 @@ export function resumeCommand({ as, url, token }: ChatOptions, conversation: str
     ...(url === defaultUrl ? [] : [`--url ${url}`]),
     `--conversation ${conversation}`,
   ];
-  return `npx interlude chat ${given.join(' ')}`;
+  return `${programCommand()} chat ${given.join(' ')}`;
 }

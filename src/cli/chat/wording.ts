@@ -77,6 +77,11 @@ export function timeLeft(expiresAt: string, now: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
 }
 
+/** A time of today, as people here write it. */
+export function shortTime(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+}
+
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -99,7 +104,7 @@ export const help = [
   `  ${bold('c')}  ${bold('/cancel')}    dismiss a question without deciding (in a form: ${bold('/c')})`,
   `     ${bold('/back')}      in a form: the field before`,
   `     ${bold('/new')} words a new message; it drops an open question, as any other line does outside a form`,
-  `     ${bold('/stop')}      stop the turn (Ctrl+C does the same)`,
-  `     ${bold('/quit')}      leave; the turn goes on without you (Ctrl+C twice)`,
+  `     ${bold('/stop')}      stop the turn`,
+  `     ${bold('/quit')}      leave; the turn goes on without you, and a question stays open (Ctrl+C)`,
   '',
 ];

@@ -11,7 +11,7 @@ import { createFormDrafts, draftsFolder } from '../chat/form-drafts.ts';
 import { createPlainScreen } from '../chat/screen.ts';
 import { TerminalScreen } from '../chat/terminal-screen.ts';
 import { trouble } from '../chat/wording.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, UsageError } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
@@ -36,6 +36,11 @@ export const chat = defineCommand({
     'Messages can also come from a pipe, one per line. Without a token it uses the login that interlude login keeps; at the demo, alice.',
   async run({ url: given, token, answers, ...rest }) {
     const url = readService(given, '--url');
+    const { conversation } = rest;
+    if (conversation !== undefined && !/^[A-Za-z0-9._:-]{1,128}$/.test(conversation))
+      throw new UsageError(
+        `--conversation "${conversation}" is no id: an id has 1–128 characters of A-Z, a-z, 0-9, ".", "_", ":" and "-".`,
+      );
     const sources = await readFiles(answers);
     try {
       return (await converseAs({ ...rest, url, token: token ?? process.env['INTERLUDE_TOKEN'] }, sources))

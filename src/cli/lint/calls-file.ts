@@ -1,6 +1,7 @@
 /** A file of calls: for each tool the arguments it is to be called with, a list of them, or `skip`. */
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { fileTrouble } from '../../config/file-trouble.ts';
 import { UsageError } from '../command.ts';
 
 export type Calls = ReadonlyMap<string, Record<string, unknown>[] | 'skip'>;
@@ -9,7 +10,7 @@ export type Calls = ReadonlyMap<string, Record<string, unknown>[] | 'skip'>;
 export async function readCallsFile(file: string): Promise<Calls> {
   const { parse } = await import('yaml');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${file} cannot be read.`, { cause });
+    throw new UsageError(`${fileTrouble(file, cause)}.`, { cause });
   });
   let given: unknown;
   try {

@@ -3,6 +3,7 @@ import { demoProgramClient, demoToken } from '../../development/demo-token.ts';
 import type { KeptLogins } from './kept-logins.ts';
 import { accessToken } from './renew.ts';
 import { findSignIn } from './sign-in-server.ts';
+import { programCommand } from '../program-command.ts';
 
 export interface Given {
   service: string;
@@ -35,5 +36,7 @@ async function tokenOfLogin(logins: KeptLogins, service: string, refused?: strin
 }
 
 function notSignedIn(service: string): Error {
-  return new Error(`You are not signed in to ${service}. Sign in: npx interlude login --service ${service}`);
+  return new Error(
+    `You are not signed in to ${service}. Sign in: ${programCommand()} login --service ${service}`,
+  );
 }

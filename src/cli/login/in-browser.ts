@@ -4,12 +4,13 @@ import { listenOnLoopback, openBrowser, requireSafe } from './loopback.ts';
 import { authorizationParameters, programAt } from './sign-in-server.ts';
 import type { SignInService } from './sign-in-server.ts';
 import type { SignedIn, Say } from './signed-in.ts';
+import { programCommand } from '../program-command.ts';
 
 export async function signInWithBrowser(
   place: SignInService,
   { say, open = openBrowser }: { say: Say; open?: (url: string) => void },
 ): Promise<SignedIn> {
-  using loopback = await listenOnLoopback('npx interlude login');
+  using loopback = await listenOnLoopback(`${programCommand()} login`);
   const { redirectUri } = loopback;
   const program = await programAt(place, redirectUri);
   const { at } = program;

@@ -37,7 +37,7 @@ function waitForRedirect(
 ): Promise<URL> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`Nobody signed in within five minutes. Start again with: ${again}`)),
+      () => reject(new Error(`No one signed in within five minutes. Start again with: ${again}`)),
       timeoutMs,
     );
     // Nobody waits any more.

@@ -3,6 +3,7 @@ import * as openid from 'openid-client';
 import type { KeptLogins, Login } from './kept-logins.ts';
 import { programAt } from './sign-in-server.ts';
 import { refusalCode, renewedBy } from './signed-in.ts';
+import { programCommand } from '../program-command.ts';
 
 /** Long enough for a request to arrive with it. */
 const earlyMs = 30_000;
@@ -53,7 +54,7 @@ async function renew(logins: KeptLogins, login: Login): Promise<Login> {
 
 function hasEnded(service: string, cause?: unknown): Error {
   return new Error(
-    `Your login at ${service} has ended. Sign in again: npx interlude login --service ${service}`,
+    `Your login at ${service} has ended. Sign in again: ${programCommand()} login --service ${service}`,
     {
       cause,
     },

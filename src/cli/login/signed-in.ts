@@ -2,6 +2,7 @@
 import * as openid from 'openid-client';
 import type { Login } from './kept-logins.ts';
 import type { ProgramAt } from './sign-in-server.ts';
+import { programCommand } from '../program-command.ts';
 
 export type Say = (text: string) => void;
 
@@ -49,7 +50,7 @@ export function explainSignIn(error: unknown, issuer: string): Error {
     case 'access_denied':
       return new Error('The sign-in was denied.', { cause: error });
     case 'expired_token':
-      return new Error('The code has expired. Start again with: npx interlude login --device', {
+      return new Error(`The code has expired. Start again with: ${programCommand()} login --device`, {
         cause: error,
       });
     case undefined:

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cassette } from '../../testing/cassette/cassette.ts';
+import { fileTrouble } from '../../config/file-trouble.ts';
 import { UsageError } from '../command.ts';
 
 /** Throws `UsageError`. */
 export async function readCassetteFile(file: string): Promise<Cassette> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${file} cannot be read.`, { cause });
+    throw new UsageError(`${fileTrouble(file, cause)}.`, { cause });
   });
   const { readCassette } = await import('../../testing/cassette/cassette.ts');
   try {

@@ -19,12 +19,12 @@ function readOne(text: string, inputSchema: Schema): Schema {
 
 function readJson(text: string): Schema {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch {
-    // Said below.
+    // It begins with a brace, so that it is an object or no JSON.
+    return JSON.parse(text) as Schema;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`--args is no JSON object: ${why}.`, { cause });
   }
-  throw new UsageError(`--args is no JSON object: ${text}`);
 }
 
 function readValue(key: string, text: string, properties: Schema): unknown {

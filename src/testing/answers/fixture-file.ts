@@ -1,6 +1,7 @@
 /** Reads a file of answers: YAML, or JSON, which is YAML as well. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileTrouble } from '../../config/file-trouble.ts';
 import { fixtureAnswers } from './fixture.ts';
 import type { Fixture } from './fixture.ts';
 import type { AnswerSource } from './source.ts';
@@ -10,7 +11,7 @@ export async function fixtureFile(file: string): Promise<AnswerSource> {
   const { parse } = await import('yaml');
   const name = path.basename(file);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Error(`${file} cannot be read.`, { cause });
+    throw new Error(`${fileTrouble(file, cause)}.`, { cause });
   });
   try {
     return fixtureAnswers((parse(text) ?? {}) as Fixture, { name });

@@ -126,27 +126,19 @@ test('a restart of the service in the middle of a question is one note, and noth
   expect(chat.notes()).toBe('Connection lost; reconnecting …\n');
 });
 
-test('Ctrl+C stops the turn, and a second one leaves', async () => {
-  const { promise: isCancelled, resolve: reportCancelled } = Promise.withResolvers<void>();
-  const server = await serve(async (response, _nth, path) => {
-    if (path.endsWith('/cancel')) {
-      reportCancelled();
-      return void response.end(JSON.stringify({ status: 'cancelling' }));
-    }
+test('Ctrl+C leaves with one press, keeps the question open, and says how to come back', async () => {
+  const server = await serve((response) => {
     beginStream(response);
     response.write(toEvents([{ type: 'start' }, toolCall, question('pending')]));
-    await isCancelled;
-    response.end(toEvents([question('cancel'), { type: 'abort' }]));
   });
-  const chat = startChat(['--url', server.url, '--token', 'secret']);
-  chat.type('List my issues');
+  const chat = startChat(['--url', server.url, '--token', 'secret', '--conversation', 'c1']);
   await chat.sees('auth/connect');
   chat.interrupt();
-  await chat.sees('Stopped.');
-  chat.interrupt();
-  await chat.sees('Ctrl+C again leaves.');
-  chat.interrupt();
   expect(await chat.ended).toBe(0);
+  expect(server.requests.filter(({ path }) => /cancel|elicitation/.test(path))).toEqual([]);
+  expect(chat.notes()).toMatch(
+    /The question stays open until \S.*\. Come back with: .* --conversation c1\n$/,
+  );
 });
 
 test('a failed turn says why and is reported in the exit code', async () => {

@@ -168,7 +168,7 @@ test('who comes back sees what was said before, then what is going on', async ()
   );
   await sees('Still at it.');
   expect(screen()).toEqual([
-    '  /help lists the commands; Ctrl+C twice leaves.',
+    '  /help lists the commands; Ctrl+C leaves.',
     '  Come back to this conversation with: npx interlude chat --conversation c1',
     '  What was said before that is not shown.',
     'alice › Hel[2Jlo',
@@ -192,10 +192,25 @@ test('a conversation that does not exist yet begins without a word about that', 
   keyboard.line('Hello');
   await sees('Welcome.');
   expect(screen()).toEqual([
-    '  /help lists the commands; Ctrl+C twice leaves.',
+    '  /help lists the commands; Ctrl+C leaves.',
     '  Come back to this conversation with: npx interlude chat --conversation c1',
     'Welcome.',
   ]);
+});
+
+test('a reason for which two requests fail is printed once, without the fields that it names already', async () => {
+  const detail = '/conversation: use another id';
+  const { screen, sees } = await sitDown(
+    (response) =>
+      sendProblem(response, 400, {
+        code: 'invalid_request',
+        detail,
+        errors: [{ pointer: '/conversation', detail: 'use another id' }],
+      }),
+    { resume: true },
+  );
+  await sees(detail);
+  await expect.poll(() => screen().filter((line) => line.includes('use another id'))).toHaveLength(1);
 });
 
 test('leaving while a message is taking a question’s place leaves', async () => {

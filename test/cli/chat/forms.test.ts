@@ -28,7 +28,7 @@ test('a form is a card, its fields, a review, and then one answer', async () => 
   typing(sitting, 'List my issues');
   await sees('1/2 Name');
   expect(screen().map((line) => line.replace(/open until .*/, 'open until …'))).toEqual([
-    '  /help lists the commands; Ctrl+C twice leaves.',
+    '  /help lists the commands; Ctrl+C leaves.',
     '  Come back to this conversation with: npx interlude chat --conversation c1',
     '  ● Where to sleep?',
     '    asked by Travel Desk at travel.example · book trip · for Assistant',

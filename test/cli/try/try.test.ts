@@ -83,7 +83,7 @@ test.each<[string, object[], string[], number, string]>([
 test.each([
   ['an option that there is not', ['--tol', 'x'], 'There is no option --tol'],
   ['a tool that there is not', ['--tool', 'aks'], 'There is no tool "aks" (did you mean ask?)'],
-  ['a file that is not there', ['--answers', 'nowhere.yaml'], 'nowhere.yaml cannot be read'],
+  ['a file that is not there', ['--answers', 'nowhere.yaml'], 'nowhere.yaml does not exist'],
   ['a time that is none', ['--timeout', 'soon'], '--timeout soon is no duration'],
   ['an era that is none', ['--era', 'iron'], '--era iron is none'],
   [
