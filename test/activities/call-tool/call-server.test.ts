@@ -37,7 +37,8 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
   const server = await startPlayingServer();
   server.play(...moves);
-  const logger = pino({ level: 'silent' });
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
   const env = { INTERLUDE_CONFIG: roundsAgents, INTERLUDE_DATA: folder, ASKING_URL: server.url };
   const config = loadConfig(env, folder);
   const { assistant } = Object.fromEntries(config.agents);
@@ -99,8 +100,24 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     return JSON.stringify(messages.filter(({ role }) => role === 'tool'));
   }
 
-  return { server, storage, turn, activities, attempt, decline, told, shorten, config, catalogue };
+  return { server, storage, turn, activities, attempt, decline, told, shorten, config, catalogue, lines };
 }
+
+test('a server that is down is a warning in the log, with where it is and why it was not reached', async () => {
+  const { server, attempt, lines, told } = await openCall();
+  await server.stop();
+  expect(await attempt(0)).toMatchObject({ kind: 'finished' });
+  expect(await told()).toContain('cannot be reached');
+  const { host } = new URL(server.url);
+  expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({
+      level: 40,
+      server: 'asking',
+      outcome: 'unreachable',
+      reason: expect.stringMatching(new RegExp(`${host}.* cannot be reached: nothing is listening there`)),
+    }),
+  );
+});
 
 const one = asks({ one: form('One') }, 's1');
 
