@@ -108,6 +108,19 @@ describe('its program', () => {
     expect(said).not.toContain('make-current');
   });
 
+  test('names the Node that it needs before it loads anything else', async () => {
+    const version = "{ configurable: true, value: '20.20.2' }";
+    const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', ${version})`;
+    const words = ['--import', older, path.join(project.home, 'cli/package.js'), 'try', 'http://127.0.0.1:9'];
+    const ended = await run(process.execPath, words).catch((error: unknown) => error);
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^Interlude needs Node 22 or newer, and this is v\S+: install a newer one from \S+ or with your version manager\.\n$/,
+      ),
+    });
+  });
+
   test('runs one of them', async () => {
     const { code, said } = await interlude('chat', '--url', 'http://127.0.0.1:9', '--token', 'none');
     expect([code, said]).toEqual([
