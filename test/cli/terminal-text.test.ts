@@ -40,5 +40,6 @@ test('no command writes to a terminal in another way', () => {
   const writes = files.filter((file) =>
     /process\.std(?:out|err)\.write\(|console\./.test(readFileSync(path.join(root, file), 'utf8')),
   );
-  expect(writes).toEqual(['terminal-text.ts']);
+  // An old Node, which cannot load more, is refused in the package's own file.
+  expect(writes.toSorted()).toEqual(['package.ts', 'terminal-text.ts']);
 });

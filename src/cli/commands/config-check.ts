@@ -5,6 +5,7 @@ import { needsOf } from '../../config/environment-combinations.ts';
 import type { ProcessKind } from '../../config/environment-combinations.ts';
 import { readProcessConfig } from '../../processes/read-config.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { print, printAside } from '../terminal-text.ts';
 
 const kinds = Object.keys(needsOf) as ProcessKind[];
 
@@ -28,13 +29,13 @@ export const check = defineCommand({
     if (!kind) throw new UsageError(`--for ${given} is none of ${kinds.join(', ')}.`);
     try {
       const config = await readProcessConfig(kind);
-      process.stdout.write(
+      print(
         `${[...describe(config), ...config.warnings.map((one) => `Warning: ${one}`)].join('\n')}\n`,
       );
       return 0;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      process.stderr.write(`${error.message}\n`);
+      printAside(`${error.message}\n`);
       return 1;
     }
   },
