@@ -58,8 +58,9 @@ async function endLostCalls(
   const resultOf = unfinishedCallResult(turn, 'failed');
   for (const call of lost(toolCallId)) {
     await abandonCall(turn, call);
-    const isOurs = await storage.toolCalls.finish(turn, call.toolCallId, resultOf(call));
-    if (isOurs) callLeftUnfinished(logger, turn, call, 'failed');
+    const result = resultOf(call);
+    const isOurs = await storage.toolCalls.finish(turn, call.toolCallId, result);
+    if (isOurs) callLeftUnfinished(logger, turn, { ...call, outcome: result.outcome });
   }
 }
 

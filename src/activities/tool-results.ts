@@ -8,6 +8,7 @@ import type { Storage } from '../storage/storage.ts';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { toolCallFinished } from '../telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
+import { outcomeOf } from '../turn/tool-result.ts';
 import type { ToolOutcome, ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -52,13 +53,13 @@ export async function finishToolCall(
   { notice, by, outcome = 'failed', at, isStopped = false }: Finish = {},
 ): Promise<void> {
   const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
-  const finished = { ...toCallResult(turn, call, written), ...(notice && { notice }), isStopped };
+  const finished = { ...toCallResult(turn, call, written, outcome), ...(notice && { notice }), isStopped };
   if (!(await storage.toolCalls.finish(turn, call.toolCallId, finished, by))) return;
   toolCallFinished(logger, turn, {
     toolCallId: call.toolCallId,
     toolName: at?.tool ?? call.toolName,
     server: at?.server,
-    outcome: written.kind === 'error' ? outcome : written.output.isError === true ? 'tool_error' : 'ok',
+    outcome: outcomeOf(written, outcome),
     attempt: by?.attempt,
     durationMs: Math.max(0, storage.now() - call.createdAt),
     // Made of codes of errors and names of servers.

@@ -80,6 +80,9 @@ const SeenTurnSchema = z
     conversationId: z.string(),
     agent: z.string(),
     user: z.string().nullable().meta({ description: 'For whom; null: for a service' }),
+    reason: open(['missing', 'rejected', 'insufficient_scope', 'revoked'])
+      .nullable()
+      .meta({ description: 'Why an account is asked for; null: it asks for none' }),
     state: z.enum(['waiting', 'working', 'completed', 'failed', 'cancelled', 'superseded']),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
@@ -140,6 +143,10 @@ export type Timeline = z.infer<typeof TimelineSchema>;
 export const CancelledTurnSchema = z
   .looseObject({
     turnId: z.string(),
+        outcome: z
+          .string()
+          .optional()
+          .meta({ description: 'How a call ended that has no result: a code, as in the log' }),
     status: z.enum(['cancelling', 'over']).meta({ description: '`over`: it had ended before' }),
   })
   .meta({ id: 'CancelledTurn' });

@@ -21,6 +21,19 @@ const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Typ
 
 const part = { id: z.string() };
 const call = { toolCallId: z.string(), toolName: z.string() };
+/** Those of failures; docs/logs.md says what they mean. */
+const toolOutcomes = [
+  'tool_error',
+  'decline',
+  'cancel',
+  'expired',
+  'not_asked',
+  'not_allowed',
+  'refused',
+  'unreachable',
+  'unknown',
+  'failed',
+] as const;
 const step = { step: z.int().min(0) };
 
 export const KnownEventSchema = z.discriminatedUnion('type', [
@@ -34,7 +47,7 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
   event('reasoning-end', part),
   event('tool-input-available', { ...call, input: z.unknown(), agent: z.string().optional() }),
   event('tool-output-available', { ...call, output: z.unknown() }),
-  event('tool-output-error', { ...call, errorText: z.string() }),
+  event('tool-output-error', { ...call, errorText: z.string(), outcome: open(toolOutcomes).optional() }),
   event('tool-progress', {
     ...call,
     progress: z.number(),

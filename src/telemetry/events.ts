@@ -3,6 +3,7 @@
  * Each end is also counted, and that of a turn traced. Ids, names, codes and durations only, never what people, models or tools said.
  */
 import type { Logger } from 'pino';
+import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
 import type { ToolOutcome } from '../turn/tool-result.ts';
 import type { Turn, TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { toolCallEnded, turnWasEnded } from './metrics/instruments.ts';
@@ -41,8 +42,8 @@ interface EndOfTurn {
 export interface UnfinishedCall {
   toolCallId: string;
   toolName: string;
-  state: 'requested' | 'started' | 'paused' | 'finished';
   createdAt: number;
+  outcome: ToolOutcome;
 }
 
 export function turnEnded(
@@ -52,7 +53,7 @@ export function turnEnded(
 ): void {
   const { turnId, agent } = turn;
   const durationMs = startedAt === undefined ? undefined : Date.now() - startedAt;
-  for (const call of unfinished) callLeftUnfinished(logger, turn, call, status);
+  for (const call of unfinished) callLeftUnfinished(logger, turn, call);
   const why = code === undefined ? '' : ` (${code})`;
   logger.info(
     { ...aboutTurn(turn), agent, status, code, durationMs },
@@ -95,12 +96,11 @@ export function toolCallFinished(
   toolCallEnded({ server, toolName }, outcome);
 }
 
-/** The call ended because its agent did, with this status. */
+/** The call ended because its agent did. */
 export function callLeftUnfinished(
   logger: Pick<Logger, 'info' | 'warn'>,
   turn: TurnRef,
-  { toolCallId, toolName, state, createdAt }: UnfinishedCall,
-  status: TurnEndStatus,
+  { toolCallId, toolName, createdAt, outcome }: UnfinishedCall,
 ): void {
   // Names of servers' tools begin with the server and `__`, which names of all others but delegates do not contain.
   const [server, ...tool] = toolName.startsWith('agent__') ? [] : toolName.split('__');
@@ -109,22 +109,27 @@ export function callLeftUnfinished(
     toolCallId,
     toolName: isServers ? tool.join('__') : toolName,
     server: isServers ? server : undefined,
-    outcome: state === 'started' ? 'unknown' : status === 'failed' ? 'failed' : 'cancel',
+    outcome,
     attempt: undefined,
     durationMs: Math.max(0, Date.now() - createdAt),
   });
 }
 
 /** `resultOf`, and the calls that it was asked for. A transaction that starts over asks again. */
-export function collectingCalls<Call extends UnfinishedCall, Result>(
+export function collectingCalls<
+  Call extends Pick<ToolCallRow, 'toolCallId' | 'toolName' | 'state' | 'createdAt'>,
+  Result extends Pick<UnfinishedCall, 'outcome'>,
+>(
   resultOf: (call: Call) => Result,
-): { unfinished: Iterable<Call>; resultOf: (call: Call) => Result } {
-  const calls = new Map<string, Call>();
+): { unfinished: Iterable<UnfinishedCall>; resultOf: (call: Call) => Result } {
+  const calls = new Map<string, UnfinishedCall>();
   return {
     unfinished: { [Symbol.iterator]: () => calls.values() },
     resultOf(call) {
-      calls.set(call.toolCallId, call);
-      return resultOf(call);
+      const result = resultOf(call);
+      const { toolCallId, toolName, createdAt } = call;
+      calls.set(toolCallId, { toolCallId, toolName, createdAt, outcome: result.outcome });
+      return result;
     },
   };
 }

@@ -3,8 +3,8 @@
  * operators know besides. Ids, names and times; contents where they are asked for. Pure.
  */
 import { askerTitle } from '../elicitation/asker.ts';
-import type { Mode, Status, Trigger } from '../elicitation/elicitation.ts';
-import type { LogEntry, TurnEvent } from '../turn/event.ts';
+import type { ConnectionReason, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
+import type { LogEntry, ToolOutcome, TurnEvent } from '../turn/event.ts';
 import type { TurnEndStatus, Usage } from '../turn/turn.ts';
 
 /** What was said, called or answered. */
@@ -24,7 +24,11 @@ interface Common {
   contents?: Content[];
 }
 
-type CallState = 'running' | 'done' | 'failed';
+/** `outcome`: of a failed call, as in logs and metrics. */
+interface CallEnd {
+  state: 'running' | 'done' | 'failed';
+  outcome?: ToolOutcome;
+}
 
 export type TimelineItem = Common &
   (
@@ -32,15 +36,14 @@ export type TimelineItem = Common &
     /** `attempts`: how often the model was called. `finish`: why it stopped early. */
     | { kind: 'step'; step: number; attempts: number; finish?: 'length' | 'refused' }
     /** `attempts`: how often the tool was called since the call last paused. `progress`: in percent. */
-    | {
+    | (CallEnd & {
         kind: 'call';
         toolCallId: string;
         toolName: string;
-        state: CallState;
         attempts: number;
         progress?: number;
-      }
-    | { kind: 'delegation'; toolCallId: string; agent: string; state: CallState }
+      })
+    | (CallEnd & { kind: 'delegation'; toolCallId: string; agent: string })
     | TimelineQuestion
     /** The account of a server is missing, and the client cannot show the question. */
     | { kind: 'not-asked'; serverTitle: string }
@@ -58,6 +61,8 @@ export interface TimelineQuestion {
   /** For people: the server, tool or agent that asks; null: the question does not say. */
   asker: string | null;
   toolName: string | null;
+  /** Why an account is asked for; null: it asks for none. */
+  reason: ConnectionReason | null;
   /** Null: not known here. */
   user: string | null;
   status: Status;
@@ -169,6 +174,7 @@ class Fold {
         const isDone = event.type === 'tool-output-available';
         call.endedAt = at;
         call.state = isDone ? 'done' : 'failed';
+        if (event.type === 'tool-output-error' && event.outcome) call.outcome = event.outcome;
         this.#tell(call, isDone ? 'Result' : 'Error', isDone ? event.output : event.errorText);
         return;
       }
@@ -262,6 +268,7 @@ class Fold {
       trigger: context.trigger,
       asker: askerTitle(context) ?? null,
       toolName: context.toolName ?? null,
+      reason: context.reason ?? null,
       user: known?.user ?? null,
       status,
       deadline: Date.parse(expiresAt),

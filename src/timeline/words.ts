@@ -33,14 +33,10 @@ export function lineOf(item: TimelineItem, now?: number): Line {
     case 'call': {
       const again = item.attempts > 1 ? `attempt ${item.attempts}` : null;
       const progress = item.progress === undefined || item.state !== 'running' ? null : `${item.progress} %`;
-      return line(
-        toolInWords(item.toolName),
-        [stateWord(item.state), progress, duration, again],
-        toneOf(item.state),
-      );
+      return line(toolInWords(item.toolName), [endWord(item), progress, duration, again], toneOf(item));
     }
     case 'delegation':
-      return line(`Delegated to ${item.agent}`, [stateWord(item.state), duration], toneOf(item.state));
+      return line(`Delegated to ${item.agent}`, [endWord(item), duration], toneOf(item));
     case 'question':
       return line(questionTitle(item), questionNotes(item, duration, now), questionTone(item));
     case 'not-asked':
@@ -83,8 +79,8 @@ export function openInWords(
 }
 
 export function askedForIn({ mode, context }: ElicitationRequest): string {
-  const { trigger, toolName = null } = context;
-  return askedFor({ mode, trigger, asker: askerTitle(context) ?? null, toolName });
+  const { trigger, toolName = null, reason = null } = context;
+  return askedFor({ mode, trigger, asker: askerTitle(context) ?? null, toolName, reason });
 }
 
 /** What a question asks of its user: `to connect Tracker`. */
@@ -93,12 +89,29 @@ function askedFor({
   mode,
   asker,
   toolName,
-}: Pick<TimelineQuestion, 'trigger' | 'mode' | 'asker' | 'toolName'>): string {
+  reason,
+}: Pick<TimelineQuestion, 'trigger' | 'mode' | 'asker' | 'toolName' | 'reason'>): string {
   const by = asker ?? 'the agent';
   if (trigger === 'approval') return `to approve “${inWords(toolName ?? '')}” of ${by}`;
   if (mode === 'form') return `to answer ${by}`;
   const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
-  return isAccount ? `to connect ${by}` : `to open a page of ${by}`;
+  return isAccount ? `to connect ${by}${againBecause(by, reason)}` : `to open a page of ${by}`;
+}
+
+function againBecause(server: string, reason: TimelineQuestion['reason']): string {
+  switch (reason) {
+    case null:
+    case 'missing':
+      return '';
+    case 'rejected':
+      return ` again (${server} refused the account)`;
+    case 'insufficient_scope':
+      return ` again (${server} needs more permissions)`;
+    case 'revoked':
+      return ' again (the account was revoked)';
+    default:
+      return reason satisfies never;
+  }
 }
 
 function questionTitle(item: TimelineQuestion): string {
@@ -142,12 +155,15 @@ function questionTone({ status }: TimelineQuestion): Line['tone'] {
   return status === 'expired' ? 'bad' : 'plain';
 }
 
-function stateWord(state: 'running' | 'done' | 'failed'): string | null {
-  return state === 'done' ? null : state;
+type EndedCall = Pick<Extract<TimelineItem, { kind: 'call' }>, 'state' | 'outcome'>;
+
+function endWord({ state, outcome }: EndedCall): string | null {
+  if (state === 'done') return null;
+  return outcome ?? state;
 }
 
-function toneOf(state: 'running' | 'done' | 'failed'): Line['tone'] {
-  if (state === 'failed') return 'bad';
+function toneOf({ state, outcome }: EndedCall): Line['tone'] {
+  if (state === 'failed') return outcome === 'decline' || outcome === 'cancel' ? 'plain' : 'bad';
   return state === 'done' ? 'good' : 'plain';
 }
 

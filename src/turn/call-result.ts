@@ -2,7 +2,7 @@
 import { unfinishedForModel } from '../elicitation/wording.ts';
 import type { TurnEvent } from './event.ts';
 import { toEvent, toMessageContent } from './tool-result.ts';
-import type { ToolResult } from './tool-result.ts';
+import type { ToolOutcome, ToolResult } from './tool-result.ts';
 import type { TurnEndStatus, TurnRef } from './turn.ts';
 
 /** What a call leaves: a message for the model, and an event for those who read along. */
@@ -23,20 +23,33 @@ interface UnfinishedCall extends NamedCall {
 /** Tools that hand a task to another agent have names that begin with this. */
 export const delegatePrefix = 'agent__';
 
-export function toCallResult(turn: TurnRef, call: NamedCall, result: ToolResult): WrittenResult {
+/** `ofText` as in `outcomeOf`. */
+export function toCallResult(
+  turn: TurnRef,
+  call: NamedCall,
+  result: ToolResult,
+  ofText?: ToolOutcome,
+): WrittenResult {
   const { toolCallId } = call;
   return {
     message: { id: toolMessageId(turn, toolCallId), role: 'tool', content: toMessageContent(call, result) },
-    event: { key: toolEventKey(toolCallId), event: toEvent(call, result) },
+    event: { key: toolEventKey(toolCallId), event: toEvent(call, result, ofText) },
   };
 }
 
 /** The result of a call whose turn ends with this status before the call does. */
 export function unfinishedCallResult(turn: TurnRef, status: TurnEndStatus) {
-  return (call: UnfinishedCall): WrittenResult => {
+  return (call: UnfinishedCall): WrittenResult & { outcome: ToolOutcome } => {
     const state = call.toolName.startsWith(delegatePrefix) ? 'delegated' : call.state;
-    return toCallResult(turn, call, { kind: 'error', text: unfinishedForModel(status, state) });
+    const text = unfinishedForModel(status, state);
+    const outcome = unfinishedOutcome(call, status);
+    return { ...toCallResult(turn, call, { kind: 'error', text }, outcome), outcome };
   };
+}
+
+function unfinishedOutcome({ state }: UnfinishedCall, status: TurnEndStatus): ToolOutcome {
+  if (state === 'started') return 'unknown';
+  return status === 'failed' ? 'failed' : 'cancel';
 }
 
 export function toolMessageId(turn: TurnRef, toolCallId: string): string {

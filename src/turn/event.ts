@@ -29,7 +29,14 @@ type TurnEventBody =
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; agent?: string }
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
   | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
-  | { type: 'tool-output-error'; toolCallId: string; toolName: string; errorText: string }
+  /** `outcome` is absent from events of older releases. */
+  | {
+      type: 'tool-output-error';
+      toolCallId: string;
+      toolName: string;
+      errorText: string;
+      outcome?: ToolOutcome;
+    }
   /** Progress of a call in units of its server; never decreases. `total` where the server gives it. */
   | {
       type: 'tool-progress';
@@ -59,6 +66,26 @@ type TurnEventBody =
   | { type: 'reset-step'; step: number }
   | { type: 'error'; code: string; errorText: string }
   | { type: 'turn-ended'; status: TurnEndStatus; usage?: Usage };
+
+/** How a tool call ended, as a code for the turn log, logs and metrics. */
+export type ToolOutcome =
+  | 'ok'
+  /** The tool reported an error. */
+  | 'tool_error'
+  /** The tool did not run, because of how the question before it was answered. */
+  | 'decline'
+  | 'cancel'
+  | 'expired'
+  /** The tool did not run: a person was needed, and could not be asked. */
+  | 'not_asked'
+  /** The server refuses an account that has just been connected. */
+  | 'refused'
+  /** The agent may not call this tool, or the call is not what was approved. */
+  | 'not_allowed'
+  | 'unreachable'
+  /** The request was sent, and what became of it is not known. */
+  | 'unknown'
+  | 'failed';
 
 /** One line of the log. `seq` grows over the whole conversation, starting at 1. */
 export interface LogEntry {

@@ -1,30 +1,11 @@
 /** The result of a tool call as it is stored: a `tool` message for the model and an event for the log. Pure. */
-import type { TurnEvent } from './event.ts';
+import type { ToolOutcome, TurnEvent } from './event.ts';
 import { toKeptOutput } from './kept-output.ts';
 import { errorText, toModelOutput, withRemark } from './model-output.ts';
 import type { McpResult } from './tool-content.ts';
 
+export type { ToolOutcome } from './event.ts';
 export type { McpResult } from './tool-content.ts';
-
-/** How a tool call ended, as a code for logs and metrics. */
-export type ToolOutcome =
-  | 'ok'
-  /** The tool reported an error. */
-  | 'tool_error'
-  /** The tool did not run, because of how the question before it was answered. */
-  | 'decline'
-  | 'cancel'
-  | 'expired'
-  /** The tool did not run: a person was needed, and could not be asked. */
-  | 'not_asked'
-  /** The server refuses an account that has just been connected. */
-  | 'refused'
-  /** The agent may not call this tool, or the call is not what was approved. */
-  | 'not_allowed'
-  | 'unreachable'
-  /** The request was sent, and what became of it is not known. */
-  | 'unknown'
-  | 'failed';
 
 export type ToolResult = (
   | { kind: 'output'; output: McpResult }
@@ -40,13 +21,20 @@ interface Call {
   toolName: string;
 }
 
-export function toEvent(call: Call, result: ToolResult): TurnEvent {
+/** `ofText`: how a call ended that has a text in place of a result. */
+export function outcomeOf(result: ToolResult, ofText: ToolOutcome): ToolOutcome {
+  if (result.kind === 'error') return ofText;
+  return result.output.isError === true ? 'tool_error' : 'ok';
+}
+
+/** `ofText` as in `outcomeOf`. */
+export function toEvent(call: Call, result: ToolResult, ofText: ToolOutcome = 'failed'): TurnEvent {
   const { toolCallId, toolName } = call;
-  if (result.kind === 'error')
-    return { type: 'tool-output-error', toolCallId, toolName, errorText: result.text };
+  const failed = { type: 'tool-output-error', toolCallId, toolName } as const;
+  const outcome = outcomeOf(result, ofText);
+  if (result.kind === 'error') return { ...failed, errorText: result.text, outcome };
   const { output } = result;
-  if (output.isError === true)
-    return { type: 'tool-output-error', toolCallId, toolName, errorText: errorText(output) };
+  if (output.isError === true) return { ...failed, errorText: errorText(output), outcome };
   return { type: 'tool-output-available', toolCallId, toolName, output: toKeptOutput(output) };
 }
 

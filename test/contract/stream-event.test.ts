@@ -73,7 +73,10 @@ const examples: Record<Exclude<StreamEvent['type'], 'data-operation' | 'elicitat
     free: ['input'],
   },
   'tool-output-available': { members: { ...call, output: { content: [] } }, free: ['output'] },
-  'tool-output-error': { members: { ...call, errorText: 'The tool did not run.' } },
+  'tool-output-error': {
+    members: { ...call, errorText: 'The tool did not run.', outcome: 'decline' },
+    optional: ['outcome'],
+  },
   'tool-progress': {
     members: { ...call, progress: 2, total: 5, message: 'Two of five' },
     optional: ['total', 'message'],
@@ -260,7 +263,9 @@ type Each<Event> = Event extends { type: infer Type }
   : never;
 
 /** Words that are closed where they are written are open where they are read, because there may be more; see below. */
-type WithoutOpenWords<Event> = Event extends unknown ? Omit<Event, 'context' | 'finish' | 'because'> : never;
+type WithoutOpenWords<Event> = Event extends unknown
+  ? Omit<Event, 'context' | 'finish' | 'because' | 'outcome'>
+  : never;
 
 /** `parts` is how merged deltas are kept, and never leaves the database. */
 type WithoutParts<Event> = Event extends { delta: string } ? Omit<Event, 'parts'> : Event;
@@ -297,6 +302,9 @@ test('what is written to the log is what can be read, event by event and member 
   expectTypeOf<keyof Context>().toEqualTypeOf<Names<ContextRead>>();
   expectTypeOf<Extract<Written, { type: 'finish-step' }>>().toExtend<
     Said<Extract<Read, { type: 'finish-step' }>>
+  >();
+  expectTypeOf<Extract<Written, { type: 'tool-output-error' }>>().toExtend<
+    Said<Extract<Read, { type: 'tool-output-error' }>>
   >();
 });
 

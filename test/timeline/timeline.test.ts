@@ -135,6 +135,24 @@ test('a delegate’s work is told as its own, and what was left open ends with t
   ]);
 });
 
+test.each(['expired', 'cancel', 'decline', 'tool_error', 'unknown'] as const)(
+  'a call that ended with %s says so, in the word of the log',
+  (outcome) => {
+    const failed = { type: 'tool-output-error', ...call, errorText: 'secret', outcome } as const;
+    expect(told([...whole.slice(0, 7), at(70, failed)])[2]).toBe(`tracker · list issues · ${outcome} · 67 s`);
+  },
+);
+
+test.each([
+  ['missing', ''],
+  ['rejected', ' again (Tracker refused the account)'],
+  ['insufficient_scope', ' again (Tracker needs more permissions)'],
+  ['revoked', ' again (the account was revoked)'],
+] as const)('of an account that is %s, it is said why it is asked for', (reason, words) => {
+  const again = { ...asked, context: { ...asked.context, reason }, status: 'pending' } as const;
+  expect(told([at(0, again)])).toEqual([`The user was asked to connect Tracker${words} · waiting`]);
+});
+
 test('who expired a question and who cancelled the turn is told', () => {
   const questions = [{ id: 'q1', user: 'alice', settledAt: start + 10_000, settledBy: 'olga' }];
   const acts = [{ at: start + 11_000, action: 'cancelled' as const, actor: 'olga' }];

@@ -247,6 +247,7 @@ test('an error result is an error for the client and for the model, with everyth
     toolCallId: 'c1',
     toolName: call.toolName,
     errorText,
+    outcome: 'tool_error',
   });
   expect(toMessageContent(call, result)).toMatchObject([
     { output: { type: 'error-text', value: errorText } },

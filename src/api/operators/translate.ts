@@ -20,7 +20,7 @@ export function toSeenTurn(turn: TurnRow): SeenTurn {
 
 export function toSeenQuestion(question: QuestionRow): SeenQuestion {
   const { id, turnId, conversation, agent, user, request, status, createdAt, deadline, settledAt } = question;
-  const { trigger, server = null, toolName = null } = request.context;
+  const { trigger, server = null, toolName = null, reason = null } = request.context;
   return {
     elicitationId: id,
     turnId,
@@ -31,6 +31,7 @@ export function toSeenQuestion(question: QuestionRow): SeenQuestion {
     trigger,
     server,
     toolName,
+    reason,
     status,
     createdAt: iso(createdAt),
     expiresAt: iso(deadline),
