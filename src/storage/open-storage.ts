@@ -1,6 +1,7 @@
 /**
  * Opens the configured database, brings its schema up to date, and puts the modules of this folder together.
  */
+import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
@@ -32,6 +33,7 @@ import { createLearnedEras } from './tables/learned-eras.ts';
 import { createMessages } from './tables/messages.ts';
 import { createOversight } from './tables/oversight.ts';
 import { createOAuthRecords } from './tables/oauth-records.ts';
+import { isMigrated } from './migrations/migrate.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { DirectUrlUnusable } from './postgres/pooler.ts';
 import { createSealedValues } from './tables/sealed-values.ts';
@@ -62,6 +64,8 @@ export interface StorageOptions {
   logger?: Logger;
   /** Overrides the database's own poll interval. */
   pollMs?: number;
+  /** Rejects, and makes nothing, where no process of a service has made the database yet. */
+  isThere?: boolean;
   questions?: QuestionObserver;
   /** Gets the marks of the outbox that this process is to deliver at once. */
   outbox?: OutboxObserver;
@@ -192,15 +196,17 @@ function timeOf(
 
 async function openBackend(
   database: Config['database'],
-  { now }: Pick<StorageOptions, 'now'>,
+  { now, isThere = false }: Pick<StorageOptions, 'now' | 'isThere'>,
   logger: Logger,
 ): Promise<{ backend: Backend; clock: DatabaseClock }> {
+  if (isThere && database.kind === 'sqlite' && !existsSync(database.path)) throw new NoDatabase(database);
   const backend =
     database.kind === 'sqlite'
       ? await openSqlite(database.path)
       : openPostgres(database.currentUrl ?? database.url, logger, { directUrl: database.directUrl });
   try {
     await backend.checkConnections?.();
+    if (isThere && !(await isMigrated(backend.query))) throw new NoDatabase(database);
     await backend.migrate();
     const { readClock } = backend;
     const clock =
@@ -213,23 +219,35 @@ async function openBackend(
 }
 
 function cannotOpen(database: Config['database'], cause: unknown): Error {
+  if (cause instanceof NoDatabase) return cause;
   // Node reports a refused connection to a name with two addresses as an error without a message.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const reason = first instanceof Error ? first.message : String(first);
-  const name = database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
   if (database.kind === 'postgres' && cause instanceof DirectUrlUnusable) {
     const { directUrl = '' } = database;
     const given = withoutCredentials(typeof directUrl === 'string' ? directUrl : directUrl());
     return new DatabaseUnusable(`DATABASE_DIRECT_URL (${given}): ${cause.message}`, { cause });
   }
   return new DatabaseUnusable(
-    `Cannot open the database ${name}: ${reason}. Check DATABASE_URL and that it can be reached.`,
+    `Cannot open the database ${nameOf(database)}: ${reason}. Check DATABASE_URL and that it can be reached.`,
     { cause },
   );
 }
 
 class DatabaseUnusable extends Error {
   override name = 'DatabaseUnusable';
+}
+
+class NoDatabase extends Error {
+  override name = 'NoDatabase';
+
+  constructor(database: Config['database']) {
+    super(`There is no database at ${nameOf(database)}; run this with the environment of the service.`);
+  }
+}
+
+function nameOf(database: Config['database']): string {
+  return database.kind === 'sqlite' ? database.path : withoutCredentials(database.url);
 }
 
 function withoutCredentials(url: string): string {

@@ -43,7 +43,9 @@ export const create = defineCommand({
     if (approvesForUsers && !actsForUsers)
       throw new UsageError('--approves-for-users goes with --acts-for-users.');
     const more = { service, actsForUsers, approvesForUsers };
-    return printFrom((storage) => createApiKey(storage, given, by ?? userInfo().username, more));
+    const make = (storage: Storage) => createApiKey(storage, given, by ?? userInfo().username, more);
+    // A service may find its first key when it starts.
+    return printFrom(make, { isThere: false });
   },
 });
 
@@ -72,8 +74,11 @@ export const revoke = defineCommand({
 });
 
 /** Prints what `work` returns. */
-async function printFrom(work: (storage: Storage) => Promise<string>): Promise<void> {
-  const storage = await openStorage(readConfig().database);
+async function printFrom(
+  work: (storage: Storage) => Promise<string>,
+  { isThere = true }: { isThere?: boolean } = {},
+): Promise<void> {
+  const storage = await openStorage(readConfig().database, { isThere });
   try {
     print(`${await work(storage)}\n`);
   } finally {

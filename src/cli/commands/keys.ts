@@ -18,12 +18,12 @@ export const reseal = defineCommand({
   details: 'INTERLUDE_KEYS has the newest key first, and the older ones behind it.',
   async run({ 'dry-run': dryRun }) {
     const config = readConfig();
-    const keys = await openKeys(config);
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
     await using stack = new AsyncDisposableStack();
-    const storage = await openStorage(config.database);
+    const storage = await openStorage(config.database, { isThere: true });
     stack.defer(() => storage.close());
+    const keys = await openKeys(config, { areThere: true });
     const report = await resealAll({
       storage,
       keys,

@@ -78,7 +78,7 @@ export const use = defineCommand({
 
 async function withStorage(run: (storage: Storage, deployment: string) => Promise<void>): Promise<void> {
   const { database, temporal } = readConfig();
-  const storage = await openStorage(database);
+  const storage = await openStorage(database, { isThere: true });
   try {
     await run(storage, temporal.deployment.name);
   } finally {

@@ -6,14 +6,21 @@ import type { Config } from '../../config/config.ts';
 import { generateKey, parseKeys, SealingError } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** The keys that the configuration names, or else those of the data folder. */
-export async function openKeys({ keys, dataDir }: Pick<Config, 'keys' | 'dataDir'>): Promise<KeyRing> {
-  return keys === undefined ? loadOrCreateKeys(dataDir) : parseKeys(keys);
+/** The keys that the configuration names, or else those of the data folder. `areThere`: none are made. */
+export async function openKeys(
+  { keys, dataDir }: Pick<Config, 'keys' | 'dataDir'>,
+  { areThere = false }: { areThere?: boolean } = {},
+): Promise<KeyRing> {
+  if (keys !== undefined) return parseKeys(keys);
+  const file = keysFile(dataDir);
+  if (areThere && (await readIfThere(file)) === undefined)
+    throw new Error(`There are no keys in ${file}; run this with the environment of the service.`);
+  return loadOrCreateKeys(dataDir);
 }
 
 /** Reads `<dataDir>/keys`, or makes it (mode 0600). Two processes that start at once end up with the same key. */
 export async function loadOrCreateKeys(dataDir: string): Promise<KeyRing> {
-  const file = path.join(dataDir, 'keys');
+  const file = keysFile(dataDir);
   const text = (await readIfThere(file)) ?? (await create(file));
   try {
     return parseKeys(text.trim().replaceAll(/\s*\n\s*/g, ','));
@@ -25,6 +32,10 @@ export async function loadOrCreateKeys(dataDir: string): Promise<KeyRing> {
       `${file} is damaged (${problems}); without its key, stored accounts cannot be read`,
     );
   }
+}
+
+function keysFile(dataDir: string): string {
+  return path.join(dataDir, 'keys');
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

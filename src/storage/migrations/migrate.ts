@@ -70,13 +70,18 @@ export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>)
   });
 }
 
+/** Whether any release has made its tables there. */
+export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  return tables.some(({ name }) => name === 'kysely_migration');
+}
+
 /**
  * Migrations that a later release has applied, for this release after a rollback: a migration works with the release before,
  * and the migrator refuses a database with migrations that it does not know.
  */
 async function migrationsOfLaterReleases(db: Kysely<Tables>): Promise<Record<string, Migration>> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === 'kysely_migration')) return {};
+  if (!(await isMigrated(db))) return {};
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   return Object.fromEntries(rows.map(({ name }) => [name, { up: () => Promise.resolve() }]));
 }
