@@ -1,4 +1,5 @@
 /** What both kinds of process need: opened once from the configuration, handed to whoever needs it, closed by the process. */
+import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { proveKeys } from '../credentials/sealing/key-proofs.ts';
@@ -14,7 +15,8 @@ import { createConfirmConnection } from '../service/confirm-connection.ts';
 import { toConfirmed } from '../service/nango-attempts.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { StorageOptions } from '../storage/open-storage.ts';
-import type { OutboxObserver } from '../storage/ports/outbox.ts';
+import type { ElicitationRow, QuestionObserver } from '../storage/ports/elicitations.ts';
+import type { Mark, OutboxObserver } from '../storage/ports/outbox.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createQuestionLog } from '../telemetry/question-log.ts';
 import { createQuestionSpans } from '../telemetry/traces/question-spans.ts';
@@ -29,6 +31,8 @@ export interface Dependencies {
   storeOf(server: ServerConfig): CredentialStore;
   /** Who delivers the marks that this process has to deliver at once. Without, other processes deliver them after five seconds. */
   onMarks(deliver: OutboxObserver): void;
+  /** Logs, counts and traces the questions of this process. */
+  questions: QuestionObserver;
   logger: Logger;
   /** Absent in tests that bring their own Temporal: whether it belongs to the database is not asked. */
   installation?: InstallationWatch;
@@ -36,23 +40,25 @@ export interface Dependencies {
   onFailure?: () => boolean;
 }
 
-/** `time`: the clock of deadlines, in tests that have their own. */
+interface Options extends Pick<StorageOptions, 'isThere'> {
+  /** The clock of deadlines, in tests that have their own. */
+  time?: StorageOptions['time'] | undefined;
+  /** Instead of log, metrics and traces. */
+  questions?: QuestionObserver;
+}
+
 export async function openDependencies(
   config: Config,
   logger: Logger,
-  { time }: Pick<StorageOptions, 'time'> = {},
+  { time, isThere = false, questions = reporting(logger, config) }: Options = {},
 ): Promise<Dependencies> {
   // A small buffer that a waiting turn keeps would keep a slab of 64 KiB, Node's default.
   Buffer.poolSize = 8 * 1024;
-  const keys = await openKeys(config);
   let deliver: OutboxObserver = () => undefined;
-  const observers = [createQuestionLog(logger, config.servers), createQuestionSpans(config.servers)];
   const opened = await openStorage(config.database, {
     logger,
-    questions: {
-      opened: (question) => observers.forEach((observer) => observer.opened(question)),
-      settled: (question) => observers.forEach((observer) => observer.settled(question)),
-    },
+    isThere,
+    questions,
     outbox: (marks) => deliver(marks),
     ...(time && { time }),
   });
@@ -67,6 +73,7 @@ export async function openDependencies(
   const remote = createServersByProtocol(storage.learnedEras);
   const confirm = createConfirmConnection(storage);
   try {
+    const keys = await openKeys(config, { areThere: isThere });
     const problem = await proveKeys(storage, keys);
     if (problem !== null) throw new WrongKeys(problem);
     const stores = await openStores({
@@ -85,12 +92,43 @@ export async function openDependencies(
       remote,
       storeOf: (server) => storeOf(stores, server),
       onMarks: (observer) => void (deliver = observer),
+      questions,
       logger,
     };
   } catch (error) {
     await storage.close();
     throw error;
   }
+}
+
+function reporting(logger: Logger, { servers }: Pick<Config, 'servers'>): QuestionObserver {
+  const observers = [createQuestionLog(logger, servers), createQuestionSpans(servers)];
+  return {
+    opened: (question) => observers.forEach((observer) => observer.opened(question)),
+    settled: (question) => observers.forEach((observer) => observer.settled(question)),
+  };
+}
+
+/**
+ * The work of a command on the database of a service, which has to be there. A command has no Temporal, and what it logs and
+ * counts would not be collected: processes of the service notify workflows, and report the questions that it has settled.
+ */
+export async function onServiceDatabase<T>(
+  config: Config,
+  work: (parts: Dependencies) => Promise<T>,
+): Promise<T> {
+  const marks: Mark[] = [];
+  const settled: ElicitationRow[] = [];
+  const parts = await openDependencies(config, pino({ level: 'silent' }), {
+    isThere: true,
+    questions: { opened() {}, settled: (question) => void settled.push(question) },
+  });
+  const { storage } = parts;
+  parts.onMarks((given) => void marks.push(...given));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => storage.close());
+  stack.defer(() => storage.outbox.handOver(marks, settled));
+  return await work(parts);
 }
 
 class WrongKeys extends Error {

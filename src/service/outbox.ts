@@ -1,13 +1,14 @@
 /**
  * Delivers the outbox: what transactions have decided and Temporal or servers still have to be notified of. Marks come from
- * the commits of this process, and from a leased loop over those that are due: left by a burst, by a process that died, or
- * refused before. A signal is a hint to read the rows, so it does no harm that a mark may be delivered twice.
+ * the commits of this process, and from a leased loop over those that are due: left by a burst, a command or a process that
+ * died, or refused before. A signal is a hint to read the rows, so it does no harm that a mark may be delivered twice.
  */
 import { performance } from 'node:perf_hooks';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
+import type { QuestionObserver } from '../storage/ports/elicitations.ts';
 import type { Mark, OutboxObserver } from '../storage/ports/outbox.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -29,11 +30,13 @@ const longestHoldMs = 1_000;
 
 interface Parts {
   client: Client;
-  storage: Pick<Storage, 'outbox' | 'turns'>;
+  storage: Pick<Storage, 'outbox' | 'turns' | 'elicitations'>;
   /** Notifies servers that keep calls of an ended turn open. */
   abandonCalls(turn: TurnRef): Promise<void>;
   /** A workflow of the turn has been notified. */
   onSent(turn: TurnRef): void;
+  /** Logs, counts and traces what commands have settled. */
+  questions: Pick<QuestionObserver, 'settled'>;
   /** Absent: whether database and Temporal belong together is not asked. */
   installation?: { isTogether(): boolean } | undefined;
   logger: Logger;
@@ -50,10 +53,11 @@ export function startOutbox({
   storage,
   abandonCalls,
   onSent,
+  questions,
   installation,
   logger,
 }: Parts): OutboxSender {
-  const { outbox, turns } = storage;
+  const { outbox, turns, elicitations } = storage;
   const isTogether = () => installation?.isTogether() ?? true;
   const delivered = createCollector(async (ids) => {
     await outbox.done(ids).catch((err: unknown) => logger.warn({ err }, 'delivered marks are sent again'));
@@ -88,9 +92,16 @@ export function startOutbox({
         return reach(first, (workflow) => stop(workflow, first.turn));
       case 'abandon':
         return abandonCalls(first.turn);
+      case 'report':
+        return report(first.elicitationId);
       default:
         return first satisfies never;
     }
+  }
+
+  async function report(elicitationId: string): Promise<void> {
+    const question = await elicitations.get(elicitationId);
+    if (question) questions.settled(question);
   }
 
   /** No worker runs a turn without a version, so nothing would react to a cancellation. */
@@ -244,7 +255,17 @@ function holdWhileBusy(deliver: OutboxObserver): OutboxObserver {
 }
 
 function receiverOf(mark: Mark): string {
-  return `${mark.kind} ${mark.kind === 'abandon' ? mark.turn.turnId : mark.workflowId}`;
+  switch (mark.kind) {
+    case 'settled':
+    case 'cancel':
+      return `${mark.kind} ${mark.workflowId}`;
+    case 'abandon':
+      return `${mark.kind} ${mark.turn.turnId}`;
+    case 'report':
+      return mark.id;
+    default:
+      return mark satisfies never;
+  }
 }
 
 /** Hands on, at once, what was added within a few milliseconds. */

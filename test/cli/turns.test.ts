@@ -1,10 +1,12 @@
 /** Turns and questions at a terminal, as operators see them, on the database of a service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadOrCreateKeys } from '../../src/credentials/sealing/key-file.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { ask, beginTurn } from '../api/api-under-test.ts';
@@ -15,6 +17,7 @@ let storage: Storage;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'interlude-turns-'));
   storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+  await loadOrCreateKeys(folder);
   for (const name of ['one', 'two']) await ask(storage, await beginTurn(storage, name));
   await beginTurn(storage, 'busy');
 });
@@ -23,9 +26,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function interlude(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+const interlude = (...args: string[]) => interludeIn(folder, ...args);
+
+async function interludeIn(
+  data: string,
+  ...args: string[]
+): Promise<{ code: number; output: string; errors: string }> {
   const root = path.resolve(import.meta.dirname, '../..');
-  const env = { ...bareEnvironment(), INTERLUDE_DATA: folder, TEMPORAL_UI_URL: 'https://temporal.example' };
+  const env = { ...bareEnvironment(), INTERLUDE_DATA: data, TEMPORAL_UI_URL: 'https://temporal.example' };
   const child = spawn(process.execPath, ['src/cli/checkout.ts', ...args], { cwd: root, env });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -77,9 +85,37 @@ test('open questions are listed; one is expired and a turn is cancelled, once ea
     'The turn turn-of-two is being cancelled.\n',
   ]);
   expect(await storage.elicitations.get('question-of-two')).toMatchObject({ status: 'cancel' });
+  const left = await storage.outbox.claim(10, 1_000);
+  expect(left.map(({ id }) => id).toSorted()).toEqual([
+    'cancel/turn-of-two',
+    'report/question-of-one',
+    'report/question-of-two',
+    'settled/question-of-one/turn/1',
+  ]);
   const [again, open] = await Promise.all([interlude('cancel', 'question-of-one'), interlude('questions')]);
   expect(again.output).toContain('was settled before: expired');
   expect(open.output).toBe('No question matches.\n');
+});
+
+test('without a database, commands say so and make none', patient, async () => {
+  const commands = ['turns', 'versions list', 'accounts list --tenant demo', 'api-keys list', 'keys reseal'];
+  const refused = commands.map(async (command, index) => {
+    const data = path.join(folder, `empty-${index}`);
+    const { code, output, errors } = await interludeIn(data, ...command.split(' '));
+    const said = errors.replace(path.join(data, 'interlude.db'), 'there');
+    return [command, code, output + said, existsSync(data)];
+  });
+  const words = 'There is no database at there; run this with the environment of the service.\n';
+  expect(await Promise.all(refused)).toEqual(commands.map((command) => [command, 1, words, false]));
+});
+
+test('without the keys of the service, a command makes none', patient, async () => {
+  const data = path.join(folder, 'elsewhere');
+  await mkdir(data);
+  await (await openStorage({ kind: 'sqlite', path: path.join(data, 'interlude.db') })).close();
+  const refused = await interludeIn(data, 'turns');
+  expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining('There are no keys in ')]);
+  expect(existsSync(path.join(data, 'keys'))).toBe(false);
 });
 
 test('what cannot be done is said with what can', patient, async () => {

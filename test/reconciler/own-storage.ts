@@ -50,7 +50,11 @@ export async function ownStorage() {
     pass,
     reconciles(client: Client, given: Reconciling = {}): AsyncDisposable {
       const loop = reconciler(client, given);
-      const nothing = { abandonCalls: () => Promise.resolve(), onSent: () => undefined };
+      const nothing = {
+        abandonCalls: () => Promise.resolve(),
+        onSent: () => undefined,
+        questions: { settled: () => undefined },
+      };
       const sender = startOutbox({ client, storage, logger, ...nothing });
       ({ deliver } = sender);
       return { [Symbol.asyncDispose]: async () => void (await Promise.all([loop.stop(), sender.stop()])) };

@@ -5,8 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openKeys } from '../../src/credentials/sealing/key-file.ts';
+import { onServiceDatabase } from '../../src/processes/dependencies.ts';
 import { startOutbox } from '../../src/service/outbox.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
+import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
 import type { OutboxObserver } from '../../src/storage/ports/outbox.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
@@ -28,11 +32,13 @@ async function setUp(installation?: { isTogether(): boolean }) {
   const storage = await openStorage({ kind: 'sqlite', path: file }, { outbox: (marks) => deliver(marks) });
   const abandoned: string[] = [];
   const sent: string[] = [];
+  const reported: ElicitationRow[] = [];
   const sender = startOutbox({
     client: temporal.client,
     storage,
     abandonCalls: async ({ turnId }) => void abandoned.push(turnId),
     onSent: ({ turnId }) => void sent.push(turnId),
+    questions: { settled: (question) => void reported.push(question) },
     installation,
     logger,
   });
@@ -54,6 +60,8 @@ async function setUp(installation?: { isTogether(): boolean }) {
     sender,
     abandoned,
     sent,
+    reported,
+    file,
     run,
     async waitingTurn(count = 1) {
       const turn = await begunTurn(storage);
@@ -165,6 +173,22 @@ test('a turn that is to stop has its workflow cancelled; a turn that was ended, 
   for (const { turn } of [stopping, ended]) await expect.poll(() => isCancelled(turn), soon).toBe(true);
   await expect.poll(marks, soon).toEqual([]);
   expect(abandoned).not.toContain(stopping.turn.turnId);
+});
+
+test('what a command settles is signalled and reported by a process of the service', async () => {
+  const { file, waitingTurn, marks, reported } = await setUp();
+  const { turn, ids } = await waitingTurn();
+  const folder = path.dirname(file);
+  const agents = path.resolve(import.meta.dirname, '../fixtures/agents.yaml');
+  const env = { INTERLUDE_CONFIG: agents, INTERLUDE_DATA: folder, TRACKER_URL: 'http://127.0.0.1:9/mcp' };
+  const config = loadConfig(env, folder);
+  await openKeys(config);
+  await onServiceDatabase(config, ({ storage }) =>
+    storage.elicitations.settle(ids, { type: 'expired-by-operator' }),
+  );
+  await expect.poll(() => signalsTo(turn), soon).toEqual([ids]);
+  await expect.poll(() => reported, soon).toMatchObject([{ id: ids[0], status: 'expired' }]);
+  await expect.poll(marks, soon).toEqual([]);
 });
 
 test('what a closed workflow would have been sent is forgotten', async () => {

@@ -4,12 +4,11 @@
  * for fifteen minutes.
  */
 import { text } from 'node:stream/consumers';
-import { pino } from 'pino';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { storeOf } from '../../credentials/stores.ts';
 import type { VaultStore } from '../../credentials/vault/store.ts';
 import { readConfig } from '../../processes/read-config.ts';
-import { openDependencies } from '../../processes/dependencies.ts';
+import { onServiceDatabase } from '../../processes/dependencies.ts';
 import type { Dependencies } from '../../processes/dependencies.ts';
 import { createMayChange } from '../../service/account-rights.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
@@ -85,12 +84,7 @@ export const connect = defineCommand({
 
 /** Prints what `work` returns. */
 async function printFrom(work: (parts: Dependencies) => Promise<string>): Promise<void> {
-  const parts = await openDependencies(readConfig(), pino({ level: 'silent' }));
-  try {
-    print(`${await work(parts)}\n`);
-  } finally {
-    await parts.storage.close();
-  }
+  print(`${await onServiceDatabase(readConfig(), work)}\n`);
 }
 
 function connectionsOf(parts: Dependencies) {

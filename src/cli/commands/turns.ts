@@ -3,8 +3,7 @@
  * They work on the database, with the environment of a process, and need no role: they take the keys of the database.
  */
 import { userInfo } from 'node:os';
-import { pino } from 'pino';
-import { openDependencies } from '../../processes/dependencies.ts';
+import { onServiceDatabase } from '../../processes/dependencies.ts';
 import { readConfig } from '../../processes/read-config.ts';
 import { createOperators, stateOf, turnStates } from '../../service/operators.ts';
 import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../../service/operators.ts';
@@ -121,19 +120,16 @@ async function withOperators(
   tenant: string | undefined,
   work: (tools: Tools) => Promise<string>,
 ): Promise<void> {
-  const parts = await openDependencies(readConfig(), pino({ level: 'silent' }));
-  try {
-    const by = {
-      tenant: tenant ?? null,
-      actor: `${userInfo().username} (command line)`,
-      address: null,
-      seesContents: true,
-    };
-    const text = await work({ operators: createOperators(parts), by, now: parts.storage.now() });
-    print(`${text}\n`);
-  } finally {
-    await parts.storage.close();
-  }
+  const by = {
+    tenant: tenant ?? null,
+    actor: `${userInfo().username} (command line)`,
+    address: null,
+    seesContents: true,
+  };
+  const text = await onServiceDatabase(readConfig(), (parts) =>
+    work({ operators: createOperators(parts), by, now: parts.storage.now() }),
+  );
+  print(`${text}\n`);
 }
 
 interface GivenSearch {

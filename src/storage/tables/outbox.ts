@@ -62,6 +62,35 @@ export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): O
           .where('id', 'in', chunk)
           .execute();
     },
+    async handOver(marks, settled) {
+      const at = now();
+      const ids = marks.map(({ id }) => id);
+      for (const chunk of chunks(ids))
+        await query
+          .updateTable('outbox')
+          .set({ due_at: at, is_leased: 0 })
+          .where('id', 'in', chunk)
+          .execute();
+      for (const chunk of chunks(settled))
+        await query
+          .insertInto('outbox')
+          .values(
+            chunk.map(({ id, tenant, conversation, turnId }) => ({
+              id: `report/${id}`,
+              kind: 'report' as const,
+              workflow_id: null,
+              elicitation_id: id,
+              tenant,
+              conversation,
+              turn_id: turnId,
+              due_at: at,
+              is_leased: 0,
+              failures: 0,
+            })),
+          )
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .execute();
+    },
   };
 }
 
@@ -156,6 +185,8 @@ function toMark(row: Row): Mark {
       return { id, kind, workflowId, turn };
     case 'abandon':
       return { id, kind, turn };
+    case 'report':
+      return { id, kind, elicitationId: row.elicitation_id ?? '', turn };
     default:
       return kind satisfies never;
   }

@@ -5,6 +5,7 @@ import { openStorage } from '../../../src/storage/open-storage.ts';
 import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
+import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { DatabaseConfig, Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 import { begunTurn } from './fixtures.ts';
@@ -21,6 +22,7 @@ export function outboxContract(subject: () => Subject): void {
     for (const row of rows) await open(storage, row, { perUser: 200 });
     return { turn, rows };
   }
+  const refOf = ({ tenant, conversation, turnId }: TurnRef) => ({ tenant, conversation, turnId });
   const idsOf = (marks: { id: string }[]) => marks.map(({ id }) => id).toSorted();
 
   describe('a mark of the outbox', () => {
@@ -50,6 +52,33 @@ export function outboxContract(subject: () => Subject): void {
         at.pass(1);
         expect(idsOf(await at.storage.outbox.claim(10, leaseMs))).toEqual(ids);
       }
+    });
+
+    test('of a command is due at once for other processes, beside one to report each question it has settled', async () => {
+      await using at = await openClock(subject());
+      const { turn, rows } = await asked(at.storage);
+      const ids = rows.map(({ id }) => id);
+      const settled = await at.storage.elicitations.settle(ids, { type: 'expired-by-operator' });
+      const { outbox } = at.storage;
+      await outbox.handOver(
+        at.marks,
+        settled.map(({ question }) => question),
+      );
+      const due = await at.other.outbox.claim(10, leaseMs);
+      expect(due).toHaveLength(2);
+      expect(due).toEqual(
+        expect.arrayContaining([
+          ...at.marks,
+          {
+            id: `report/${ids[0]}`,
+            kind: 'report',
+            elicitationId: ids[0],
+            turn: expect.objectContaining(refOf(turn)),
+          },
+        ]),
+      );
+      await at.other.outbox.done(idsOf(due));
+      expect(await outbox.claim(10, leaseMs)).toEqual([]);
     });
 
     test('is not written for the workflow whose own activity settles the question', async () => {
