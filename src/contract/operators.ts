@@ -25,12 +25,25 @@ const search = {
   limit: pageLimit('How many at most'),
 };
 
+const states = [
+  'waiting',
+  'working',
+  'cancelling',
+  'completed',
+  'failed',
+  'cancelled',
+  'superseded',
+] as const;
+
 export const TurnSearchSchema = z.object({
   ...search,
   state: z
-    .enum(['waiting', 'working', 'completed', 'failed', 'cancelled', 'superseded'])
+    .enum(states)
     .optional()
-    .meta({ description: '`waiting`: it goes on, and has an open question', examples: ['waiting'] }),
+    .meta({
+      description: '`waiting`: it goes on, and has an open question; `cancelling`: it is about to end',
+      examples: ['waiting'],
+    }),
 });
 
 export const QuestionSearchSchema = z.object({
@@ -40,6 +53,8 @@ export const QuestionSearchSchema = z.object({
     description: 'The server that asks, or whose account is missing',
     examples: ['tracker'],
   }),
+  since: time('Asked at this time or later'),
+  until: time('Asked before this time'),
   status: ElicitationStatusSchema.optional().meta({ description: 'Only these', examples: ['pending'] }),
 });
 
@@ -65,6 +80,9 @@ const SeenQuestionSchema = z
     trigger: open(['credential_required', 'mcp_elicitation', 'tool_elicitation', 'approval']),
     server: z.string().nullable(),
     toolName: z.string().nullable(),
+    reason: open(['missing', 'rejected', 'insufficient_scope', 'revoked'])
+      .nullable()
+      .meta({ description: 'Why an account is asked for; null: it asks for none' }),
     status: ElicitationStatusSchema,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
@@ -80,10 +98,7 @@ const SeenTurnSchema = z
     conversationId: z.string(),
     agent: z.string(),
     user: z.string().nullable().meta({ description: 'For whom; null: for a service' }),
-    reason: open(['missing', 'rejected', 'insufficient_scope', 'revoked'])
-      .nullable()
-      .meta({ description: 'Why an account is asked for; null: it asks for none' }),
-    state: z.enum(['waiting', 'working', 'completed', 'failed', 'cancelled', 'superseded']),
+    state: z.enum(states),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
     waitsFor: z.array(SeenQuestionSchema).meta({ description: 'Its open questions, oldest first' }),
@@ -128,6 +143,10 @@ export const TimelineSchema = z
         notes: z.array(z.string()).meta({ description: 'For people' }),
         at: z.iso.datetime(),
         endedAt: z.iso.datetime().nullable(),
+        outcome: z
+          .string()
+          .optional()
+          .meta({ description: 'How a call ended that has no result: a code, as in the log' }),
         path: z.array(z.string()).meta({ description: 'The delegated agent that does it, outermost first' }),
         contents: z
           .array(z.looseObject({ label: z.string(), text: z.string() }))
@@ -143,10 +162,6 @@ export type Timeline = z.infer<typeof TimelineSchema>;
 export const CancelledTurnSchema = z
   .looseObject({
     turnId: z.string(),
-        outcome: z
-          .string()
-          .optional()
-          .meta({ description: 'How a call ended that has no result: a code, as in the log' }),
     status: z.enum(['cancelling', 'over']).meta({ description: '`over`: it had ended before' }),
   })
   .meta({ id: 'CancelledTurn' });

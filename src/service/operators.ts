@@ -61,6 +61,7 @@ export interface TurnStory {
   waitedMs: number;
 }
 
+/** A turn may be named by the first eight characters of its id, where no other begins with them. */
 export interface Operators {
   turns(by: Operator, search: TurnSearch, page: SearchPage): Promise<Page<SeenTurn>>;
   questions(by: Operator, search: QuestionSearch, page: SearchPage): Promise<Page<ElicitationRow>>;
@@ -101,10 +102,19 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
   const { oversight, elicitations, audit } = storage;
 
   async function find(by: Operator, turnId: string): Promise<SeenTurn> {
-    const turn = await oversight.turn(turnId);
+    const turn = await oversight.turn(await wholeId(by, turnId));
     if (!turn || !isWithin(by, turn))
       throw new ServiceError('turn_not_found', 'There is no turn with this id.');
     return turn;
+  }
+
+  /** Log lines show the first eight characters. */
+  async function wholeId({ tenant }: Operator, given: string): Promise<string> {
+    if (!/^[0-9a-f]{8}$/.test(given)) return given;
+    const [first = given, second] = await oversight.idsBeginningWith(tenant, given);
+    if (second !== undefined)
+      throw new ServiceError('turn_not_found', `Several turns begin with ${given}: give the whole id.`);
+    return first;
   }
 
   async function findQuestion(by: Operator, id: string): Promise<ElicitationRow> {
@@ -178,22 +188,18 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
       return pageOf(items, limit, ({ createdAt, id }) => ({ createdAt, id }));
     },
     story: async (by, turnId) => storyOf(await find(by, turnId), false),
-    async contents(by, turnId) {
+    async contents(by, id) {
       requireContents(by);
-      const turn = await find(by, turnId);
-      await audit.record(
-        entryOf(by, 'viewed', { tenant: turn.tenant, turnId, detail: 'contents of a turn' }),
-      );
+      const turn = await find(by, id);
+      const { tenant, turnId } = turn;
+      await audit.record(entryOf(by, 'viewed', { tenant, turnId, detail: 'contents of a turn' }));
       return storyOf(turn, true);
     },
-    async cancel(by, turnId) {
-      const turn = await find(by, turnId);
+    async cancel(by, id) {
+      const turn = await find(by, id);
+      const { tenant, turnId } = turn;
       const detail = 'turn of a user, by an operator';
-      return stopTurn(
-        { storage, logger },
-        turn,
-        entryOf(by, 'cancelled', { tenant: turn.tenant, turnId, detail }),
-      );
+      return stopTurn({ storage, logger }, turn, entryOf(by, 'cancelled', { tenant, turnId, detail }));
     },
     async expire(by, elicitationId) {
       const { tenant, status, turnId } = await findQuestion(by, elicitationId);
@@ -223,8 +229,13 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
 }
 
 /** As operators read it. */
-export function stateOf({ status, waitsFor }: Pick<SeenTurn, 'status' | 'waitsFor'>): TurnState {
+export function stateOf({
+  status,
+  endingAt,
+  waitsFor,
+}: Pick<SeenTurn, 'status' | 'endingAt' | 'waitsFor'>): TurnState {
   if (status !== 'starting' && status !== 'running') return status;
+  if (endingAt !== null) return 'cancelling';
   return waitsFor.length > 0 ? 'waiting' : 'working';
 }
 

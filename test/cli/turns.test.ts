@@ -127,5 +127,8 @@ test('what cannot be done is said with what can', patient, async () => {
     code: 1,
     errors: expect.stringContaining('There is no turn and no question nothing.'),
   });
-  expect(asleep).toMatchObject({ code: 2, errors: expect.stringContaining('waiting, working, completed') });
+  expect(asleep).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('waiting, working, cancelling, completed'),
+  });
 });

@@ -52,6 +52,8 @@ export const questions = defineCommand({
   arguments: [],
   options: {
     ...search,
+    older: { ...search.older, description: 'asked longer ago than that, like 10m' },
+    newer: { ...search.newer, description: 'asked no longer ago than that, like 24h' },
     server: { ...search.server, description: 'of this server only' },
     status: {
       type: 'string',
@@ -79,6 +81,7 @@ export const questions = defineCommand({
 
 export const turn = defineCommand({
   arguments: ['<id>'],
+  details: 'Of the id, the first eight characters are enough, which readable log lines show.',
   options: {
     contents: {
       type: 'boolean',

@@ -4,9 +4,17 @@ import type { TurnEndStatus } from '../../turn/turn.ts';
 import type { ElicitationRow } from './elicitations.ts';
 import type { TurnRow } from './turns.ts';
 
-/** `waiting`: it goes on, and has an open question. `working`: it goes on without one. */
-export const turnStates = ['waiting', 'working', 'completed', 'failed', 'cancelled', 'superseded'] as const;
-export type TurnState = 'waiting' | 'working' | TurnEndStatus;
+/** `waiting`: it goes on, and has an open question. `working`: it goes on without one. `cancelling`: it is to stop. */
+export const turnStates = [
+  'waiting',
+  'working',
+  'cancelling',
+  'completed',
+  'failed',
+  'cancelled',
+  'superseded',
+] as const;
+export type TurnState = 'waiting' | 'working' | 'cancelling' | TurnEndStatus;
 
 export interface TurnSearch {
   user?: string | undefined;
@@ -55,6 +63,8 @@ export interface Oversight {
   turns(tenant: string | null, search: TurnSearch, page: SearchPage): Promise<SeenTurn[]>;
   questions(tenant: string | null, search: QuestionSearch, page: SearchPage): Promise<ElicitationRow[]>;
   turn(turnId: string): Promise<SeenTurn | null>;
+  /** Ids that begin with these characters, which are hexadecimal; two at most. */
+  idsBeginningWith(tenant: string | null, start: string): Promise<string[]>;
   /** Oldest first. */
   questionsOf(turnId: string): Promise<ElicitationRow[]>;
   attemptsOf(turnId: string): Promise<Attempts>;

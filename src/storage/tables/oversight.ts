@@ -29,6 +29,19 @@ export function createOversight({ query }: Database): Oversight {
       const [turn] = row ? await withQuestions(query, [toTraced(row)]) : [];
       return turn ?? null;
     },
+    async idsBeginningWith(tenant, start) {
+      const rows = await query
+        .selectFrom('turns')
+        .select('turn_id')
+        .$if(tenant !== null, (turns) => turns.where('tenant', '=', tenant ?? ''))
+        // A range of the index, in every order of texts: no hexadecimal digit comes after `f`.
+        .where('turn_id', '>=', start)
+        .where('turn_id', '<', `${start}g`)
+        .where(sql<string>`substr(turn_id, 1, ${sql.lit(start.length)})`, '=', start)
+        .limit(2)
+        .execute();
+      return rows.map((row) => row.turn_id);
+    },
     async questionsOf(turnId) {
       const rows = await query
         .selectFrom('elicitations')
@@ -67,7 +80,10 @@ function searchTurns(
     .$if(agent !== undefined, (turns) => turns.where('turns.agent', '=', agent ?? ''))
     .$if(state !== undefined, (turns) => turns.where('turns.status', 'in', statusesOf(state)))
     .$if(state === 'waiting', (turns) => turns.where(hasOpenQuestion))
-    .$if(state === 'working', (turns) => turns.where((row) => row.not(hasOpenQuestion(row))))
+    .$if(state === 'working', (turns) =>
+      turns.where('turns.ending_at', 'is', null).where((row) => row.not(hasOpenQuestion(row))),
+    )
+    .$if(state === 'cancelling', (turns) => turns.where('turns.ending_at', 'is not', null))
     .$if(server !== undefined, (turns) => turns.where(hasCalled(server ?? '')))
     .$if(since !== undefined, (turns) => turns.where('turns.created_at', '>=', since ?? 0))
     .$if(until !== undefined, (turns) => turns.where('turns.created_at', '<', until ?? 0))
@@ -84,7 +100,9 @@ function searchTurns(
 
 function statusesOf(state: TurnState | undefined): TurnStatus[] {
   if (state === undefined) return [];
-  return state === 'waiting' || state === 'working' ? ['starting', 'running'] : [state];
+  return state === 'waiting' || state === 'working' || state === 'cancelling'
+    ? ['starting', 'running']
+    : [state];
 }
 
 type OfTurn = ExpressionBuilder<Tables, 'turns'>;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
 import { openKeys } from '../../../src/credentials/sealing/key-file.ts';
-import { keptStep } from '../../storage/contract/fixtures.ts';
+import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
 import { formQuestion } from '../../storage/contract/question.ts';
 import { ask, beginTurn, formRequest, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
@@ -179,6 +179,36 @@ test('a turn is told without contents, with where else to look', async () => {
   expect(response.body).not.toContain('hello');
 });
 
+test('a turn is found by the eight characters of its id that the log shows, where no other begins with them', async () => {
+  for (const turnId of ['0badcafe-1', '5eed5eed-1', '5eed5eed-2'])
+    await begunTurn(api.storage, { tenant, turnId });
+  await begunTurn(api.storage, { tenant: 'another-tenant', turnId: '0badcafe-2' });
+  expect((await get('/turns/0badcafe')).json()).toMatchObject({ turn: { turnId: '0badcafe-1' } });
+  const several = await get('/turns/5eed5eed');
+  expect([several.statusCode, several.json().detail]).toEqual([
+    404,
+    expect.stringContaining('Several turns'),
+  ]);
+  expect((await get('/turns/5eed5ee0')).statusCode).toBe(404);
+  expect((await post('/turns/0badcafe/cancel')).json()).toMatchObject({ status: 'cancelling' });
+  expect(await api.storage.audit.ofTurn('0badcafe-1')).toMatchObject([{ action: 'cancelled' }]);
+});
+
+test('why an account is asked for again is said in the list and in the story', async () => {
+  const turn = await beginTurn(api.storage, 'again');
+  const { request } = formQuestion(turn);
+  const context = { ...request.context, trigger: 'credential_required', reason: 'rejected' } as const;
+  const url = 'https://interlude.example/auth/connect?e=again';
+  await ask(api.storage, turn, { request: { mode: 'url', message: 'Connect it again.', url, context } });
+  expect((await get('/turns/turn-of-again')).json()).toMatchObject({
+    turn: { waitsFor: [{ reason: 'rejected' }] },
+    items: [
+      { kind: 'started' },
+      { kind: 'question', title: 'alice was asked to connect Tracker again (Tracker refused the account)' },
+    ],
+  });
+});
+
 test('contents are for who may see them, and each view is in the audit', async () => {
   await askedTurn('seen');
   const response = await get('/turns/turn-of-seen/contents');
@@ -240,6 +270,7 @@ test('a turn is cancelled once, by an operator, whom the audit names; its questi
     status: 'cancelling',
   });
   expect(await api.storage.elicitations.get(open)).toMatchObject({ status: 'cancel' });
+  expect((await get('/turns/turn-of-stopped')).json()).toMatchObject({ turn: { state: 'cancelling' } });
   expect(await api.storage.audit.ofTurn('turn-of-stopped')).toContainEqual(
     expect.objectContaining({ action: 'cancelled', actor: 'bob' }),
   );

@@ -110,7 +110,10 @@ test('an operator expires a question and cancels a turn, each after a page that 
   expect(expired.url).toBe(`${setup.publicUrl}/operators/turns/t-q1`);
   expect(words(expired)).toContain('alice was asked to connect Tracker expired by bob after');
   const stopping = await browser.open(`${setup.publicUrl}/operators/turns/t-q2/cancel`);
-  expect(words(await browser.press(stopping, {}))).toContain('bob cancelled the turn');
+  const stopped = words(await browser.press(stopping, {}));
+  expect(stopped).toContain('bob cancelled the turn');
+  expect(stopped).toContain('The turn is being cancelled.');
+  expect(stopped).not.toContain('Cancel the turn');
   expect(await setup.storage.elicitations.get('q2')).toMatchObject({ status: 'cancel' });
   expect(await setup.storage.audit.ofTurn('t-q1')).toMatchObject([{ action: 'expired', actor: 'bob' }]);
 });

@@ -51,9 +51,26 @@ export function oversightContract(subject: () => Subject): void {
       expect(await found({ state: 'waiting' })).toEqual(ids(asking));
       expect(await found({ state: 'working' })).toEqual(ids(service, busy));
       expect(await found({ state: 'completed', user: 'alice' })).toEqual(ids(done));
+      await storage.turns.cancel(service!);
+      expect(await found({ state: 'cancelling' })).toEqual(ids(service));
+      expect(await found({ state: 'working' })).toEqual(ids(busy));
       const { createdAt } = (await storage.turns.get(busy!))!;
       expect(await found({ since: createdAt })).toEqual(ids(service, done, busy));
       expect(await found({ until: createdAt })).toEqual(ids(asking));
+    });
+
+    test('turns by how their ids begin', async () => {
+      const { storage } = subject();
+      const tenant = randomUUID();
+      const [start] = randomUUID().split('-') as [string];
+      for (const end of ['-1', '-2', 'a']) await begunTurn(storage, { tenant, turnId: start + end });
+      const other = await begunTurn(storage, { tenant: randomUUID(), turnId: `${start}-3` });
+      const found = (of: string | null, text: string) => storage.oversight.idsBeginningWith(of, text);
+      expect(await found(tenant, start)).toHaveLength(2);
+      expect(await found(tenant, `${start}a`)).toEqual([`${start}a`]);
+      expect(await found(other.tenant, start)).toEqual([other.turnId]);
+      expect(await found(null, start)).toHaveLength(2);
+      expect(await found(tenant, randomUUID().slice(0, 8))).toEqual([]);
     });
 
     test('turns with the id of their trace, where they are traced', async () => {

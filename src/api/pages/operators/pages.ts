@@ -73,6 +73,8 @@ export function questionsPage(view: ListView<SeenQuestion>): Page {
 export function storyPage(view: OperatorView, story: TurnStory, hasContents: boolean): Page {
   const { turn, links, items } = story;
   const { turnId, user, endedAt, createdAt } = turn;
+  const state = stateOf(turn);
+  const isLive = state === 'waiting' || state === 'working';
   const end = endedAt ?? view.now;
   const waited =
     story.waitedMs > 0 ? html`<small>of which ${inTime(story.waitedMs)} waiting for people</small>` : html``;
@@ -83,8 +85,9 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
     body: html`${navigation(view, null)}
       <div class="head">
         <h1>${titleOf(turn)}</h1>
-        ${badge(stateOf(turn))}
+        ${badge(state)}
       </div>
+      ${state === 'cancelling' && html`<p class="remark" role="status">The turn is being cancelled.</p>`}
       ${turn.waitsFor.map((question) => openQuestion(view, question))}
       <dl>
         ${detail('Turn', html`<code>${turnId}</code>`)}
@@ -115,7 +118,7 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
             <button class="quiet" aria-describedby="audited">Show contents</button>
           </form>`
         }
-        ${endedAt === null && html`<a class="button quiet" href="${turnUrl(view, turnId)}/cancel">Cancel the turn</a>`}
+        ${isLive && html`<a class="button quiet" href="${turnUrl(view, turnId)}/cancel">Cancel the turn</a>`}
         ${endedAt === null && html`<a class="button quiet" href="${turnUrl(view, turnId)}">Refresh</a>`}
       </div>
       ${
@@ -302,6 +305,7 @@ function badge(state: TurnState): Html {
   const mood = {
     waiting: 'warn',
     working: '',
+    cancelling: '',
     completed: 'good',
     failed: 'bad',
     cancelled: '',
