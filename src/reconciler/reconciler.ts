@@ -9,7 +9,8 @@
  * has not ended. How long a turn takes is judged by its row and the database's clock.
  */
 import type { Logger } from 'pino';
-import { aboutTurn } from '../telemetry/events.ts';
+import { aboutTurn, short } from '../telemetry/events.ts';
+import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import type { Config } from '../config/config.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { LeasedLoop } from '../storage/leased-loop.ts';
@@ -47,6 +48,16 @@ const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, Tur
   },
   closed: lost,
   missing: lost,
+};
+
+/** For operators: why, and what to do. */
+const causes: Record<keyof typeof failures | 'cancelled', string> = {
+  cancelled: 'it was cancelled in Temporal. To cancel a turn, use its page or interlude cancel.',
+  terminated: 'it was terminated in Temporal. To end a turn, use its page or interlude cancel.',
+  'timed-out': 'it took longer than a turn may take (TURN_TIMEOUT).',
+  closed: 'it closed without writing the end. Its last events in Temporal say why.',
+  missing:
+    'Temporal does not know it. Its history was deleted, or Temporal has lost data: see interlude installation status.',
 };
 
 interface Parts {
@@ -94,15 +105,17 @@ export function startReconciler(
     const row = await turns.get(turn);
     if (!row || row.endedAt !== null) return;
     hasFound = true;
-    logger.warn({ ...aboutTurn(turn), runStatus }, 'a turn could not end itself');
+    logger.warn(
+      { ...aboutTurn(turn), runStatus },
+      `turn ${short(turn.turnId)} is ended for its workflow: ${causes[runStatus]}`,
+    );
     const status = runStatus === 'cancelled' ? 'cancelled' : 'failed';
-    // A turn that has not begun has nothing in the log to end.
-    if (row.status === 'starting') await turns.end(row, status);
-    else
-      await endTurn({ storage, logger }, row, {
-        status,
-        ...(runStatus !== 'cancelled' && { failure: failures[runStatus] }),
-      });
+    const failure = runStatus === 'cancelled' ? undefined : failures[runStatus];
+    if (row.status === 'starting') {
+      // A turn that has not begun has nothing in its log to end.
+      await turns.end(row, status);
+      traceEnd({ storage }, row, { status, code: failure?.code });
+    } else await endTurn({ storage, logger }, row, { status, ...(failure && { failure }) });
     await resume(row);
   }
 

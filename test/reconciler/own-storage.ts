@@ -14,7 +14,6 @@ import type { OutboxObserver } from '../../src/storage/ports/outbox.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 
-const logger = pino({ level: 'silent' });
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -32,6 +31,9 @@ interface Reconciling {
 /** Its clock is set by the test. A turn may take a day. */
 export async function ownStorage() {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-lost-'));
+  const warnings: string[] = [];
+  const write = (line: string) => void warnings.push((JSON.parse(line) as { msg: string }).msg);
+  const logger = pino({ level: 'warn' }, { write });
   let ahead = 0;
   const now = () => Date.now() + ahead;
   let deliver: OutboxObserver = () => undefined;
@@ -48,6 +50,8 @@ export async function ownStorage() {
   return {
     storage,
     pass,
+    /** Its lines in the log, from warnings on. */
+    warnings,
     reconciles(client: Client, given: Reconciling = {}): AsyncDisposable {
       const loop = reconciler(client, given);
       const nothing = {

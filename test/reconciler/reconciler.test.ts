@@ -201,6 +201,11 @@ test('one that was to start, and never did, makes room for the same message', as
   await using _ = own.reconciles(setup.temporal.client);
   await ended(storage, turn);
   expect(await storage.turns.get(turn)).toMatchObject({ status: 'failed' });
+  expect(own.warnings).toContainEqual(
+    expect.stringMatching(
+      /^turn \S{8} is ended for its workflow: Temporal does not know it\. .*installation status/,
+    ),
+  );
   // What Temporal starts now after all has nothing to do.
   expect(await storage.turns.begin(turn)).toBe(false);
   const again = { ...turn, turnId: randomUUID() };

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { spanIdOf } from '../../src/telemetry/traces/span-ids.ts';
+import { turnWorkflowId } from '../../src/turn/turn.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { respond } from '../service/asking.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
@@ -203,6 +204,24 @@ test('a turn that is cancelled while it waits has the span of its wait, and noth
   expect(spans.filter(({ parentId }) => parentId !== '' && !ids.has(parentId))).toEqual([]);
   expect(ids.size).toBe(spans.length);
   expect(spans.filter(({ isError }) => isError)).toEqual([]);
+});
+
+test('a turn that is ended from outside while it waits says how it ended in its trace', async () => {
+  await used.service.storage.connections.remove({ tenant: 'demo', server: 'tracker', user: 'alice' });
+  const conversation = randomUUID();
+  const stream = await used.alice.chat('list my open issues', { conversation });
+  await stream.question('pending');
+  const workflowId = turnWorkflowId({ tenant: 'demo', conversation, turnId: stream.turnId });
+  await used.temporal.client.workflow.getHandle(workflowId).terminate();
+  await stream.finished();
+  const spans = await traceOf(stream);
+  const { end } = one(spans, 'elicitation.cancelled');
+  expect(named(spans, 'invoke_agent assistant').at(-1)).toMatchObject({
+    start: end,
+    end,
+    isError: true,
+    attributes: { 'interlude.turn.status': 'failed', 'error.type': 'TurnTerminated' },
+  });
 });
 
 test('a tool in TypeScript is one span, also where it asks, and its effects are spans', async () => {

@@ -173,9 +173,11 @@ export function traceEnd(
     const endedAt = (delegation ? null : trace.endedAt) ?? trace.now();
     for (const agent of [...unfinished.filter((id) => trace.delegates.has(id)), own]) {
       const phase = latestPhase(trace, agent);
-      // What ended the turn ended its last pause, too. The phase before an open one is written.
-      if (phase.pause || phase.startedAt >= endedAt) continue;
-      writePhase(trace, agent, phase, endedAt, agent === own ? { status, code } : { status: 'cancelled' });
+      // The phase before an open pause is written.
+      if (phase.pause) continue;
+      if (agent === own) writePhase(trace, agent, phase, endedAt, { status, code });
+      // A delegate whose pause ended with the turn has not worked since.
+      else if (phase.startedAt < endedAt) writePhase(trace, agent, phase, endedAt, { status: 'cancelled' });
     }
   });
 }
@@ -213,7 +215,8 @@ function writePhase(
     name: `invoke_agent ${name}`,
     parent,
     ids: { spanId: phaseId(trace, agent, phase) },
-    startTime: phase.startedAt,
+    // A pause that ended with the turn leaves a phase without length, which says how.
+    startTime: Math.min(phase.startedAt, endedAt),
     attributes: {
       ...attributesOf(trace),
       [genAi.operation]: 'invoke_agent',
