@@ -61,8 +61,8 @@ function fieldsOf(question: ElicitationRow) {
 
 function requestedAction({ request }: ElicitationRow): string {
   const { mode, context } = request;
-  const { trigger, agent, server = agent, toolName, reason } = context;
+  const { trigger, agent, server = agent, toolName } = context;
   return trigger === 'credential_required'
-    ? `is asked to connect ${server} (${reason})`
+    ? `is asked to connect ${server}`
     : `is asked by ${server} (${toolName === undefined ? mode : `${toolName}, ${mode}`})`;
 }

@@ -49,7 +49,7 @@ const kinds = {
       server: 'tracker',
       credentialStore: 'oauth',
     },
-    words: 'is asked to connect tracker (missing)',
+    words: 'is asked to connect tracker',
   },
   form: {
     service: 'forms',
@@ -77,7 +77,7 @@ const kinds = {
       server: 'tracker',
       credentialStore: 'oauth',
     },
-    words: 'is asked to connect tracker (missing)',
+    words: 'is asked to connect tracker',
   },
 } as const;
 
