@@ -29,9 +29,7 @@ export const check = defineCommand({
     if (!kind) throw new UsageError(`--for ${given} is none of ${kinds.join(', ')}.`);
     try {
       const config = await readProcessConfig(kind);
-      print(
-        `${[...describe(config), ...config.warnings.map((one) => `Warning: ${one}`)].join('\n')}\n`,
-      );
+      print(`${[...describe(config), ...config.warnings.map((one) => `Warning: ${one}`)].join('\n')}\n`);
       return 0;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
