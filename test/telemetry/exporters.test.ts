@@ -96,6 +96,20 @@ test('what is left when a process stops is exported first', async () => {
   expect(spans.map(({ name }) => name)).toEqual(['last']);
 });
 
+test('no span is recorded while a process that stops exports its last ones, nor afterwards', async () => {
+  exporting = await startExporting({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
+  const hanging = exporting.hang();
+  span('last');
+  const stopping = exporting.stop();
+  await expect.poll(isTracing).toBe(false);
+  const isRecording = () => beginSpan({ name: 'late', parent: null }).isRecording();
+  const meanwhile = isRecording();
+  hanging.go();
+  await stopping;
+  exporting = undefined;
+  expect([meanwhile, isRecording()]).toEqual([false, false]);
+});
+
 test('an exporter that is not there is no error, and the process goes on', async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   exporting = await startExporting({ OTEL_EXPORTER_OTLP_ENDPOINT: nowhere });

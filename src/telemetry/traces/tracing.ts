@@ -1,10 +1,18 @@
 /** Spans as the product begins them, by OpenTelemetry's API alone: nothing happens, and nothing is read, unless traces are on. */
-import { ROOT_CONTEXT, SpanStatusCode, TraceFlags, context, trace } from '@opentelemetry/api';
+import {
+  ProxyTracerProvider,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  TraceFlags,
+  context,
+  trace,
+} from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import { errorType, own } from './names.ts';
 import { withIds } from './span-ids.ts';
 
-const off = trace.getTracer('interlude');
+/** Never records. A tracer of the global provider would keep the SDK's tracer that it finds when it is first used. */
+const off = new ProxyTracerProvider().getTracer('interlude');
 let tracer: Tracer = off;
 
 /** Null: off. */
