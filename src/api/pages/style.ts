@@ -166,7 +166,7 @@ ${timelineStyle}
   main { padding: 1.75rem 1.25rem 1.25rem }
   dl > div { grid-template-columns: 5.75rem 1fr }
   .head { grid-template-columns: auto 1fr }
-  .head .badge { grid-column: 2; justify-self: start }
+  .head .badge { grid-column: 1 / -1; justify-self: start; margin-top: .25rem }
 }
 @media (forced-colors: active) { button, .button, .mark, .badge { border: 1px solid } }
 `;
