@@ -583,7 +583,9 @@ describe('link scanners', () => {
     const setup = await createAttackedPages();
     const { browser } = await setup.at('alice', 'q1');
     await setup.openAs('bob', 'q1');
-    const before = setup.dump();
+    // The issuer knows Alice's browser and signs her in again, which ends the session that her browser had.
+    const state = () => ({ ...setup.dump(), ended_sessions: [] });
+    const before = state();
     for (const path of paths) {
       for (const how of [{}, { purpose: 'prefetch', 'sec-purpose': 'prefetch' }]) {
         const response = await fetch(setup.publicUrl + path, { method, headers: how, redirect: 'manual' });
@@ -593,8 +595,9 @@ describe('link scanners', () => {
         await browser.send(setup.publicUrl + path, { method, headers: how });
       }
     }
-    expect(setup.dump()).toEqual(before);
+    expect(state()).toEqual(before);
     expect(Object.values(before).flat().length).toBeGreaterThan(3);
+    expect((await browser.open(setup.link('q1'))).text).toContain('Connect Tracker');
   });
 });
 

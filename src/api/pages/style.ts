@@ -26,7 +26,7 @@ main {
   position: relative; width: 100%; max-width: 27rem; padding: 2.25rem 2rem 2rem; background: var(--card); border: 1px solid var(--line);
   border-radius: 1.125rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04), 0 12px 32px -12px rgb(0 0 0 / .10);
 }
-h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; font-weight: 640; letter-spacing: -.015em; overflow-wrap: anywhere; text-wrap: balance }
+h1 { hyphens: auto; margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; font-weight: 640; letter-spacing: -.015em; overflow-wrap: anywhere; text-wrap: balance }
 p { margin: 0 0 .75rem; overflow-wrap: anywhere; text-wrap: pretty }
 .lead { color: var(--quiet); margin-bottom: 0 }
 .lead strong { color: var(--text); font-weight: 600 }
