@@ -1,7 +1,7 @@
 /** Questions that an agent's tools ask, where the agent is a language model of the AI SDK; on the whole service. */
 import { generateText, readUIMessageStream, streamText, toUIMessageStream } from 'ai';
 import type { UIMessage } from 'ai';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInterlude } from '../../src/ai-sdk/index.ts';
 import type { InterludeOptions } from '../../src/ai-sdk/index.ts';
 import { connectAccount } from '../service/connect-account.ts';
@@ -15,6 +15,8 @@ export function testQuestions(consumers: Consumer[]): void {
   beforeEach(async () => {
     await service.storage.connections.remove({ tenant: 'demo', user: 'alice', server: 'tracker' });
   });
+  // An account that a later test connects would let turns go on that still wait.
+  afterEach(() => service.endTurns());
 
   describe.each(consumers)('AI SDK $version', (consumer) => {
     const { streamText: stream, generateText: generate, modelOf } = consumer;

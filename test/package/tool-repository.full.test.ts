@@ -87,7 +87,7 @@ test('is checked by the program of the package, which says where bundles are mad
     code: 0,
     said: expect.stringContaining('delete_page (delete-page.ts): Deletes'),
   });
-  expect(checked.said.match(/^\w+ \([\w-]+\.ts\): /gm)).toHaveLength(5);
+  expect(checked.said.match(/^\w+ \([\w-]+\.ts\): /gm)).toHaveLength(6);
 
   const broken = path.join(project.folder, 'broken');
   mkdirSync(broken);
