@@ -1,4 +1,4 @@
-/** The results of chaos runs as a table, for docs/release-results.md. */
+/** The results of chaos runs as a table. */
 import type { ChaosResult } from './chaos-run.ts';
 
 export const tableHead = [

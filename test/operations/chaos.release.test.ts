@@ -1,6 +1,6 @@
 /**
  * Twenty chaos runs over fifty waiting turns each. Their table is printed, and written to build/release-results.md; before a
- * release it is committed in docs/release-results.md. `CHAOS_SEEDS=5,6` repeats what these did.
+ * release its sums are committed in docs/release-results.md. `CHAOS_SEEDS=5,6` repeats what these did.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
