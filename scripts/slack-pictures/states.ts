@@ -109,7 +109,7 @@ const windowOf = (request: ElicitationRequest, isAboutAccount = false) =>
 export const states: State[] = [
   {
     name: 'linking',
-    alt: 'Somebody whom the agent does not know gets a link that only they see',
+    alt: 'A person without a link gets one in a message that only they see',
     messages: [wrote('<@U9> list my open issues'), whispered(offerText(`${publicUrl}/slack/link?t=…`))],
   },
   {
@@ -141,7 +141,7 @@ export const states: State[] = [
   },
   {
     name: 'settled',
-    alt: 'What becomes of questions: Answered, Approved elsewhere, Refused, Declined, Connected elsewhere, Dismissed, nobody answered in time',
+    alt: 'How questions end: Answered, Approved elsewhere, Refused, Declined, Connected elsewhere, Dismissed, expired',
     messages: [
       asked(form, 'accept'),
       asked(approval, 'accept', true),
@@ -154,7 +154,7 @@ export const states: State[] = [
   },
   {
     name: 'private-words',
-    alt: 'Words that one person sees: the question is for somebody else; the agent is still at work, with a button Stop; noted, not now',
+    alt: 'Messages that only one person sees: the question is for someone else; the agent is still at work, with a button Stop; noted, not now',
     messages: [
       whispered(notShownWords['somebody-elses']),
       whispered(busyWords, withStopButton(busyWords, '1')),
@@ -163,7 +163,7 @@ export const states: State[] = [
   },
   {
     name: 'form',
-    alt: 'A form in a window, and the same window with what did not fit said below its field',
+    alt: 'A form in a window, and the same window with an error below a field',
     views: [
       { view: windowOf(form) },
       { view: windowOf(form), errors: { [fieldBlock(0)]: 'It must be at least 2 characters.' } },
@@ -171,7 +171,7 @@ export const states: State[] = [
   },
   {
     name: 'approval',
-    alt: 'An approval shows what will be sent, four decisions of which none is chosen, and a field for a reason',
+    alt: 'An approval shows what will be sent, four decisions without a default, and a field for a reason',
     views: [{ view: windowOf(approval) }],
   },
   {
@@ -184,7 +184,7 @@ export const states: State[] = [
   },
   {
     name: 'page',
-    alt: 'An account is connected on our page, to which the window leads; a question that is settled already says so',
+    alt: 'An account: the window leads to our page; a window of a settled question says so',
     views: [
       { view: windowOf(account, true) },
       { view: noticeModal('This question is settled already. Answered elsewhere.') },
@@ -192,7 +192,7 @@ export const states: State[] = [
   },
   {
     name: 'home',
-    alt: 'The app’s home: two questions with their buttons, and the connections; for somebody whom the agent does not know, a button Connect your account',
+    alt: 'The app’s home: two questions with their buttons, and the connections; without a link, a button Connect your account',
     views: [
       {
         view: homeView({
