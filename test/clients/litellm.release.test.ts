@@ -8,7 +8,7 @@ import type { Python } from '../programs/python-package.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 
-const script = fileURLToPath(new URL('litellm.py', import.meta.url));
+const script = fileURLToPath(new URL('ask-by-litellm.py', import.meta.url));
 const { service } = useService();
 let python: Python;
 
