@@ -35,7 +35,7 @@ export function createDelegationActivities(parts: Dependencies) {
     async finishDelegation(input: EndOfDelegation): Promise<void> {
       const { turn, delegation, end } = input;
       // Of an agent that was ended or cancelled from outside.
-      if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, turn, delegation);
+      if (end.status !== 'completed' && !end.failure) await endLostCalls(parts, input);
       const call = await requestedToolCall(storage, turn, delegation.toolCallId);
       if (call.state === 'finished') return;
       await finishToolCall(parts, turn, call, await resultOf(parts, input));
@@ -47,19 +47,20 @@ export function createDelegationActivities(parts: Dependencies) {
 /** The turn goes on: the agent's calls, and those of agents it has asked, end here, with their questions. */
 async function endLostCalls(
   { storage, logger, abandonCall }: Pick<Dependencies, 'storage' | 'logger' | 'abandonCall'>,
-  turn: Turn,
-  { toolCallId }: Delegation,
+  { turn, delegation: { toolCallId }, end }: EndOfDelegation,
 ): Promise<void> {
   const unfinished = await storage.toolCalls.unfinished(turn);
   const lost = (agentCall: string): UnfinishedCall[] =>
     unfinished
       .filter(({ delegation }) => delegation?.toolCallId === agentCall)
       .flatMap((call) => [call, ...lost(call.toolCallId)]);
-  const resultOf = unfinishedCallResult(turn, 'failed');
-  for (const call of lost(toolCallId)) {
+  const resultOf = unfinishedCallResult(turn, end.status);
+  const calls = lost(toolCallId);
+  const stoppedWith = calls.flatMap(({ state, toolCallId: id }) => (state === 'started' ? [] : [id]));
+  for (const call of calls) {
     await abandonCall(turn, call);
     const result = resultOf(call);
-    const isOurs = await storage.toolCalls.finish(turn, call.toolCallId, result);
+    const isOurs = await storage.toolCalls.finish(turn, call.toolCallId, { ...result, stoppedWith });
     if (isOurs) callLeftUnfinished(logger, turn, { ...call, outcome: result.outcome });
   }
 }

@@ -40,7 +40,7 @@ interface Finish {
   outcome?: ToolOutcome | undefined;
   /** The server and its name for the tool, unless the tool is the agent's own. */
   at?: { server: string; tool: string };
-  /** As in the storage. */
+  /** It ends without having come to a result: answers that it has not acted on are marked as unused. */
   isStopped?: boolean;
 }
 
@@ -53,7 +53,11 @@ export async function finishToolCall(
   { notice, by, outcome = 'failed', at, isStopped = false }: Finish = {},
 ): Promise<void> {
   const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
-  const finished = { ...toCallResult(turn, call, written, outcome), ...(notice && { notice }), isStopped };
+  const finished = {
+    ...toCallResult(turn, call, written, outcome),
+    ...(notice && { notice }),
+    ...(isStopped && { stoppedWith: [] }),
+  };
   if (!(await storage.toolCalls.finish(turn, call.toolCallId, finished, by))) return;
   toolCallFinished(logger, turn, {
     toolCallId: call.toolCallId,

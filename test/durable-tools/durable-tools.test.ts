@@ -17,12 +17,17 @@ afterAll(() => rmSync(path.dirname(notesFile), { recursive: true }));
 const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
 
 const bundle = await bundleTools();
-const used = useService({ tools: { assistant: bundle, researcher: bundle } });
+let isOutboxHeld = false;
+const used = useService({
+  tools: { assistant: bundle, researcher: bundle },
+  isOutboxHeld: () => isOutboxHeld,
+});
 
 let conversation: string;
 beforeEach(() => {
   conversation = randomUUID();
   writeFileSync(notesFile, '');
+  isOutboxHeld = false;
 });
 
 const say = (text: string, options = {}) => used.alice.chat(text, { conversation, ...options });
@@ -267,6 +272,20 @@ describe('a tool that asks', () => {
         timeout: 20_000,
       })
       .toBe('cancel');
+  });
+
+  test('that an operator terminates between an answer and its signal leaves the answer unused', async () => {
+    const stream = await call('wizard', { steps: 2 });
+    const { elicitationId } = await stream.question('pending');
+    const { tool } = await workflowsOf(elicitationId);
+    isOutboxHeld = true;
+    expect(await answer(elicitationId, 'accept', { word: 'Zanzibar' })).toMatchObject({ status: 200 });
+    await tool.terminate('by hand');
+    await stream.finished();
+    expect(await used.service.storage.elicitations.get(elicitationId)).toMatchObject({
+      status: 'accept',
+      isUnused: true,
+    });
   });
 
   test('goes on as if nothing had come when it is sent rubbish', async () => {

@@ -9,9 +9,10 @@ import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../sr
 import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
 import { asks, form } from '../servers/playing-server.ts';
+import { callOf } from '../service/asking.ts';
 import { begunTurn, deltas, newTurn, patient, text } from '../storage/contract/fixtures.ts';
 import { open, question } from '../storage/contract/question.ts';
-import { idOf, untilWaiting } from '../workflows/waiting.ts';
+import { idOf, untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import type { ObservedTurn } from '../workflows/waiting.ts';
 import { ended, ownStorage } from './own-storage.ts';
 
@@ -86,6 +87,25 @@ test('one that is terminated between the commit of an answer and its signal: the
   await next.finished();
   expect(next.text()).toBe('You said: hello');
 });
+
+test.each(['terminate', 'cancel'] as const)(
+  'a delegate that an operator ends (%s) between the commit of an answer and its signal leaves the answer unused',
+  async (end) => {
+    const text = `call agent__assistant ${JSON.stringify({ task: callOf(['ask']) })}`;
+    const { stream, conversation, ...turn } = await setup.begin([one], { agentId: 'lead', text });
+    const { elicitationId } = await turn.question(0);
+    const [delegate = ''] = await untilDelegatesWait(setup, { conversation, stream }, 'assistant', 1);
+    isOutboxHeld = true;
+    expect(await turn.answer(0, city())).toMatchObject({ status: 200, body: { status: 'accept' } });
+    await setup.temporal.client.workflow.getHandle(delegate)[end]();
+    await stream.finished();
+    const { elicitations, turns } = setup.service.storage;
+    expect(await elicitations.get(elicitationId)).toMatchObject({ status: 'accept', isUnused: true });
+    const ref = { tenant, conversation, turnId: stream.turnId };
+    expect(await turns.get(ref)).toMatchObject({ status: 'completed' });
+    expect(setup.server.calls).toHaveLength(1);
+  },
+);
 
 test('one whose workflow is deleted, which no list tells of, is found by itself', async () => {
   const { stream, conversation, ...turn } = await setup.begin([one]);

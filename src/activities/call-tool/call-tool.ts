@@ -91,6 +91,7 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
       const text = isUnknown ? unknownOutcomeForModel(title) : refusalForModel('failed', title);
       await finishToolCall(parts, turn, call, text, {
         outcome: isUnknown ? 'unknown' : 'failed',
+        isStopped: true,
         ...(server && { at: { server: server.name, tool: call.toolName } }),
       });
       const last = kept.at(-1);

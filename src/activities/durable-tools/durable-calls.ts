@@ -66,6 +66,7 @@ export function createDurableCallActivities(parts: ApprovalParts) {
             : lostToolForModel;
       await finishToolCall(parts, turn, call, textFor(toolName), {
         outcome: state === 'requested' ? 'failed' : 'unknown',
+        isStopped: true,
       });
     },
 
@@ -75,14 +76,17 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       const { state, toolName } = call;
       switch (state) {
         case 'requested':
-          await finishToolCall(parts, turn, call, unrunToolForModel(toolName));
+          await finishToolCall(parts, turn, call, unrunToolForModel(toolName), { isStopped: true });
           await endUnbegun(getClient(), workflowOf(toolCallId));
           return true;
         case 'finished':
           return false;
         default: {
           if (!(await endIfStuck(getClient(), workflowOf(toolCallId)))) return false;
-          await finishToolCall(parts, turn, call, stuckToolForModel(toolName), { outcome: 'unknown' });
+          await finishToolCall(parts, turn, call, stuckToolForModel(toolName), {
+            outcome: 'unknown',
+            isStopped: true,
+          });
           logger.error(
             { ...aboutTurn(turn), toolCallId, toolName },
             'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',

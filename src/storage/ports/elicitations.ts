@@ -33,7 +33,7 @@ export interface ElicitationRow extends TurnRef {
   deadline: number;
   settledAt: number | null;
   because: ClosedBecause | null;
-  /** Its turn ended before the accepted answer was acted on. */
+  /** It was accepted, and its turn or its call ended before the answer was acted on. */
   isUnused: boolean;
   /** W3C's `traceparent` of its turn; absent: it is not traced. */
   traceParent?: string;

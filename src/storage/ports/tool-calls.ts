@@ -91,14 +91,14 @@ export interface ToolCalls {
    * wins. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
    * for are settled as withdrawn, in the same transaction.
    *
-   * `isStopped`: the call is a tool's in TypeScript that was cancelled. Accepted answers that it has not acted on are marked
-   * as unused.
+   * `stoppedWith`: the call is ended before it has come to a result, as are these other calls, which have not started. Accepted
+   * answers that it has not acted on are marked as unused, unless yet another call has waited for them, too.
    */
   finish(
     turn: TurnRef,
     toolCallId: string,
     /** `notice`: to be said before the event. */
-    result: CallResult & { notice?: NewEvent; isStopped?: boolean },
+    result: CallResult & { notice?: NewEvent; stoppedWith?: string[] },
     by?: CallAttempt,
   ): Promise<boolean>;
   /** The calls of a turn that have rounds, also of a turn that has ended. */

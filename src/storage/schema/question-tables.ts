@@ -29,7 +29,7 @@ export interface QuestionTables {
     deadline: number;
     settled_at: number | null;
     because: ClosedBecause | null;
-    /** 1: its turn ended before the accepted answer was acted on. */
+    /** 1: its turn or its call ended before the accepted answer was acted on. */
     is_unused: number;
     /** What is polled while it is open. */
     look: string | null;

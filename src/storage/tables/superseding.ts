@@ -1,6 +1,6 @@
 /**
- * Whether a live turn only waits for people, so that a new message may take its place, and which accepted answers an end
- * leaves unused. Both are decided of what was read while the turn, its pending questions and its unfinished calls are locked.
+ * Whether a live turn only waits for people, so that a new message may take its place, and which accepted answers the end of a
+ * turn or call leaves unused. Both are decided of what was read while the turn, its pending questions and its unfinished calls are locked.
  */
 import type { Selectable, Transaction } from 'kysely';
 import type { ElicitationRequest, Status } from '../../elicitation/elicitation.ts';
@@ -49,23 +49,36 @@ export function onlyWaits({ calls, isEffectUnderWay }: OpenWork): boolean {
   );
 }
 
-/** Accepted, and the call had not gone on with it: its request was not sent, nor has its tool done anything since. */
-export function unusedAnswers({ calls }: OpenWork): string[] {
-  return calls.flatMap((call) =>
-    acceptedLast(call)
-      .filter(({ isOfTool }) => isOfTool || call.state !== 'started')
-      .map(({ id }) => id),
-  );
-}
-
-/** Of a call whose tool in TypeScript was stopped. */
-export async function unusedByTool(
+/**
+ * The answers that these calls were to act on, and never will, because they end now. `alsoEnding`: calls that end with them,
+ * without having acted on any. An answer that yet another call has waited for may still be used, or has been.
+ */
+export async function unusedAnswers(
   write: Transaction<Tables>,
   turnId: string,
-  toolCallId: string,
+  ending: AskingCall[],
+  alsoEnding: string[] = [],
 ): Promise<string[]> {
-  const call = { tool_call_id: toolCallId, state: 'started', delegation: null, has_asked: 1 } as const;
-  return unusedAnswers(await readOpenWork(write, turnId, [call]));
+  const { calls } = await readOpenWork(write, turnId, ending);
+  const left = Map.groupBy(
+    calls.flatMap((call) => notActedOn(call).map(({ id }) => ({ id, toolCallId: call.toolCallId }))),
+    ({ id }) => id,
+  );
+  if (left.size === 0) return [];
+  const waiters = await write
+    .selectFrom('question_waiters')
+    .select(['elicitation_id as id', 'tool_call_id as toolCallId'])
+    .where('elicitation_id', 'in', [...left.keys()])
+    .execute();
+  const mayUse = ({ id, toolCallId }: (typeof waiters)[number]) =>
+    !alsoEnding.includes(toolCallId) && left.get(id)?.every((one) => one.toolCallId !== toolCallId);
+  const usable = new Set(waiters.filter(mayUse).map(({ id }) => id));
+  return [...left.keys()].filter((id) => !usable.has(id));
+}
+
+/** Accepted, and the call has not gone on with it: its request was not sent, nor has its tool done anything since. */
+function notActedOn(call: OpenCall): CallQuestion[] {
+  return acceptedLast(call).filter(({ isOfTool }) => isOfTool || call.state !== 'started');
 }
 
 export async function markUnused(write: Transaction<Tables>, ids: string[]): Promise<void> {
@@ -84,7 +97,7 @@ export type LockedCall = Pick<
   'tool_call_id' | 'tool_name' | 'input' | 'state' | 'delegation' | 'created_at' | 'has_asked'
 >;
 
-type AskingCall = Pick<LockedCall, 'tool_call_id' | 'state' | 'delegation' | 'has_asked'>;
+export type AskingCall = Pick<LockedCall, 'tool_call_id' | 'state' | 'delegation' | 'has_asked'>;
 
 function askedBy(write: Transaction<Tables>, turnId: string, calls: AskingCall[]) {
   const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);

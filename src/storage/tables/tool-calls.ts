@@ -8,6 +8,7 @@ import { fromColumn } from './delegation.ts';
 import type { ToolCallRow, ToolCalls } from '../ports/tool-calls.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
+import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import { WriteRefused } from '../write-refused.ts';
 import {
@@ -19,7 +20,8 @@ import {
   writeSettled,
 } from './settling.ts';
 import type { Settled } from './settling.ts';
-import { markUnused, unusedByTool } from './superseding.ts';
+import { markUnused, unusedAnswers } from './superseding.ts';
+import type { AskingCall } from './superseding.ts';
 
 type State = ToolCallRow['state'];
 
@@ -273,7 +275,7 @@ async function finish(
   write: Transaction<Tables>,
   toLock: string[],
   needs: (ids: string[]) => void,
-  [turn, toolCallId, { message, event, notice, isStopped = false }, by]: Parameters<ToolCalls['finish']>,
+  [turn, toolCallId, { message, event, notice, stoppedWith }, by]: Parameters<ToolCalls['finish']>,
   at: number,
 ): Promise<Settled | null> {
   const { tenant, conversation, turnId } = turn;
@@ -288,7 +290,8 @@ async function finish(
     return null;
   }
   if (row.has_asked === 1) {
-    const unused = isStopped ? await unusedByTool(write, turnId, toolCallId) : [];
+    const unused = before ? await unusedAnswers(write, turnId, [before], stoppedWith) : [];
+  const before = stoppedWith && (await lockCall(write, { turnId, toolCallId }));
     needs([...(await waitedForBy(write, turnId, { toolCallId })), ...unused]);
     await markUnused(write, unused);
   }
@@ -312,3 +315,17 @@ export function toToolCall(row: {
   const { tool_call_id: toolCallId, tool_name: toolName, input, state, created_at: createdAt } = row;
   return { toolCallId, toolName, input: fromJson(input), state, createdAt };
 }
+/** Its state cannot change until the transaction ends. */
+function lockCall(
+  write: Transaction<Tables>,
+  { turnId, toolCallId }: CallId,
+): Promise<AskingCall | undefined> {
+  return write
+    .selectFrom('tool_calls')
+    .select(['tool_call_id', 'state', 'delegation', 'has_asked'])
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .$if(needsLocks(write), (call) => call.forNoKeyUpdate())
+    .executeTakeFirst();
+}
+

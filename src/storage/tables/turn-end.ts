@@ -17,7 +17,7 @@ import type { Tables } from '../schema.ts';
 import { addTurnMark } from './outbox.ts';
 import { advanced, lockLeftOpen, lockPendingOf, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
-import { markUnused, readOpenWork, unusedAnswers } from './superseding.ts';
+import { markUnused, unusedAnswers } from './superseding.ts';
 import type { LockedCall } from './superseding.ts';
 import { toToolCall } from './tool-calls.ts';
 import { usageOf } from './turn-rows.ts';
@@ -120,7 +120,7 @@ async function writeEnd(
   const pending = await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
   if (calls.some((call) => call.has_asked === 1))
-    await markUnused(write, unusedAnswers(await readOpenWork(write, turnId, calls)));
+    await markUnused(write, await unusedAnswers(write, turnId, calls));
   const { questions } = await abandon(write, pending, now);
   const marks = calls.length > 0 ? await leaveRounds(write, turn, keepsCalls, now) : [];
   const last = (lane: TurnRef, additions: Additions) =>

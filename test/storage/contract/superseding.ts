@@ -334,6 +334,77 @@ export function supersedingContract(subject: () => Subject): void {
     });
   });
 
+  const stop = ({ toolCalls }: Storage, turn: Live, toolCallId: string, others: string[] = []) =>
+    toolCalls.finish(turn, toolCallId, {
+      message: { id: `${turn.turnId}/${toolCallId}`, role: 'tool', content: [] },
+      event: { key: `result/${toolCallId}`, event: { type: 'start-step', step: 1 } },
+      stoppedWith: others,
+    });
+
+  describe('an accepted answer to a call that is ended from outside, while its turn goes on', () => {
+    test('is marked as unused, unless the call had gone on with it', async () => {
+      const { storage } = subject();
+      const stopped = async (work: (turn: Live) => Promise<unknown>) => {
+        const turn = await begunTurn(storage);
+        await keptStep(storage, turn, { calls: calls('c1') });
+        const row = asks(turn, 'c1');
+        await open(storage, row);
+        await answer(storage, row);
+        await nextMillisecond(storage);
+        await work(turn);
+        await stop(storage, turn, 'c1');
+        return storage.elicitations.get(row.id);
+      };
+      expect(await stopped(() => Promise.resolve())).toMatchObject({ status: 'accept', isUnused: true });
+      const used = { status: 'accept', isUnused: false };
+      expect(await stopped((turn) => storage.toolCalls.start(turn, 'c1', firstAttempt))).toMatchObject(used);
+      expect(await stopped((turn) => open(storage, asks(turn, 'c1')))).toMatchObject(used);
+    });
+
+    test('that other calls wait for, too, is unused when all of them are ended without it', async () => {
+      const { storage } = subject();
+      const shared = async (work: (turn: Live) => Promise<unknown>) => {
+        const turn = await begunTurn(storage);
+        await keptStep(storage, turn, { calls: calls('c1', 'c2') });
+        const row = asks(turn, 'c1');
+        await open(storage, row);
+        await open(storage, { ...row, waiter: { toolCallId: 'c2', workflowId: workflowOf(turn, 'c2') } });
+        await answer(storage, row);
+        await nextMillisecond(storage);
+        await work(turn);
+        return storage.elicitations.get(row.id);
+      };
+      expect(await shared((turn) => stop(storage, turn, 'c1'))).toMatchObject({ isUnused: false });
+      expect(
+        await shared(async (turn) => {
+          await storage.toolCalls.start(turn, 'c1', firstAttempt);
+          for (const id of ['c1', 'c2']) await stop(storage, turn, id, ['c2']);
+        }),
+      ).toMatchObject({ isUnused: false });
+      expect(
+        await shared(async (turn) => {
+          await storage.toolCalls.start(turn, 'c1', firstAttempt);
+          await storage.turns.end(turn, 'cancelled');
+        }),
+      ).toMatchObject({ isUnused: false });
+      expect(
+        await shared(async (turn) => {
+          for (const id of ['c1', 'c2']) await stop(storage, turn, id, ['c1', 'c2']);
+        }),
+      ).toMatchObject({ isUnused: true });
+      expect(
+        await shared(async (turn) => {
+          await storage.toolCalls.start(turn, 'c1', firstAttempt);
+          await storage.toolCalls.finish(turn, 'c1', {
+            message: { id: `${turn.turnId}/c1`, role: 'tool', content: [] },
+            event: { key: 'result/c1', event: { type: 'start-step', step: 1 } },
+          });
+          await storage.turns.end(turn, 'cancelled');
+        }),
+      ).toMatchObject({ isUnused: false });
+    });
+  });
+
   describe('an accepted answer to a tool that is stopped', () => {
     const stopped = async (work: (storage: Storage, turn: Live) => Promise<unknown>) => {
       const { storage } = subject();
@@ -346,11 +417,7 @@ export function supersedingContract(subject: () => Subject): void {
       await answer(storage, row);
       await nextMillisecond(storage);
       await work(storage, turn);
-      const result = {
-        message: { id: `${turn.turnId}/c1`, role: 'tool' as const, content: [] },
-        event: { key: 'result/c1', event: { type: 'start-step' as const, step: 1 } },
-      };
-      await storage.toolCalls.finish(turn, 'c1', { ...result, isStopped: true });
+      await stop(storage, turn, 'c1');
       return storage.elicitations.get(row.id);
     };
 
