@@ -49,7 +49,7 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
 }
 
 /** The attempts of local activities have no limit of their own, because they wait for the database. */
-function isLastAttempt({ isLocal, attempt, retryPolicy }: Info): boolean {
+export function isLastAttempt({ isLocal, attempt, retryPolicy }: Info): boolean {
   const limit = isLocal ? maxLocalAttempts : retryPolicy?.maximumAttempts;
   return limit !== undefined && limit > 0 && attempt >= limit;
 }

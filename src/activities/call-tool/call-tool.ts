@@ -45,7 +45,7 @@ import { whileAlive } from './hold-call.ts';
 import { listServerTools } from './list-server-tools.ts';
 import { resolveCredential } from './resolve-credential.ts';
 import type { ResolvedCredential } from './resolve-credential.ts';
-import { mayRetryLater, retryLater } from './retry-later.ts';
+import { retryLater } from './retry-later.ts';
 import { askRound } from './server-rounds.ts';
 
 export interface FailedCall {
@@ -260,8 +260,11 @@ async function tryLater(
   const { input, server } = attempt;
   const about = { ...aboutTurn(input.turn), server: server.name, reason };
   parts.logger.warn(about, 'credential store cannot answer');
-  if (retryAfterMs !== undefined && mayRetryLater())
-    throw retryLater(message, 'CredentialStoreAway', retryAfterMs);
+  if (retryAfterMs !== undefined) {
+    const retry = { message, type: 'CredentialStoreAway', atLeastMs: retryAfterMs } as const;
+    const later = await retryLater(parts, attempt, retry);
+    if (later) return later;
+  }
   const remedy = isOperators
     ? 'Tell the user that the operator of this service has to correct this. Connecting again does not help.'
     : 'Tell the user to try again later.';

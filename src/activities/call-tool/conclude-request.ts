@@ -2,7 +2,6 @@
  * What follows from the outcome of one request of a tool call: the attempt ends, or another request goes out. The line
  * between "did not run" and "unknown" is drawn by the outcome itself; what has been sent before counts here.
  */
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Credential } from '../../credentials/store.ts';
 import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
 import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
@@ -17,7 +16,7 @@ import { keepTrying } from '../tool-results.ts';
 import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
 import { failCall, finishCall } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
-import { mayRetryLater, retryLater } from './retry-later.ts';
+import { retryLater } from './retry-later.ts';
 import type { Round } from './rounds.ts';
 import { keepRound } from './server-rounds.ts';
 
@@ -51,8 +50,8 @@ export interface NextRequest {
 type Sent = CallRequest & SentRequest;
 type Of<Kind extends CallOutcome['kind']> = Extract<CallOutcome, { kind: Kind }>;
 
-/** How often a call that may be repeated is made before its outcome is left unknown. */
-const maxAttempts = 3;
+/** How often a call is repeated that may be, before its outcome is left unknown. */
+const mostRepeats = 2;
 /** For the result of a call. Another attempt would not know it. */
 const longestOutageMs = 10 * 60_000;
 
@@ -168,8 +167,12 @@ async function concludeUnreachable(
   if (isFirst && isTurnEnding()) return stopped();
   const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
   // Nothing was sent yet, and a person has answered: a server that is only being restarted is waited for.
-  if (hasAsked && mayRetryLater())
-    throw retryLater(`${server.title} could not be reached; the answers are sent later.`, 'ServerNotReached');
+  const retry = {
+    message: `${server.title} could not be reached; the answers are sent later.`,
+    type: 'ServerNotReached',
+  } as const;
+  const later = hasAsked ? await retryLater(parts, attempt, retry) : null;
+  if (later) return later;
   if (!isFirst) return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title, message));
   const isNew = answered === undefined || answered.resume.kind === 'again';
   return failCall(
@@ -191,12 +194,14 @@ async function concludeUnknown(
   const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
   // Another worker goes on. It is none of the attempts that the call has, so that any number of deploys may come.
   if ((goesOn || isRepeatable) && isWorkerShuttingDown() && !isTurnEnding()) return { kind: 'later' };
-  // A lost connection, a restart on either side: what may be repeated is, by the activity's retry.
-  if (isRepeatable && activityInfo().attempt < maxAttempts && !isTurnEnding())
-    throw ApplicationFailure.retryable(
-      `${server.title} did not answer; the call may be repeated.`,
-      'ToolOutcomeUnknown',
-    );
+  // A lost connection, a restart on either side: what may be repeated is.
+  const retry = {
+    message: `${server.title} did not answer; the call may be repeated.`,
+    type: 'ToolOutcomeUnknown',
+    most: mostRepeats,
+  } as const;
+  const later = isRepeatable ? await retryLater(parts, attempt, retry) : null;
+  if (later) return later;
   const text = unknownOutcomeForModel(server.title, message);
   return failCall(parts, attempt, 'unknown', text, { remark: await remarkOn(parts, attempt, request) });
 }

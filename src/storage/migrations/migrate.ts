@@ -53,6 +53,7 @@ import { indexForOperators } from './047-operators.ts';
 import { addLearnedErasAndCallKeys } from './048-eras-and-call-keys.ts';
 import { addLeftOut } from './049-left-out.ts';
 import { addServicesAndSessions } from './050-services-and-sessions.ts';
+import { addFailuresOfCalls } from './051-failed-requests.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
@@ -137,4 +138,5 @@ const migrations: Record<string, Migration> = {
   '048-eras-and-call-keys': { up: addLearnedErasAndCallKeys },
   '049-left-out': { up: addLeftOut },
   '050-services-and-sessions': { up: addServicesAndSessions },
+  '051-failed-requests': { up: addFailuresOfCalls },
 };

@@ -101,6 +101,8 @@ export interface TurnTables {
     held_until: number | null;
     /** 1: it has asked a question, or shared one. */
     has_asked: number;
+    /** How often it has failed since it was asked for, or its server last asked something. */
+    failures: number;
     /** The code that an unfinished call is to run with, where no open workflow shows that. */
     code: string | null;
     created_at: number;

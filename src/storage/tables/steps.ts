@@ -113,6 +113,7 @@ async function keepStep(
     state: 'requested' as const,
     attempt: 0,
     has_asked: 0,
+    failures: 0,
     code,
     delegation: columnOf(turn),
     created_at: at,

@@ -150,6 +150,17 @@ export function createToolCalls(database: Database): ToolCalls {
         .executeTakeFirst();
       if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
     },
+    async countFailure(turn, toolCallId, by) {
+      const row = await query
+        .updateTable('tool_calls')
+        .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
+        .where(openTo({ ...turn, toolCallId }, numberOf(by)))
+        .where('state', '!=', 'finished')
+        .returning('failures')
+        .executeTakeFirst();
+      if (!row) await stateUnlessRefused(query, turn, toolCallId, by);
+      return row?.failures ?? Infinity;
+    },
     keepRound: (...given) => query.transaction().execute((write) => keepRound(write, given, now())),
     async noteProgress(...given) {
       const [turn] = given;
@@ -237,7 +248,7 @@ async function keepRound(
 ): Promise<boolean> {
   const call = await write
     .updateTable('tool_calls')
-    .set({ state })
+    .set({ state, failures: 0 })
     .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
     .where('state', '=', 'started')
     .executeTakeFirst();
@@ -280,6 +291,7 @@ async function finish(
 ): Promise<Settled | null> {
   const { tenant, conversation, turnId } = turn;
   const questions = await lockQuestions(write, toLock);
+  const before = stoppedWith && (await lockCall(write, { turnId, toolCallId }));
   const {
     rows: [row],
   } = by
@@ -291,7 +303,6 @@ async function finish(
   }
   if (row.has_asked === 1) {
     const unused = before ? await unusedAnswers(write, turnId, [before], stoppedWith) : [];
-  const before = stoppedWith && (await lockCall(write, { turnId, toolCallId }));
     needs([...(await waitedForBy(write, turnId, { toolCallId })), ...unused]);
     await markUnused(write, unused);
   }
@@ -305,16 +316,6 @@ async function finish(
   return settled;
 }
 
-export function toToolCall(row: {
-  tool_call_id: string;
-  tool_name: string;
-  input: string;
-  state: ToolCallRow['state'];
-  created_at: number;
-}): ToolCallRow {
-  const { tool_call_id: toolCallId, tool_name: toolName, input, state, created_at: createdAt } = row;
-  return { toolCallId, toolName, input: fromJson(input), state, createdAt };
-}
 /** Its state cannot change until the transaction ends. */
 function lockCall(
   write: Transaction<Tables>,
@@ -329,3 +330,13 @@ function lockCall(
     .executeTakeFirst();
 }
 
+export function toToolCall(row: {
+  tool_call_id: string;
+  tool_name: string;
+  input: string;
+  state: ToolCallRow['state'];
+  created_at: number;
+}): ToolCallRow {
+  const { tool_call_id: toolCallId, tool_name: toolName, input, state, created_at: createdAt } = row;
+  return { toolCallId, toolName, input: fromJson(input), state, createdAt };
+}

@@ -20,6 +20,7 @@ import { createModels } from '../../../src/models/provider.ts';
 import { openDependencies } from '../../../src/processes/dependencies.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
+import { DatabaseUnavailable } from '../../../src/storage/transient-errors.ts';
 import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
 import type { Move } from '../../servers/playing-server.ts';
 import { answer } from '../../servers/raw-mcp-server.ts';
@@ -33,9 +34,12 @@ async function openCall(...moves: Move[]) {
 }
 
 /** `tools`: the only ones that the agent may use. */
-async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
+async function openCallOf(
+  { tools, isReadOnly = false }: { tools?: string[]; isReadOnly?: boolean },
+  ...moves: Move[]
+) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
-  const server = await startPlayingServer();
+  const server = await startPlayingServer({ annotations: { readOnlyHint: isReadOnly } });
   server.play(...moves);
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
@@ -60,6 +64,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
   const limits = { elicitationTimeoutMs: 600_000 };
   const turn = { tenant, conversation, turnId, agent: 'assistant', user: 'alice', capabilities, limits };
   await keptStep(storage, turn, { calls: [{ toolCallId, toolName: 'asking__ask', input: { a: 1 } }] });
+  if (isReadOnly) await catalogue.toolsFor(turn, [...config.servers.values()]);
 
   function activities(changed: Partial<Storage> = {}) {
     return createActivities({
@@ -81,7 +86,7 @@ async function openCallOf({ tools }: { tools?: string[] }, ...moves: Move[]) {
     const { callTool } = activities(changed);
     const client = new Client({ connection: Connection.lazy() });
     const environment = new MockActivityEnvironment(
-      { attempt: count, startToCloseTimeoutMs: 60 * 60_000 },
+      { attempt: count, startToCloseTimeoutMs: 60 * 60_000, retryPolicy: { maximumAttempts: 5 } },
       { client, logger: new DefaultLogger('ERROR') },
     );
     const input = { turn, toolCallId, server: 'asking', tool: 'ask', execution, ...more };
@@ -172,6 +177,48 @@ test('answers whose server is away are kept for a later attempt; those that may 
   expect(await attempt(1, 2)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('unknown whether the action took place');
   expect(server.calls).toHaveLength(2);
+});
+
+describe('attempts that were used up while the database was away', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const away = async ({ storage, attempt }: Awaited<ReturnType<typeof openCall>>, execution: number) => {
+    const get = () => Promise.reject(new DatabaseUnavailable(refused));
+    const toolCalls = { ...storage.toolCalls, get, take: get };
+    for (const count of [1, 2, 3])
+      await expect(attempt(execution, count, { toolCalls })).rejects.toThrow('ECONNREFUSED');
+  };
+
+  test('leave a call that may be repeated its three requests', async () => {
+    const open = await openCallOf({ isReadOnly: true }, dies, dies, done('listed'));
+    await away(open, 0);
+    await expect(open.attempt(0, 4)).rejects.toThrow('the call may be repeated');
+    // The activity has no attempt left: the workflow executes another one.
+    expect(await open.attempt(0, 5)).toEqual({ kind: 'later' });
+    expect(await open.attempt(1)).toEqual({ kind: 'finished' });
+    expect(open.server.calls).toHaveLength(3);
+    expect(await open.told()).toContain('listed');
+  });
+
+  test('do not give it more than three requests', async () => {
+    const { attempt, server, told } = await openCallOf({ isReadOnly: true }, dies, dies, dies, done());
+    for (const execution of [0, 1])
+      await expect(attempt(execution)).rejects.toThrow('the call may be repeated');
+    expect(await attempt(2)).toEqual({ kind: 'finished' });
+    expect(server.calls).toHaveLength(3);
+    expect(await told()).toContain('unknown whether the action took place');
+  });
+
+  test('do not lose an answer whose server is away, too', async () => {
+    const open = await openCall(one, done('booked'));
+    await open.decline(await open.attempt(0));
+    await away(open, 1);
+    await open.server.leave();
+    await expect(open.attempt(1, 4)).rejects.toThrow('the answers are sent later');
+    expect(await open.attempt(1, 5)).toEqual({ kind: 'later' });
+    await open.server.comeBack();
+    expect(await open.attempt(2)).toEqual({ kind: 'finished' });
+    expect(await open.told()).toContain('booked');
+  });
 });
 
 test('a call whose server wants to be asked later says so without a question, and goes on with its state', async () => {

@@ -46,6 +46,20 @@ export function toolCallsContract(subject: () => Subject): void {
       expect(await storage.toolCalls.start(turn, 'c1', firstAttempt)).toBe(true);
     });
 
+    test('failures of a call are counted over its attempts, until its server asks something', async () => {
+      const { storage, other } = subject();
+      const turn = await begunTurn(storage);
+      await keptStep(storage, turn, { calls });
+      const by = (attempt: number) => ({ execution: 0, attempt });
+      expect(await storage.toolCalls.countFailure(turn, 'c1', by(1))).toBe(1);
+      expect(await other.toolCalls.countFailure(turn, 'c1', by(2))).toBe(2);
+      await storage.toolCalls.start(turn, 'c1', by(3));
+      await storage.toolCalls.keepRound(turn, 'c1', { round: 1, sealed: 's' }, 'paused', by(3));
+      expect(await storage.toolCalls.countFailure(turn, 'c1', by(3))).toBe(1);
+      await storage.toolCalls.finish(turn, 'c1', result('c1'), by(3));
+      expect(await storage.toolCalls.countFailure(turn, 'c1', by(3))).toBe(Infinity);
+    });
+
     test('code is in use until the calls that are to run with it are finished, by their result or with their turn', async () => {
       const { storage, other } = subject();
       const [turn, ended] = [await begunTurn(storage), await begunTurn(storage)];
