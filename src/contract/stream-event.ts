@@ -32,6 +32,7 @@ const toolOutcomes = [
   'refused',
   'unreachable',
   'unknown',
+  'stopped',
   'failed',
 ] as const;
 const step = { step: z.int().min(0) };

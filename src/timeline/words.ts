@@ -2,6 +2,7 @@
 import { askerTitle } from '../elicitation/asker.ts';
 import type { ElicitationRequest } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
+import type { ToolOutcome } from '../turn/event.ts';
 import { toolInWords } from '../turn/operations.ts';
 import type { TimelineItem, TimelineQuestion } from './timeline.ts';
 
@@ -163,7 +164,7 @@ function endWord({ state, outcome }: EndedCall): string | null {
 }
 
 function toneOf({ state, outcome }: EndedCall): Line['tone'] {
-  if (state === 'failed') return outcome === 'decline' || outcome === 'cancel' ? 'plain' : 'bad';
+  if (state === 'failed') return outcome !== undefined && peopleEnd.has(outcome) ? 'plain' : 'bad';
   return state === 'done' ? 'good' : 'plain';
 }
 
@@ -173,6 +174,9 @@ function durationOf({ at, endedAt }: TimelineItem, now: number | undefined): str
 }
 
 /** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. */
+/** Outcomes of calls that a person has ended. */
+const peopleEnd: ReadonlySet<ToolOutcome> = new Set(['decline', 'cancel', 'stopped']);
+
 export function inTime(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

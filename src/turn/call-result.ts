@@ -48,8 +48,9 @@ export function unfinishedCallResult(turn: TurnRef, status: TurnEndStatus) {
 }
 
 function unfinishedOutcome({ state }: UnfinishedCall, status: TurnEndStatus): ToolOutcome {
-  if (state === 'started') return 'unknown';
-  return status === 'failed' ? 'failed' : 'cancel';
+  if (status === 'failed') return state === 'started' ? 'unknown' : 'failed';
+  // A turn that is superseded only waits for people, also in calls that have begun.
+  return state === 'started' && status !== 'superseded' ? 'stopped' : 'cancel';
 }
 
 export function toolMessageId(turn: TurnRef, toolCallId: string): string {

@@ -85,6 +85,8 @@ export type ToolOutcome =
   | 'unreachable'
   /** The request was sent, and what became of it is not known. */
   | 'unknown'
+  /** The same, because the turn or its agent was cancelled meanwhile. */
+  | 'stopped'
   | 'failed';
 
 /** One line of the log. `seq` grows over the whole conversation, starting at 1. */

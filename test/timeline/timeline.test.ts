@@ -135,7 +135,7 @@ test('a delegate’s work is told as its own, and what was left open ends with t
   ]);
 });
 
-test.each(['expired', 'cancel', 'decline', 'tool_error', 'unknown'] as const)(
+test.each(['expired', 'cancel', 'decline', 'tool_error', 'unknown', 'stopped'] as const)(
   'a call that ended with %s says so, in the word of the log',
   (outcome) => {
     const failed = { type: 'tool-output-error', ...call, errorText: 'secret', outcome } as const;

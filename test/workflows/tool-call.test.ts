@@ -100,5 +100,9 @@ test('cancelling the turn aborts the call under way and says that its outcome is
   const chunks = await stream.finished();
   held.release();
   expect(chunks.map(({ type }) => type)).toContain('abort');
-  expect(errorsIn(chunks)[0]).toMatch(/unknown|ended before/);
+  expect(errorsIn(chunks)[0]).toContain('unknown');
+  const entries = await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+  expect(entries.map(({ event }) => event)).toContainEqual(
+    expect.objectContaining({ type: 'tool-output-error', outcome: 'stopped' }),
+  );
 });

@@ -20,7 +20,7 @@ import { createQuestionsDuringCall } from './ask-during-call.ts';
 import { failCall, recordEffect } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
 import { createCallNotifications } from './call-notifications.ts';
-import { concludeRequest } from './conclude-request.ts';
+import { concludeRequest, lostOutcome } from './conclude-request.ts';
 import type { CallRequest, NextRequest, SentRequest } from './conclude-request.ts';
 import { toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
@@ -106,7 +106,7 @@ async function makeRequest(
   const startedAt = performance.now();
   const sent = await sendRequest(parts, attempt, request, isFirst);
   const failure = failureOf(sent.outcome);
-  if (failure !== undefined && isFinal(sent.outcome)) failCurrentCall(failure);
+  if (failure !== undefined && failure !== 'stopped' && isFinal(sent.outcome)) failCurrentCall(failure);
   // Otherwise most of the time was a person's.
   if (!sent.hasAsked)
     toolExecuted(
@@ -120,6 +120,7 @@ async function makeRequest(
 
 function failureOf(outcome: CallOutcome): string | undefined {
   if (outcome.kind === 'asks') return undefined;
+  if (outcome.kind === 'unknown') return lostOutcome();
   if (outcome.kind !== 'result') return outcome.kind;
   return outcome.result.isError === true ? toolError : undefined;
 }

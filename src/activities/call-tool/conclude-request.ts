@@ -173,7 +173,7 @@ async function concludeUnreachable(
   } as const;
   const later = hasAsked ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
-  if (!isFirst) return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title, message));
+  if (!isFirst) return failCall(parts, attempt, lostOutcome(), unknownOutcomeForModel(server.title, message));
   const isNew = answered === undefined || answered.resume.kind === 'again';
   return failCall(
     parts,
@@ -203,7 +203,12 @@ async function concludeUnknown(
   const later = isRepeatable ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
   const text = unknownOutcomeForModel(server.title, message);
-  return failCall(parts, attempt, 'unknown', text, { remark: await remarkOn(parts, attempt, request) });
+  return failCall(parts, attempt, lostOutcome(), text, { remark: await remarkOn(parts, attempt, request) });
+}
+
+/** Of a request whose answer is missing. */
+export function lostOutcome(): 'stopped' | 'unknown' {
+  return isTurnEnding() ? 'stopped' : 'unknown';
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { traceFinishedTool } from '../../telemetry/traces/agent-spans.ts';
 import type { ToolRequest } from '../../turn/ask.ts';
 import type { GivenApproval } from '../../turn/tool-call.ts';
-import type { ToolResult } from '../../turn/tool-result.ts';
+import type { ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
 import { isAsApproved } from '../approval.ts';
 import type { ApprovalParts } from '../approval.ts';
 import { createToolQuestionActivities } from '../questions/tool-question.ts';
@@ -64,7 +64,7 @@ export function createDurableToolActivities(parts: Dependencies) {
       const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
       const marked = remark === null ? written : { ...written, remark };
       await finishToolCall(parts, turn, call, marked, {
-        outcome: isStopped ? 'cancel' : 'tool_error',
+        outcome: isStopped ? stoppedOutcome(result) : 'tool_error',
         isStopped,
       });
       const isFailed =
@@ -75,8 +75,14 @@ export function createDurableToolActivities(parts: Dependencies) {
   };
 }
 
-function stoppedResult({ wasWaiting }: Extract<DurableToolResult, { kind: 'stopped' }>): ToolResult {
+type StoppedTool = Extract<DurableToolResult, { kind: 'stopped' }>;
+
+function stoppedResult({ wasWaiting }: StoppedTool): ToolResult {
   return { kind: 'error', text: unfinishedForModel('cancelled', wasWaiting ? 'paused' : 'started') };
+}
+
+function stoppedOutcome({ wasWaiting }: StoppedTool): ToolOutcome {
+  return wasWaiting ? 'cancel' : 'stopped';
 }
 
 export type DurableToolActivities = ReturnType<typeof createDurableToolActivities>;

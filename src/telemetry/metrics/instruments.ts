@@ -172,6 +172,7 @@ const toolOutcomes: ToolOutcome[] = [
   'not_allowed',
   'unreachable',
   'unknown',
+  'stopped',
   'failed',
 ];
 
