@@ -37,6 +37,10 @@ const states = [
 
 export const TurnSearchSchema = z.object({
   ...search,
+  service: name.optional().meta({
+    description: 'Whose: the service of an API key that calls for no user',
+    examples: ['billing'],
+  }),
   state: z
     .enum(states)
     .optional()
@@ -98,6 +102,12 @@ const SeenTurnSchema = z
     conversationId: z.string(),
     agent: z.string(),
     user: z.string().nullable().meta({ description: 'For whom; null: for a service' }),
+    service: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'For which service; null: for a user, or for a key from before services had names',
+      }),
     state: z.enum(states),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),

@@ -4,6 +4,7 @@ import type { ElicitationRequest } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import { toolInWords } from '../turn/operations.ts';
+import type { TurnOwner } from '../turn/turn.ts';
 import type { TimelineItem, TimelineQuestion } from './timeline.ts';
 
 interface Line {
@@ -56,6 +57,11 @@ export function lineOf(item: TimelineItem, now?: number): Line {
     default:
       return item satisfies never;
   }
+}
+
+/** For whom a turn is. A key from before services had names is of none. */
+export function ownerInWords({ user, service = null }: TurnOwner): string {
+  return user ?? (service === null ? 'a service' : `the service ${service}`);
 }
 
 interface OpenQuestion {
@@ -168,15 +174,15 @@ function toneOf({ state, outcome }: EndedCall): Line['tone'] {
   return state === 'done' ? 'good' : 'plain';
 }
 
+/** Outcomes of calls that a person has ended. */
+const peopleEnd: ReadonlySet<ToolOutcome> = new Set(['decline', 'cancel', 'stopped']);
+
 function durationOf({ at, endedAt }: TimelineItem, now: number | undefined): string | null {
   const end = endedAt ?? now;
   return end === undefined ? null : inTime(end - at);
 }
 
 /** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. */
-/** Outcomes of calls that a person has ended. */
-const peopleEnd: ReadonlySet<ToolOutcome> = new Set(['decline', 'cancel', 'stopped']);
-
 export function inTime(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

@@ -10,6 +10,7 @@ import { loadOrCreateKeys } from '../../src/credentials/sealing/key-file.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { ask, beginTurn } from '../api/api-under-test.ts';
+import { begunTurn } from '../storage/contract/fixtures.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 
 let folder: string;
@@ -20,6 +21,7 @@ beforeAll(async () => {
   await loadOrCreateKeys(folder);
   for (const name of ['one', 'two']) await ask(storage, await beginTurn(storage, name));
   await beginTurn(storage, 'busy');
+  await begunTurn(storage, { tenant: 'demo', turnId: 'turn-of-billing', user: null, service: 'billing' });
 });
 afterAll(async () => {
   await storage.close();
@@ -46,10 +48,12 @@ async function interludeIn(
 const patient = { timeout: 90_000 };
 
 test('turns are listed with what they wait for, and told one by one', patient, async () => {
-  const [{ output }, { output: told }] = await Promise.all([
+  const [{ output }, { output: told }, ofService] = await Promise.all([
     interlude('turns', '--state', 'waiting', '--user', 'alice'),
     interlude('turn', 'turn-of-one'),
+    interlude('turns', '--service', 'billing'),
   ]);
+  expect(ofService.output).toMatch(/^working .* turn-of-billing {2}assistant for the service billing\n$/);
   expect(output.split('\n')).toEqual([
     expect.stringMatching(/^waiting .* turn-of-two {2}assistant for alice$/),
     expect.stringMatching(/Waits for alice to connect Tracker, for .*; 10 min left \(question-of-two\)$/),

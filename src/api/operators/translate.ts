@@ -5,12 +5,13 @@ import type { SeenQuestion as QuestionRow, SeenTurn as TurnRow, TurnStory } from
 import { lineOf } from '../../timeline/words.ts';
 
 export function toSeenTurn(turn: TurnRow): SeenTurn {
-  const { turnId, conversation, agent, user, createdAt, endedAt, waitsFor } = turn;
+  const { turnId, conversation, agent, user, service = null, createdAt, endedAt, waitsFor } = turn;
   return {
     turnId,
     conversationId: conversation,
     agent,
     user,
+    service,
     state: stateOf(turn),
     createdAt: iso(createdAt),
     endedAt: isoOrNull(endedAt),

@@ -10,7 +10,7 @@ import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../
 import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
 import { timelineOfStory } from '../turns/print-story.ts';
-import { askedForIn, inTime, waitInWords } from '../../timeline/words.ts';
+import { askedForIn, inTime, ownerInWords, waitInWords } from '../../timeline/words.ts';
 import { readDuration } from '../../tools/read-duration.ts';
 import type { Duration } from '../../tools/read-duration.ts';
 import { defineCommand, UsageError } from '../command.ts';
@@ -34,14 +34,19 @@ export const turns = defineCommand({
   arguments: [],
   options: {
     ...search,
+    service: {
+      type: 'string',
+      value: '<service>',
+      description: 'of this service only: of its API keys, where they call for no user',
+    },
     state: { type: 'string', value: '<state>', description: turnStates.join(', ') },
   },
   details: 'Newest first. interlude turn <id> tells what happened in one.',
-  run: ({ state, limit, ...given }) =>
+  run: ({ state, service, limit, ...given }) =>
     withOperators(given.tenant, async ({ operators, by, now }) => {
       const { items } = await operators.turns(
         by,
-        { ...searchOf(given, now), state: oneOf('--state', state, turnStates) },
+        { ...searchOf(given, now), service, state: oneOf('--state', state, turnStates) },
         { after: null, limit: numberIn(limit) },
       );
       return items.length === 0 ? 'No turn matches.' : items.map((turn) => turnLines(turn, now)).join('\n');
@@ -183,14 +188,14 @@ function nullIf(code: ServiceError['code']): (error: unknown) => null {
 }
 
 function turnLines(given: SeenTurn, now: number): string {
-  const { agent, user, createdAt, endedAt, turnId, waitsFor } = given;
+  const { agent, createdAt, endedAt, turnId, waitsFor } = given;
   const time = inTime((endedAt ?? now) - createdAt);
   const line = [
     stateOf(given).padEnd(10),
     timeOf(createdAt),
     time.padStart(7),
     turnId,
-    `${agent} for ${user ?? 'a service'}`,
+    `${agent} for ${ownerInWords(given)}`,
   ];
   return [
     line.join('  '),

@@ -1,10 +1,10 @@
 /** What happened in a turn, for a terminal. Pure. */
 import { stateOf } from '../../service/operators.ts';
 import type { TurnStory } from '../../service/operators.ts';
-import { inTime, lineOf, waitInWords } from '../../timeline/words.ts';
+import { inTime, lineOf, ownerInWords, waitInWords } from '../../timeline/words.ts';
 
 export function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: number): string {
-  const { agent, user, turnId, conversation, createdAt, endedAt, buildId, usage } = turn;
+  const { agent, turnId, conversation, createdAt, endedAt, buildId, usage } = turn;
   const took = inTime((endedAt ?? now) - createdAt);
   const waited = waitedMs > 0 ? `, of which ${inTime(waitedMs)} waiting for people` : '';
   const rows: [string, string | null][] = [
@@ -20,7 +20,7 @@ export function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now
   ];
   const [first] = items;
   return [
-    `${agent} for ${user ?? 'a service'}: ${stateOf(turn)}`,
+    `${agent} for ${ownerInWords(turn)}: ${stateOf(turn)}`,
     ...turn.waitsFor.map((question) => `  ${waitInWords(question, now)}\n  interlude cancel ${question.id}`),
     '',
     ...rows.flatMap(([name, text]) => (text === null ? [] : [`  ${name.padEnd(13)} ${text}`])),

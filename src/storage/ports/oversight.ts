@@ -18,6 +18,8 @@ export type TurnState = 'waiting' | 'working' | 'cancelling' | TurnEndStatus;
 
 export interface TurnSearch {
   user?: string | undefined;
+  /** Whose API key has begun it, for no user. */
+  service?: string | undefined;
   agent?: string | undefined;
   /** A server or a delegated agent: turns that called it. */
   server?: string | undefined;

@@ -72,11 +72,12 @@ export function createOversight({ query }: Database): Oversight {
 function searchTurns(
   query: Database['query'],
   tenant: string | null,
-  { user, agent, server, state, since, until }: TurnSearch,
+  { user, service, agent, server, state, since, until }: TurnSearch,
   { after, limit }: SearchPage,
 ) {
   return selectTurns(query, tenant === null ? {} : { tenant })
     .$if(user !== undefined, (turns) => turns.where('turns.user_id', '=', user ?? ''))
+    .$if(service !== undefined, (turns) => turns.where('turns.service', '=', service ?? ''))
     .$if(agent !== undefined, (turns) => turns.where('turns.agent', '=', agent ?? ''))
     .$if(state !== undefined, (turns) => turns.where('turns.status', 'in', statusesOf(state)))
     .$if(state === 'waiting', (turns) => turns.where(hasOpenQuestion))

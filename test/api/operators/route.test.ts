@@ -161,6 +161,16 @@ test('turns are found by what they wait for, page by page', async () => {
   );
 });
 
+test('the turns of a service are found by its name, and say whose they are', async () => {
+  for (const service of ['billing', 'reports', null])
+    await begunTurn(api.storage, { tenant, turnId: `turn-for-${service}`, user: null, service });
+  expect((await get('/turns?service=billing')).json()).toMatchObject({
+    items: [{ turnId: 'turn-for-billing', user: null, service: 'billing' }],
+    next: null,
+  });
+  expect((await get('/turns/turn-for-null')).json()).toMatchObject({ turn: { user: null, service: null } });
+});
+
 test('a turn is told without contents, with where else to look', async () => {
   await askedTurn('told');
   const response = await get('/turns/turn-of-told');

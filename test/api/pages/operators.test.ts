@@ -1,6 +1,6 @@
 /** The operators' pages, as browsers that run no scripts get them: who may see them, and what their forms do. */
 import { expect, test } from 'vitest';
-import { keptStep } from '../../storage/contract/fixtures.ts';
+import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
 import { Browser, hiddenFields, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 
@@ -96,6 +96,20 @@ test('turns are found by what they are, and are told page by page', async () => 
   expect(words(await browser.open(`${setup.publicUrl}/operators?age=over-day`))).toContain(
     'No turn matches.',
   );
+});
+
+test('the turn of a service says whose it is, and is found by that', async () => {
+  const setup = await setUp();
+  for (const service of ['billing', 'reports'])
+    await begunTurn(setup.storage, { tenant: 'demo', turnId: `t-${service}`, user: null, service });
+  const { browser } = await enterAs(setup, 'bob');
+  const found = await browser.open(`${setup.publicUrl}/operators?service=billing`);
+  expect(found.text).toContain('turns/t-billing"');
+  expect(found.text).not.toContain('turns/t-reports"');
+  expect(words(found)).toContain('assistant for the service billing');
+  expect(found.text).toMatch(/name="service" value="billing"/);
+  const told = words(await browser.open(`${setup.publicUrl}/operators/turns/t-billing`));
+  expect(told).toContain('Service billing');
 });
 
 test('an operator expires a question and cancels a turn, each after a page that asks', async () => {

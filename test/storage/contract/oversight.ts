@@ -22,14 +22,14 @@ async function turnsOf(storage: Storage, tenant: string, given: Partial<NewTurn>
 
 export function oversightContract(subject: () => Subject): void {
   describe('what operators list', () => {
-    test('turns by user, agent, server, state and age, newest first, of one tenant', async () => {
+    test('turns by user, service, agent, server, state and age, newest first, of one tenant', async () => {
       const { storage } = subject();
       const tenant = randomUUID();
       const [asking, busy, done, service] = await turnsOf(storage, tenant, [
         { user: 'alice' },
         { user: 'bob', agent: 'lead' },
         { user: 'alice' },
-        { user: null },
+        { user: null, service: 'billing' },
       ]);
       await begunTurn(storage);
       const call = (toolName: string) => ({ toolCallId: randomUUID(), toolName, input: {} });
@@ -45,6 +45,8 @@ export function oversightContract(subject: () => Subject): void {
       const ids = (...turns: (NewTurn | undefined)[]) => turns.map((turn) => turn?.turnId);
       expect(await found({})).toEqual(ids(service, done, busy, asking));
       expect(await found({ user: 'alice' })).toEqual(ids(done, asking));
+      expect(await found({ service: 'billing' })).toEqual(ids(service));
+      expect(await found({ service: 'bill' })).toEqual([]);
       expect(await found({ agent: 'lead' })).toEqual(ids(busy));
       expect(await found({ server: 'tracker' })).toEqual(ids(asking));
       expect(await found({ server: 'researcher' })).toEqual(ids(busy));

@@ -3,7 +3,7 @@ import type { AgentConfig, ServerConfig } from '../../../config/config.ts';
 import { stateOf, turnStates } from '../../../service/operators.ts';
 import type { SeenQuestion, SeenTurn, TurnState, TurnStory } from '../../../service/operators.ts';
 import { timelineMarkup } from '../../../timeline/markup.ts';
-import { askedForIn, inTime, openInWords, waitInWords } from '../../../timeline/words.ts';
+import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../timeline/words.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import { detail } from '../details.ts';
@@ -37,7 +37,12 @@ export function turnsPage(view: ListView<SeenTurn>): Page {
     isFull: true,
     body: html`${navigation(view, 'turns')}
       <h1>Turns</h1>
-      ${filterForm(view, 'operators', html`${stateField(view.filter)} ${ageField(view.filter)}`)}
+      ${filterForm(
+        view,
+        'operators',
+        html`${textField('Service', 'service', view.filter.service)} ${stateField(view.filter)}
+        ${ageField(view.filter)}`,
+      )}
       ${
         view.items.length === 0
           ? html`<p class="lead" role="status">No turn matches.</p>`
@@ -92,7 +97,8 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
       <dl>
         ${detail('Turn', html`<code>${turnId}</code>`)}
         ${detail('Conversation', html`<code>${turn.conversation}</code>`)}
-        ${detail('User', html`${user ?? 'a service'}`)} ${detail('Accepted', timeOf(createdAt, 'second'))}
+        ${user === null ? detail('Service', html`${turn.service ?? 'without a name'}`) : detail('User', html`${user}`)}
+        ${detail('Accepted', timeOf(createdAt, 'second'))}
         ${detail(endedAt === null ? 'Goes on for' : 'Took', html`${inTime(end - createdAt)} ${waited}`)}
         ${
           turn.usage !== null &&
@@ -204,13 +210,16 @@ function filterForm(
   const named = (entries: Pick<AgentConfig, 'name' | 'title'>[]) =>
     entries.map(({ name, title }) => [name, title] as const);
   return html`<form class="filter" method="get" action="${publicUrl}/${path}">
-    <label
-      >User <input name="user" value="${filter.user ?? ''}" autocomplete="off" spellcheck="false"
-    /></label>
-    ${select('Agent', 'agent', filter.agent, named(agents))}
+    ${textField('User', 'user', filter.user)} ${select('Agent', 'agent', filter.agent, named(agents))}
     ${select('Server', 'server', filter.server, named(servers))} ${more}
     <button class="quiet">Show</button>
   </form>`;
+}
+
+function textField(label: string, name: string, value: string | undefined): Html {
+  return html`<label
+    >${label} <input name="${name}" value="${value ?? ''}" autocomplete="off" spellcheck="false"
+  /></label>`;
 }
 
 function stateField({ state }: Filter): Html {
@@ -297,8 +306,8 @@ function openQuestion(view: OperatorView, question: SeenQuestion): Html {
   </div>`;
 }
 
-function titleOf({ agent, user }: Pick<SeenTurn, 'agent' | 'user'>): string {
-  return `${agent} for ${user ?? 'a service'}`;
+function titleOf(turn: SeenTurn): string {
+  return `${turn.agent} for ${ownerInWords(turn)}`;
 }
 
 function badge(state: TurnState): Html {

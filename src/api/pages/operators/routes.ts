@@ -78,10 +78,10 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
 
   get('/operators', async ({ by, view, request }) => {
     const { filter, after } = readFilter(request.query);
-    const { state } = filter;
+    const { service, state } = filter;
     const found = await operators.turns(
       by,
-      { ...toSearch(filter, view.now), state },
+      { ...toSearch(filter, view.now), service, state },
       { after, limit: perPage },
     );
     return turnsPage(listView(view, filter, found, 'operators'));

@@ -26,6 +26,7 @@ const name = z
 
 const filterSchema = z.object({
   user: name,
+  service: name,
   agent: name,
   server: name,
   state: z.enum(turnStates).optional().catch(undefined),
@@ -53,7 +54,7 @@ export function readFilter(query: unknown): { filter: Filter; after: SearchPosit
 export function toSearch(
   { user, agent, server, age }: Filter,
   now: number,
-): Omit<TurnSearch & QuestionSearch, 'state' | 'status'> {
+): Omit<TurnSearch & QuestionSearch, 'service' | 'state' | 'status'> {
   const { ms, isWithin } = age === undefined ? { ms: 0, isWithin: undefined } : ages[age];
   return {
     user,
