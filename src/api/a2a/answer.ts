@@ -31,6 +31,16 @@ export function plainAnswer({ parts }: Message, question: ElicitationEvent): Rea
   return answerInWords({ text, ...(isObject(data) && { object: data }) }, question);
 }
 
+/** A message to a task, or in a context, may answer what the task waits for: only its rows tell. `body`: in either binding. */
+export function mayBeAnswer(body: unknown): boolean {
+  const { params, message = (Object(params) as { message?: unknown }).message } = Object(body) as {
+    params?: unknown;
+    message?: unknown;
+  };
+  const given = Object(message) as Record<string, unknown>;
+  return ['taskId', 'task_id', 'contextId', 'context_id'].some((name) => Boolean(given[name]));
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mayBeAnswer } from './answer.ts';
 import { agentPath } from './card.ts';
 import { outageIn, wasHandled } from './caller.ts';
 import { unreadable } from './errors.ts';
@@ -19,8 +20,10 @@ interface Route {
 export function jsonRpcRoute(fastify: FastifyInstance, agents: Agents): void {
   // Clients that join paths to an address they keep send to the one with a slash.
   for (const path of [agentPath(':agent'), `${agentPath(':agent')}/`])
-    fastify.post<Route>(path, { schema: { hide: true } }, (request, reply) =>
-      respond(agents, request, reply),
+    fastify.post<Route>(
+      path,
+      { config: { isAnswer: mayBeAnswer }, schema: { hide: true } },
+      (request, reply) => respond(agents, request, reply),
     );
 }
 

@@ -7,6 +7,7 @@ import type {
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { mayBeAnswer } from './answer.ts';
 import { answer, decoded, unknownAction } from './rest-call.ts';
 import type { Respond, RestCall, RestForm } from './rest-call.ts';
 import type { Agents } from './served.ts';
@@ -45,8 +46,9 @@ export function taskRoutes(
   };
   const streamed: Respond = ({ handler, context, body }) =>
     handler.sendMessageStream(decoded(wire.readSend, body), context);
-  fastify.post(`${base}/message::send`, options, serve(sent));
-  fastify.post(`${base}/message::stream`, options, serve(streamed));
+  const sending = { ...options, config: { isAnswer: mayBeAnswer } };
+  fastify.post(`${base}/message::send`, sending, serve(sent));
+  fastify.post(`${base}/message::stream`, sending, serve(streamed));
   get('/tasks/*', (call) => getTask(wire, call));
   fastify.post(
     `${base}/tasks/*`,

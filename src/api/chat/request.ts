@@ -33,10 +33,16 @@ export function readPosted(body: ChatRequest): Posted {
   if (approval) return { kind: 'answer', ...approval };
   if (last?.role !== 'user')
     throw invalidRequest([{ pointer: `${at}/role`, detail: "the last message has to be the user's" }]);
-  const answer = last.parts.findIndex(isAnswer);
+  const answer = last.parts.findIndex(isAnswerPart);
   return answer === -1
     ? { kind: 'message', messages: givenMessages(body, newMessage(last, at)) }
     : { kind: 'answer', ...givenAnswer(body, last.parts, { index: answer, at }) };
+}
+
+/** Whether `readPosted` takes it for one, or refuses it as one. */
+export function isAnswer({ messages }: ChatRequest): boolean {
+  const { role, parts = [] } = messages.at(-1) ?? {};
+  return role === 'assistant' ? parts.some(isApprovalPart) : parts.some(isAnswerPart);
 }
 
 function givenMessages({ id, messages, trigger }: ChatRequest, asked: GivenMessage): GivenMessage[] {
@@ -96,7 +102,7 @@ function approvalIn(
   parts: Part[],
   at: string,
 ): { answer: PostedAnswer; pointer: string } | undefined {
-  const index = parts.findLastIndex((part) => part['state'] === 'approval-responded');
+  const index = parts.findLastIndex(isApprovalPart);
   if (index === -1) return undefined;
   const pointer = `${at}/parts/${index}`;
   if (id === undefined)
@@ -112,8 +118,12 @@ function approvalIn(
   };
 }
 
-function isAnswer({ type }: Part): boolean {
+function isAnswerPart({ type }: Part): boolean {
   return type === 'data-elicitation-response';
+}
+
+function isApprovalPart(part: Part): boolean {
+  return part['state'] === 'approval-responded';
 }
 
 function isContext({ type }: Part): boolean {
@@ -122,7 +132,7 @@ function isContext({ type }: Part): boolean {
 
 /** Everything else is for the client's own use. */
 function saysSomething(part: Part): boolean {
-  return isAnswer(part) || isContext(part) || part.type === 'file' || textOf([part]).length > 0;
+  return isAnswerPart(part) || isContext(part) || part.type === 'file' || textOf([part]).length > 0;
 }
 
 /** What a client says in the system's name has the authority of its user: the agent has its own instructions. */

@@ -6,6 +6,7 @@ import {
   ChatChunkSchema,
   ChatRequestSchema,
 } from '../../contract/chat.ts';
+import type { ChatRequest } from '../../contract/chat.ts';
 import { ElicitationReceiptSchema } from '../../contract/elicitation-response.ts';
 import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
 import { ConversationParamsSchema } from '../../contract/ids.ts';
@@ -17,7 +18,7 @@ import type { Service } from '../../service/service.ts';
 import { standingAt } from '../http/problems.ts';
 import { readerFrom } from '../http/request-headers.ts';
 import type { Api } from '../http/validation.ts';
-import { readPosted } from './request.ts';
+import { isAnswer, readPosted } from './request.ts';
 import { createShowTurn } from './show-turn.ts';
 
 export interface ChatParts {
@@ -58,7 +59,11 @@ export function chatSurface(api: Api, parts: ChatParts): void {
   });
   api.post(
     '/run/api/chat',
-    { bodyLimit: parts.bodyLimit, schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema } },
+    {
+      bodyLimit: parts.bodyLimit,
+      config: { isAnswer: (body) => isAnswer(body as ChatRequest) },
+      schema: { ...post, body: ChatRequestSchema, headers: TurnHeadersSchema },
+    },
     async (request, reply) => {
       const { body, headers, principal } = request;
       const key = headers['idempotency-key'];

@@ -42,6 +42,7 @@ export function elicitationsSurface(api: Api, { service, readers, countEach }: E
   api.post(
     '/run/api/elicitation-responses',
     {
+      config: { isAnswer: () => true },
       schema: {
         ...post,
         body: AnswerBodySchema,

@@ -117,25 +117,46 @@ interface OpenRequests {
   perAddress: number;
 }
 
-/** Streams above all: each is open for as long as its reader likes. Services have no limit but their address's. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a request with this body answers a question, so that its user's open requests do not keep it out. */
+    isAnswer?: (body: unknown) => boolean;
+  }
+}
+
+/**
+ * Streams above all: each is open for as long as its reader likes. Services have no limit but their address's, and neither
+ * have answers: they are what the other open requests of their user may wait for.
+ */
 export function limitOpenRequests(api: FastifyInstance, { perUser, perAddress }: OpenRequests): void {
   const open = new Map<string, number>();
-  api.addHook('onRequest', async ({ ip, principal }, reply) => {
-    const limits = [
-      { key: `address ${ip}`, max: perAddress },
-      ...(principal.kind === 'user' ? [{ key: rateLimitKey(principal), max: perUser }] : []),
-    ];
-    for (const { key, max } of limits)
-      if ((open.get(key) ?? 0) >= max)
-        throw tooMany(`You have ${max} requests and streams open at once; end one of them first.`, 5_000);
-    for (const { key } of limits) open.set(key, (open.get(key) ?? 0) + 1);
+  const openTooMany = (max: number) =>
+    tooMany(`You have ${max} requests and streams open at once; end one of them first.`, 5_000);
+  /** Of users with too many requests, until their bodies are read. */
+  const perhapsAnswers = new WeakSet<FastifyRequest>();
+
+  api.addHook('onRequest', async (request, reply) => {
+    const { ip, principal, routeOptions } = request;
+    const address = `address ${ip}`;
+    const user = principal.kind === 'user' ? rateLimitKey(principal) : null;
+    if ((open.get(address) ?? 0) >= perAddress) throw openTooMany(perAddress);
+    if (user !== null && (open.get(user) ?? 0) >= perUser) {
+      if (!routeOptions.config.isAnswer) throw openTooMany(perUser);
+      perhapsAnswers.add(request);
+    }
+    const keys = user === null ? [address] : [address, user];
+    for (const key of keys) open.set(key, (open.get(key) ?? 0) + 1);
     reply.raw.once('close', () => {
-      for (const { key } of limits) {
+      for (const key of keys) {
         const left = (open.get(key) ?? 1) - 1;
         if (left > 0) open.set(key, left);
         else open.delete(key);
       }
     });
+  });
+  api.addHook('preHandler', async (request) => {
+    if (perhapsAnswers.has(request) && request.routeOptions.config.isAnswer?.(request.body) !== true)
+      throw openTooMany(perUser);
   });
 }
 

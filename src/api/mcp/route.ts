@@ -15,6 +15,7 @@ import { refuseForeignPages } from './foreign-pages.ts';
 import type { OwnNames } from './foreign-pages.ts';
 import { createModernServer } from './modern/server.ts';
 import type { ModernParts } from './modern/server.ts';
+import { isAnswer } from './tools/answers.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
 import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
 import { answerWithJsonRpcErrors, readJsonBodies } from './transport-errors.ts';
@@ -48,7 +49,7 @@ function mcpRoutes(
   api.route({
     method: ['GET', 'POST', 'DELETE'],
     url: mcpPath,
-    config: { resource: mcpPath },
+    config: { resource: mcpPath, isAnswer },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       // Sessions and streams of their own are of the older revisions.

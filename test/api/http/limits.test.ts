@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
+import { formQuestion, open } from '../../storage/contract/question.ts';
 
 let api: ApiUnderTest;
 afterEach(() => api?.stop());
@@ -70,6 +71,62 @@ test('a user may keep so many streams open, and gets a place back with each that
   streams[0]?.leave();
   await expect.poll(open).toMatchObject({ status: 200 });
   expect((await open()).status).toBe(429);
+});
+
+test('a user with too many open requests may answer a question on any surface, and do nothing else', async () => {
+  api = await startApi({ env: { OPEN_REQUESTS_PER_USER: '1' } });
+  const turn = await beginTurn(api.storage, 'c1');
+  const { conversation, turnId } = turn;
+  const post = (url: string, payload: object, headers = {}) =>
+    api.send('alice', { method: 'POST', url, headers, payload });
+  const accepts = { accept: 'application/json, text/event-stream' };
+  const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const opened = await post(
+    '/run/v1/mcp',
+    rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }),
+    accepts,
+  );
+  const session = { ...accepts, 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+  const agent = '/run/agents/assistant/a2a';
+  const chat = (part: object) =>
+    post('/run/api/chat', { id: conversation, messages: [{ id: 'm', role: 'user', parts: [part] }] });
+  const say = (more: object) => ({ messageId: 'm2', role: 'ROLE_USER', parts: [{ text: 'no' }], ...more });
+  const decision = (elicitationId: string) => ({ elicitationId, action: 'decline' });
+
+  const url = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  const stream = await fetch(`${url}/run/v1/conversations/${conversation}/events`, {
+    headers: api.headers('alice'),
+  });
+  for (const refused of [
+    api.send('alice', { method: 'GET', url: '/run/v1/conversations' }),
+    chat({ type: 'text', text: 'hello' }),
+    post('/run/v1/mcp', rpc('tools/call', { name: 'ask_assistant', arguments: {} }), session),
+    post(`${agent}/message:send`, { message: say({}) }, { 'a2a-version': '1.0' }),
+    post(agent, rpc('SendMessage', { message: say({}) }), { 'a2a-version': '1.0' }),
+  ])
+    expect((await refused).statusCode).toBe(429);
+
+  const answers: ((elicitationId: string) => ReturnType<ApiUnderTest['send']>)[] = [
+    (id) => post('/run/api/elicitation-responses', { conversationId: conversation, ...decision(id) }),
+    (id) => chat({ type: 'data-elicitation-response', data: decision(id) }),
+    (id) =>
+      post('/run/v1/mcp', rpc('tools/call', { name: 'answer_question', arguments: decision(id) }), session),
+    () =>
+      post(
+        `${agent}/message:send`,
+        { message: say({ taskId: turnId }), configuration: { returnImmediately: true } },
+        { 'a2a-version': '1.0' },
+      ),
+  ];
+  for (const answer of answers) {
+    const question = formQuestion(turn);
+    await open(api.storage, question);
+    expect((await answer(question.id)).statusCode).toBe(200);
+    expect(await api.storage.elicitations.get(question.id)).toMatchObject({ status: 'decline' });
+  }
+  const reply = { jsonrpc: '2.0', id: 'unknown', result: { action: 'decline' } };
+  expect((await post('/run/v1/mcp', reply, session)).statusCode).toBe(202);
+  await stream.body?.cancel();
 });
 
 test('one address may keep so many open, whoever its users are', async () => {

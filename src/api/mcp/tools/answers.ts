@@ -3,6 +3,7 @@ import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import { fittedResponse } from '../../../service/fitted-response.ts';
 import { refusedAnswer } from '../../../service/refused-answer.ts';
 import type { Service } from '../../../service/service.ts';
+import { answerTool, fallbackTool } from './fallback.ts';
 import type { Question } from './follow-call.ts';
 import { reservedForUser } from './showable.ts';
 import type { Caller } from './tool.ts';
@@ -47,4 +48,16 @@ export async function answerQuestion(
         return refused satisfies never;
     }
   }
+}
+
+const toolsForAnswers: ReadonlySet<unknown> = new Set([fallbackTool, answerTool]);
+
+/** Whether a message is sent to answer a question: a response to ours, input responses, or a call of a tool for answers. */
+export function isAnswer(body: unknown): boolean {
+  const message = Object(body) as { method?: unknown; params?: unknown };
+  const { method, params } = message;
+  if (method === undefined) return 'result' in message || 'error' in message;
+  const { name, inputResponses } = Object(params) as { name?: unknown; inputResponses?: unknown };
+  if (Object.keys(Object(inputResponses) as object).length > 0) return true;
+  return method === 'tools/call' && toolsForAnswers.has(name);
 }

@@ -14,6 +14,8 @@ import type { ToolResult } from './tool.ts';
 
 export const fallbackTool = 'sendElicitationResult';
 
+export const answerTool = 'answer_question';
+
 /** Remarks by question id: what was wrong with an answer, or that a page was agreed to and is not done. */
 export type Notes = ReadonlyMap<string, string>;
 
@@ -24,7 +26,7 @@ export function unshownResult(
   notes?: Notes,
 ): ToolResult {
   const { content, ...rest } = pendingResult(turn, questions, notes);
-  const text = `If you do not have the tool ${fallbackTool}, call answer_question with the same values and the id as "elicitationId", then wait_for_turn {"turnId": "${turn.turnId}"}.`;
+  const text = `If you do not have the tool ${fallbackTool}, call ${answerTool} with the same values and the id as "elicitationId", then wait_for_turn {"turnId": "${turn.turnId}"}.`;
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
 

@@ -7,7 +7,7 @@ import { questionWords } from '../../../elicitation/question-words.ts';
 import { answerQuestion } from './answers.ts';
 import { readArguments, toJsonSchema } from './arguments.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
-import { fallbackTool, pendingResult } from './fallback.ts';
+import { answerTool, fallbackTool, pendingResult } from './fallback.ts';
 import { originOf } from './question-meta.ts';
 import { reservedForUser, shownQuestion } from './showable.ts';
 import { errorResult } from './tool.ts';
@@ -89,7 +89,7 @@ export function sendElicitationResult(service: QuestionToolsService): Tool {
 export function answerQuestionTool(service: QuestionToolsService): Tool {
   return {
     description: {
-      name: 'answer_question',
+      name: answerTool,
       title: 'Answer an open question',
       description:
         'Answers one of the questions of list_my_questions with what the user decided, and does not wait for what follows: wait_for_turn does.',
