@@ -63,7 +63,14 @@ export function startLostTurns(
 const hourMs = 3_600_000;
 
 /** Every process does this; what another one has deleted is not found. */
-function startRetention({ storage, config, logger }: Dependencies): Pick<LeasedLoop, 'stop'> {
+export function startRetention({
+  storage,
+  config,
+  logger,
+}: Pick<Dependencies, 'storage' | 'logger'> & { config: Pick<Config, 'elicitation'> }): Pick<
+  LeasedLoop,
+  'stop'
+> {
   const { retentionMs } = config.elicitation;
   return startLeasedLoop<never>(
     {
