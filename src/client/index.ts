@@ -6,6 +6,7 @@ export type { Decision, ElicitationContext, OnElicitation } from './answer-quest
 export type { CallOptions } from './call.ts';
 export type { EventsOptions, FeedItem } from './follow-feed.ts';
 export type { FollowOptions } from './follow-turn.ts';
+export { isSafeToOpen } from '../elicitation/url-safety.ts';
 export { InterludeError } from './interlude-error.ts';
 export type { FieldError } from './interlude-error.ts';
 export type { EarlierMessage, NewMessage } from './new-message.ts';

@@ -10,6 +10,7 @@ import type { Listening } from '../../demo/listen.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = path.join(root, 'examples/react-chat');
 export const entry = path.join(folder, 'src/main.tsx');
+export const client = path.join(root, 'src/client/index.ts');
 const modules = path.join(root, 'node_modules');
 
 /** Each brings the `ai` that it was made for along. */
@@ -55,7 +56,7 @@ async function bundle(version: Version): Promise<OutputChunk> {
   const build = await rolldown({
     input: entry,
     platform: 'browser',
-    resolve: { alias: packagesOf(version) },
+    resolve: { alias: { ...packagesOf(version), 'interlude/client': client } },
     // React then says what is wrong.
     transform: { define: { 'process.env.NODE_ENV': '"development"' } },
     onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),

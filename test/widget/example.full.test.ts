@@ -10,13 +10,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
 import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
+import { open, question } from '../storage/contract/question.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { entry, packagesOf, serveExample, versions } from './example-page.ts';
+import { client, entry, packagesOf, serveExample, versions } from './example-page.ts';
 import type { ExamplePage, Version } from './example-page.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -112,7 +113,8 @@ describe.each(versions)('the React app with the hooks of AI SDK %i', (version) =
     const made = pageOf(version).modules.filter((id) => /[\\/]ai[\\/]dist[\\/]/.test(id));
     expect(made.map((id) => id.startsWith(packages.ai + path.sep))).toEqual([true]);
 
-    const paths = Object.fromEntries(Object.entries(packages).map(([name, where]) => [name, [where]]));
+    const sources = Object.entries({ ...packages, 'interlude/client': client });
+    const paths = Object.fromEntries(sources.map(([name, where]) => [name, [where]]));
     const config = path.join(folder, `tsconfig-${version}.json`);
     const compilerOptions = { types: [], module: 'esnext', moduleResolution: 'bundler', paths };
     await writeFile(
@@ -296,4 +298,23 @@ describe.each(versions)('the React app with the hooks of AI SDK %i', (version) =
     expect(await page.getByRole('article').count()).toBe(4);
     await leave(/status of 401|net::ERR_/);
   });
+});
+
+test('an address that is not safe to open is shown, and is no link', async () => {
+  const { page, say, leave } = await visit(7, 'bob');
+  await say('list my open issues');
+  await page.getByRole('link', { name: /^Open/ }).waitFor();
+  const { storage } = service;
+  const turn = await storage.turns.live({ tenant: 'demo', conversation: conversationOf(page) });
+  if (!turn) throw new Error('the turn waits for an account');
+  const url = 'http://shop.example/pay';
+  const context = { trigger: 'mcp_elicitation', agent: 'Assistant', serverTitle: 'Shop' } as const;
+  const request = { mode: 'url', message: 'Pay there.', url, context } as const;
+  await open(storage, question(turn, { user: 'bob', server: null, seenVersion: null, request }));
+  const card = page.getByRole('region', { name: 'Question from Shop' });
+  await card.getByText(url).waitFor();
+  expect(await card.getByRole('link').count()).toBe(0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Shop: no longer needed').waitFor();
+  await leave();
 });

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { isSafeToOpen } from 'interlude/client';
 import { post, Refused } from './interlude.ts';
 import type { Question } from './interlude.ts';
 import { ApprovalForm } from './approval-form.tsx';
@@ -34,9 +35,13 @@ export function QuestionCard({ question, conversation }: { question: Question; c
         <ApprovalForm call={context} answer={answer} />
       ) : question.mode === 'url' ? (
         <p>
-          <a href={question.url} target="_blank" rel="noopener noreferrer" onClick={consent}>
-            Open {new URL(question.url).host}
-          </a>
+          {isSafeToOpen(question.url) ? (
+            <a href={question.url} target="_blank" rel="noopener noreferrer" onClick={consent}>
+              Open {new URL(question.url).host}
+            </a>
+          ) : (
+            'This address is not encrypted, so this page does not open it:'
+          )}
           <small>{question.url}</small>
         </p>
       ) : (
