@@ -102,12 +102,9 @@ const SeenTurnSchema = z
     conversationId: z.string(),
     agent: z.string(),
     user: z.string().nullable().meta({ description: 'For whom; null: for a service' }),
-    service: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'For which service; null: for a user, or for a key from before services had names',
-      }),
+    service: z.string().nullable().meta({
+      description: 'For which service; null: for a user, or for a key from before services had names',
+    }),
     state: z.enum(states),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
