@@ -8,6 +8,7 @@ import { pick, randomFrom } from '../operations/chaos-plan.ts';
 import type { Random } from '../operations/chaos-plan.ts';
 import { respond } from '../service/asking.ts';
 import type { Response } from '../service/asking.ts';
+import type { ChatStream } from '../service/chat-stream.ts';
 import type { Caller, Reply } from '../service/user.ts';
 import { brokenIn } from './invariants.ts';
 import type { Site } from './site.ts';
@@ -15,6 +16,8 @@ import type { Site } from './site.ts';
 /** `RACE_SEED` repeats the delays of a run; `RACE_ROUNDS` replaces the number of rounds. */
 export const seed = Number(process.env['RACE_SEED'] ?? randomInt(2 ** 31));
 export const roundsOr = (usual: number): number => Number(process.env['RACE_ROUNDS'] ?? usual);
+
+const beginsWithinMs = 60_000;
 
 export interface Receipt {
   elicitationId: string;
@@ -106,8 +109,18 @@ export async function begin(
   conversation: string = crypto.randomUUID(),
 ): Promise<AskedTurn> {
   round.conversations.add(conversation);
-  const caller = anyCaller(round);
-  return asTurn(caller, conversation, () => caller.chat(text, { conversation, agentId }));
+  const messageId = crypto.randomUUID();
+  // As clients do on a busy machine: the same message again, which joins the turn if there is one.
+  const send = async (): Promise<ChatStream> => {
+    for (const deadline = Date.now() + beginsWithinMs; ; await sleep(300)) {
+      try {
+        return await anyCaller(round).chat(text, { conversation, agentId, messageId });
+      } catch (error) {
+        if (!String(error).includes('answered 503') || Date.now() > deadline) throw error;
+      }
+    }
+  };
+  return asTurn(anyCaller(round), conversation, send);
 }
 
 /** `call desk__book {"city":"…"}` */
