@@ -1,6 +1,6 @@
 /**
  * Very many people think at once, on one worker: `npm run soak`, with `-- --held 300 --detached 2000 --minutes 6` unless
- * given. Their questions are held, or left alone and looked at; they are answered, declined, cancelled and forgotten,
+ * given, and `--postgres`. Their questions are held, or left alone and looked at; they are answered, declined, cancelled and forgotten,
  * while other turns go on. Ends with 1 when anything does not end as it has to, and prints how long things took.
  */
 import assert from 'node:assert/strict';
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { connectClient } from '../src/temporal/connection.ts';
 import { startTemporalServer } from '../src/development/temporal-server.ts';
+import { startPostgres } from '../test/setup/postgres-server.ts';
 import { eachOf } from './each-of.ts';
 import { startAskingServers } from './doubles/asking.ts';
 import { startIssuer, tenant } from './doubles/issuer.ts';
@@ -32,6 +33,8 @@ const { values: options } = parseArgs({
     detached: { type: 'string', default: '2000' },
     /** How long a question waits. Long enough for all to be open at once. */
     minutes: { type: 'string', default: '6' },
+    /** Instead of SQLite: the server at DATABASE_URL, or one that is started for the run. */
+    postgres: { type: 'boolean', default: false },
   },
 });
 const counts: Record<Kind, number> = { held: Number(options.held), left: Number(options.detached) };
@@ -66,6 +69,8 @@ const [model, mcp, issuer, asking, servers] = await Promise.all([
 for (const double of [model, mcp, issuer, asking, servers.held, servers.left])
   stack.defer(() => double.stop());
 const urls = { ...asking.urls, held: servers.held.url, left: servers.left.url };
+const postgres = options.postgres ? stack.use(await startPostgres(process.env['DATABASE_URL'])) : undefined;
+const databaseUrl = await postgres?.createDatabase();
 const service = stack.use(
   await startService(
     {
@@ -74,6 +79,7 @@ const service = stack.use(
       mcp,
       issuer,
       asking: { ...asking, urls },
+      databaseUrl,
       env: { ELICITATION_TIMEOUT: `${options.minutes}m`, WORKER_HELD_CALLS: String(counts.held) },
     },
     client,
