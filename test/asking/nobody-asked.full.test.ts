@@ -1,4 +1,4 @@
-/** What the model reads where nobody can be asked: of each kind of question, through each way in. nobody-asked.md beside it has the table. */
+/** What the model reads where the user cannot be asked: for each kind of question, on each surface. The exact words are in nobody-asked.md. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -105,7 +105,7 @@ const atOpenAI = (apiKey: string, supports: string | undefined, stream: boolean)
   return client.chat.completions.create({ ...say(said), stream: false });
 };
 
-test('the model reads why the user cannot be asked, in every way in alike', async () => {
+test('where the user cannot be asked, the model reads the same on every surface', async () => {
   const alice = await service.as('alice');
   const bot = await service.asService();
   const [token, key] = [await service.token('alice'), await service.apiKey()];
