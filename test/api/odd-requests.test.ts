@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { readStructured } from '../../src/a2a/extension.ts';
 import { parseInput } from '../../src/api/http/problems.ts';
-import { readMessage } from '../../src/api/mcp/legacy/messages.ts';
+import { readableRequest } from '../../src/api/mcp/readable-request.ts';
 import { readArguments } from '../../src/api/mcp/tools/arguments.ts';
-import { ChatRequestSchema } from '../../src/contract/chat.ts';
+import {
+  ChatRequestSchema,
+  ElicitationResponsePartSchema,
+  ToolApprovalPartSchema,
+} from '../../src/contract/chat.ts';
 import { ElicitationResponseSchema } from '../../src/contract/elicitation-response.ts';
 import { ChatCompletionRequestSchema } from '../../src/contract/openai.ts';
 import { readEnvelope, readMessage as readSlackMessage } from '../../src/slack/read-event.ts';
@@ -44,6 +48,32 @@ test.each<[name: string, read: () => unknown, expected: object]>([
     { stream: true, onBusy: 'refuse', trigger: 'submit-message' },
   ],
   [
+    'a message in it, and its parts',
+    () =>
+      parseInput(ChatRequestSchema, {
+        messages: [{ id: null, role: 'user', parts: [{ type: 'text', text: 'Hello.', state: null }] }],
+      }),
+    { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.', state: null }] }] },
+  ],
+  [
+    'the approval of an AI SDK',
+    () =>
+      parseInput(ToolApprovalPartSchema, {
+        state: 'approval-responded',
+        approval: { id: ids.elicitationId, approved: false, reason: null },
+      }),
+    { approval: { id: ids.elicitationId, approved: false } },
+  ],
+  [
+    'an answer in a message, with null in its content',
+    () =>
+      parseInput(ElicitationResponsePartSchema, {
+        type: 'data-elicitation-response',
+        data: { elicitationId: ids.elicitationId, action: 'accept', content: { city: null }, remember: null },
+      }),
+    { data: { action: 'accept', content: { city: null } } },
+  ],
+  [
     'a request of an OpenAI client',
     () =>
       parseInput(ChatCompletionRequestSchema, {
@@ -78,27 +108,6 @@ test.each<[name: string, read: () => unknown, expected: object]>([
     { message: 'Hello.' },
   ],
   [
-    'a request of an MCP client of the old era',
-    () => readMessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask', _meta: null } }),
-    { kind: 'request', params: { name: 'ask' } },
-  ],
-  [
-    'its parameters',
-    () => readMessage({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: null }),
-    { kind: 'request', params: {} },
-  ],
-  [
-    'its token for progress',
-    () =>
-      readMessage({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/list',
-        params: { _meta: { progressToken: null } },
-      }),
-    { kind: 'request', params: { _meta: {} } },
-  ],
-  [
     'an event of Slack',
     () => readEnvelope({ ...event, authorizations: null }),
     { kind: 'event', team: 'T1' },
@@ -127,4 +136,102 @@ test.each<[name: string, read: () => unknown, expected: object]>([
 test('null where something is needed is refused as before', () => {
   const answer = { ...ids, action: null };
   expect(() => parseInput(ElicitationResponseSchema, answer)).toThrow('/action');
+});
+
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
+test.each<[name: string, sent: unknown, read: unknown]>([
+  ['parameters', { ...call, params: null }, call],
+  ['a cursor', { ...call, params: { cursor: null, _meta: null } }, { ...call, params: {} }],
+  [
+    'a token for progress',
+    { ...call, params: { _meta: { progressToken: null } } },
+    { ...call, params: { _meta: {} } },
+  ],
+  [
+    'answers and a state, and data with null in it',
+    { ...call, params: { arguments: { city: null }, inputResponses: null, requestState: null } },
+    { ...call, params: { arguments: { city: null } } },
+  ],
+  [
+    'the content of an answer, and data with null in another',
+    {
+      ...call,
+      params: {
+        inputResponses: {
+          a: { action: 'decline', content: null, _meta: null },
+          b: { action: 'accept', content: { city: null } },
+        },
+      },
+    },
+    {
+      ...call,
+      params: {
+        inputResponses: { a: { action: 'decline' }, b: { action: 'accept', content: { city: null } } },
+      },
+    },
+  ],
+  [
+    'abilities of the new era',
+    {
+      ...call,
+      params: { _meta: { [capabilitiesKey]: { roots: null, elicitation: { form: {}, url: null } } } },
+    },
+    { ...call, params: { _meta: { [capabilitiesKey]: { elicitation: { form: {} } } } } },
+  ],
+  [
+    'all abilities of the new era',
+    { ...call, params: { _meta: { [capabilitiesKey]: null } } },
+    { ...call, params: { _meta: { [capabilitiesKey]: {} } } },
+  ],
+  [
+    'abilities and a title of the old era',
+    {
+      ...call,
+      method: 'initialize',
+      params: {
+        capabilities: { roots: null, elicitation: { form: [], url: null } },
+        clientInfo: { name: 'x', title: null },
+      },
+    },
+    {
+      ...call,
+      method: 'initialize',
+      params: { capabilities: { elicitation: { form: {} } }, clientInfo: { name: 'x' } },
+    },
+  ],
+  [
+    'all abilities of the old era',
+    { ...call, method: 'initialize', params: { capabilities: null } },
+    { ...call, method: 'initialize', params: { capabilities: {} } },
+  ],
+  [
+    'the id of a notification',
+    { jsonrpc: '2.0', id: null, method: 'notifications/initialized', params: null },
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+  ],
+  [
+    'the error beside a result, and members that are not of JSON-RPC',
+    {
+      jsonrpc: '2.0',
+      id: 'q/0',
+      method: null,
+      error: null,
+      result: { action: 'cancel', content: null },
+      time: 7,
+    },
+    { jsonrpc: '2.0', id: 'q/0', result: { action: 'cancel' } },
+  ],
+  ['the id of a request, which is needed', { ...call, id: null }, { ...call, id: null }],
+  ['a list', [null], [null]],
+])('a message of an MCP client with null for %s', (_, sent, read) => {
+  expect(readableRequest(sent)).toEqual(read);
+});
+
+test('abilities that are nested as deep as a body allows exhaust nothing', () => {
+  const depth = 100_000;
+  const deep = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  const body = JSON.parse(`{"method":"initialize","params":{"capabilities":${deep}}}`) as unknown;
+  expect(readableRequest(body)).toMatchObject({ method: 'initialize' });
 });

@@ -292,3 +292,36 @@ test('a rejoined session that counts its ids from the start gets no result of an
   expect(await say(again, 'goodbye')).toMatchObject({ content: [{ text: 'You said: goodbye' }, {}] });
   await again.close();
 });
+
+test('a client that writes null for what it leaves out is answered', async () => {
+  const token = await setup.service.token('alice');
+  let session: string | null = null;
+  const post = async (message: object) => {
+    const response = await fetch(new URL('/run/v1/mcp', setup.service.baseUrl), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(session !== null && { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+    session ??= response.headers.get('mcp-session-id');
+    return { status: response.status, text: await response.text() };
+  };
+  const capabilities = { elicitation: null, roots: null };
+  const clientInfo = { name: 'x', version: '1', title: null };
+  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo, _meta: null };
+  expect(await post({ id: 1, method: 'initialize', params })).toMatchObject({ status: 200 });
+  const initialized = { id: null, method: 'notifications/initialized', params: null };
+  expect(await post(initialized)).toMatchObject({ status: 202 });
+  const list = { id: 2, method: 'tools/list', params: { cursor: null, _meta: null } };
+  expect(await post(list)).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('ask_assistant'),
+  });
+  const input = { name: 'ask_assistant', arguments: { message: 'hello', conversationId: null } };
+  const call = { id: 3, method: 'tools/call', params: { ...input, _meta: { progressToken: null } } };
+  expect(await post(call)).toMatchObject({ text: expect.stringContaining('You said: hello') });
+});

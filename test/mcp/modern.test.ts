@@ -399,3 +399,13 @@ test('a conversation at work says so; one that waits for an answer takes the new
     ],
   });
 });
+
+test('a client that writes null for what it leaves out is answered', async () => {
+  const nulls = { cursor: null, inputResponses: null, requestState: null };
+  const params = { name: 'ask_assistant', arguments: { message: 'hello', conversationId: null }, ...nulls };
+  const capabilities = { roots: null, elicitation: { form: {}, url: null } };
+  expect(await rawRequest(setup.service, 'tools/call', params, capabilities)).toMatchObject({
+    status: 200,
+    result: { structuredContent: { status: 'completed' } },
+  });
+});

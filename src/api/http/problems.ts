@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import { didYouMean } from '../../config/nearest-spelling.ts';
 import { membersAt } from '../../config/problem-messages.ts';
-import { readPresent } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord, readPresent } from '../../elicitation/form/schema-keywords.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
 import { inputMessages, misspeltMembers, nearestIssues } from './input-messages.ts';
@@ -152,7 +152,8 @@ export function unauthenticated(detail: string, { reason, metadata }: Challenge 
 export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
   const asSent = schema.safeParse(input);
   if (asSent.success) return asSent.data;
-  const parsed = schema.safeParse(readPresent(input), { error: inputMessages });
+  const present = withoutRefusedNulls(input, asSent.error.issues.flatMap(nearestIssues));
+  const parsed = schema.safeParse(present, { error: inputMessages });
   if (parsed.success) return parsed.data;
   throw invalidRequest(
     parsed.error.issues
@@ -161,6 +162,30 @@ export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = 
       .map(({ pointer, detail }) => ({ pointer: at + pointer, detail })),
   );
 }
+
+/** Only a schema tells null that is data, as in the content of an answer, from null that leaves a member out. */
+function withoutRefusedNulls(input: unknown, issues: z.core.$ZodIssue[]): unknown {
+  const copies = new Set<unknown>();
+  const copyOf = (value: Members) => {
+    if (copies.has(value)) return value;
+    const copy = (Array.isArray(value) ? [...value] : { ...value }) as Members;
+    copies.add(copy);
+    return copy;
+  };
+  const valueAt = (root: unknown, path: PropertyKey[]) =>
+    path.reduce<unknown>((at, key) => (at as Members | undefined)?.[key], root);
+  let present = readPresent(input);
+  for (const { path } of issues) {
+    if (!isRecord(valueAt(present, path.slice(0, -1))) || valueAt(present, path) !== null) continue;
+    let here = copyOf(present as Members);
+    present = here;
+    for (const key of path.slice(0, -1)) here = here[key] = copyOf(here[key] as Members);
+    delete here[path.at(-1) as PropertyKey];
+  }
+  return present;
+}
+
+type Members = Record<PropertyKey, unknown>;
 
 /** Refuses members that would have no effect, and are almost the name of one that would. */
 export function refuseMisspelt(schema: z.ZodType, input: unknown): void {

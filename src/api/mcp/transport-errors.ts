@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { problemFor } from '../http/answer-with-problems.ts';
 import { ProblemError } from '../http/problems.ts';
 import { errorMessage, idIn } from './legacy/messages.ts';
+import { readableRequest } from './readable-request.ts';
 
 const parseError = -32700;
 const invalidRequest = -32600;
@@ -48,7 +49,9 @@ export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = body.toString();
     if (text === '' && request.method !== 'POST') return done(null);
-    void parse(request, text, (error, parsed) => done(error ? refusalOf(text) : null, parsed));
+    void parse(request, text, (error, parsed) =>
+      done(error ? refusalOf(text) : null, readableRequest(parsed)),
+    );
   });
 }
 

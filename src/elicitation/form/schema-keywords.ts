@@ -53,6 +53,20 @@ export function presentMembers<T extends object>(members: T): { [K in keyof T]?:
   return Object.fromEntries(present) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
+/** The same at every depth, for what holds no data. PHP writes an empty object as an empty list. */
+export function allPresent(value: unknown, depth = 0): Schema {
+  if (!isRecord(value)) return {};
+  const members = Object.entries(presentMembers(value)).map(([name, member]): [string, unknown] => [
+    name,
+    depth < deepest && (isEmptyList(member) || isRecord(member)) ? allPresent(member, depth + 1) : member,
+  ]);
+  return Object.fromEntries(members);
+}
+
+export function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 /** For schemas of what others send. */
 export function readPresent(value: unknown): unknown {
   return isRecord(value) ? presentMembers(value) : value;

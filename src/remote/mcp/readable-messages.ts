@@ -4,7 +4,13 @@
  * list that PHP writes for an empty object. What a tool answered as data is not touched.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { isRecord, presentMembers, withoutNullKeywords } from '../../elicitation/form/schema-keywords.ts';
+import {
+  allPresent,
+  isEmptyList,
+  isRecord,
+  presentMembers,
+  withoutNullKeywords,
+} from '../../elicitation/form/schema-keywords.ts';
 
 type Members = Record<string, unknown>;
 
@@ -157,19 +163,4 @@ const unnamed = { name: 'server', version: '' };
 /** Only an object says anything. */
 function withMeta({ _meta: meta, ...rest }: Members): Members {
   return isRecord(meta) ? { ...rest, _meta: meta } : rest;
-}
-
-/** Of what is no data: at every depth. */
-function allPresent(value: unknown): Members {
-  if (!isRecord(value)) return {};
-  return Object.fromEntries(
-    Object.entries(presentMembers(value)).map(([name, member]) => [
-      name,
-      isEmptyList(member) || isRecord(member) ? allPresent(member) : member,
-    ]),
-  );
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
 }

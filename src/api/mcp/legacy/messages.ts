@@ -1,6 +1,5 @@
 /** Messages of JSON-RPC 2.0, as clients up to 2025-11-25 and their server exchange them. Pure. */
 import { z } from 'zod';
-import { readPresent } from '../../../elicitation/form/schema-keywords.ts';
 
 /** Ids are kept: longer ones, and those with characters that nobody sees, are no ids of a client that means well. */
 const IdSchema = z.union([
@@ -10,11 +9,8 @@ const IdSchema = z.union([
     .regex(/^\P{C}*$/u),
   z.number(),
 ]);
-const MetaSchema = z.preprocess(readPresent, z.looseObject({ progressToken: IdSchema.optional() }));
-const ParamsSchema = z.preprocess(
-  (params) => readPresent(params ?? {}),
-  z.looseObject({ _meta: MetaSchema.optional() }),
-);
+const MetaSchema = z.looseObject({ progressToken: IdSchema.optional() });
+const ParamsSchema = z.looseObject({ _meta: MetaSchema.optional() }).default({});
 
 const base = { jsonrpc: z.literal('2.0') };
 const RequestSchema = z.object({
