@@ -15,18 +15,30 @@ import {
 type Members = Record<string, unknown>;
 
 /** The same response, with messages that can be read. */
-export function readableResponse(response: Response): Response {
-  const { body, status, statusText, headers, url } = response;
+export async function readableResponse(response: Response): Promise<Response> {
+  const { body, status, headers } = response;
   const type = headers.get('content-type') ?? '';
-  const rewrite = /^text\/event-stream/i.test(type)
-    ? rewriteEvents
-    : /[/+]json\b/i.test(type)
-      ? rewriteDocument
-      : null;
-  if (body === null || rewrite === null) return response;
+  if (body === null) return response;
+  if (/^text\/event-stream/i.test(type)) return withBody(response, rewriteEvents(body), type);
+  if (/[/+]json\b/i.test(type)) return withBody(response, rewriteDocument(body), json);
+  // Some servers send JSON without its type. A page is none.
+  if (status !== 200 || !/^(?:$|text\/plain|application\/octet-stream)/i.test(type)) return response;
+  const text = await response.text();
+  return withBody(response, rewriteText(text), /^\s*[{[]/.test(text) ? json : type);
+}
+
+const json = 'application/json';
+
+function withBody(
+  { status, statusText, headers, url }: Response,
+  body: Body | string,
+  type: string,
+): Response {
   const plain = new Headers(headers);
   plain.delete('content-length');
-  const rewritten = new Response(rewrite(body), { status, statusText, headers: plain });
+  if (type !== '') plain.set('content-type', type);
+  const rewritten = new Response(body, { status, statusText, headers: plain });
+  if (type === '') rewritten.headers.delete('content-type');
   // By its address the SDK sees where a redirect has led.
   return Object.defineProperty(rewritten, 'url', { value: url });
 }
@@ -56,23 +68,46 @@ function rewriteEvents(body: Body): Body {
     .pipeThrough(
       new TransformStream({
         transform({ id, event, data }, controller) {
-          // Not by a regular expression, for which U+2028 ends a line, too.
-          const lines = rewriteText(data).replaceAll('\n', '\ndata: ');
-          const name = event === undefined ? '' : `event: ${event}\n`;
-          controller.enqueue(`${retry}${id === undefined ? '' : `id: ${id}\n`}${name}data: ${lines}\n\n`);
-          retry = '';
+          const texts = messagesIn(data);
+          // The SDK reads no event of another name.
+          const name = event === undefined || texts !== undefined ? '' : `event: ${event}\n`;
+          for (const [index, text] of (texts ?? [data]).entries()) {
+            // A list is resumed behind its last message.
+            const isLast = index === (texts?.length ?? 1) - 1;
+            // Not by a regular expression, for which U+2028 ends a line, too.
+            const lines = text.replaceAll('\n', '\ndata: ');
+            controller.enqueue(
+              `${retry}${id === undefined || !isLast ? '' : `id: ${id}\n`}${name}data: ${lines}\n\n`,
+            );
+            retry = '';
+          }
         },
       }),
     )
     .pipeThrough(new TextEncoderStream());
 }
 
-function rewriteText(text: string): string {
+/** Undefined for what is no message, and for an empty list. */
+function messagesIn(data: string): string[] | undefined {
+  const read = parsed(data);
+  const messages = [read].flat();
+  const isMessage = (value: unknown) =>
+    isRecord(value) && ('method' in value || 'result' in value || 'error' in value);
+  if (messages.length === 0 || !messages.every(isMessage)) return undefined;
+  return messages.map((message) => JSON.stringify(readableMessage(message)));
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.stringify(readableMessage(JSON.parse(text)));
+    return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
+}
+
+function rewriteText(text: string): string {
+  const value = parsed(text);
+  return value === undefined ? text : JSON.stringify(readableMessage(value));
 }
 
 /** What is no message stays as it is, for the SDK to refuse. */

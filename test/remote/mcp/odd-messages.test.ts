@@ -135,6 +135,48 @@ test.each(handshakes)('a %s server that greets with %s is called', async (era, _
   expect(await call(config)).toMatchObject({ kind: 'result' });
 });
 
+type Answer = (response: ServerResponse, message: string) => void;
+const typed =
+  (type: string): Answer =>
+  (response, message) =>
+    void response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(message);
+const streamed =
+  (events: (message: string) => string): Answer =>
+  (response, message) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events(message));
+
+test.each<[name: string, send: Answer]>([
+  ['no type', typed('')],
+  ['the type of a text', typed('text/plain; charset=utf-8')],
+  ['the type of bytes', typed('application/octet-stream')],
+  ['an old type of JSON', typed('text/json')],
+  ['a type of its own', typed('application/vnd.peer+json')],
+  ['an event of another name', streamed((message) => `event: result\ndata: ${message}\n\n`)],
+  ['a list in an event', streamed((message) => `data: [${message}]\n\n`)],
+  [
+    'an event that is no message before it',
+    streamed((message) => `event: ping\ndata: {}\n\ndata: ${message}\n\n`),
+  ],
+])('an answer with %s is read', async (_, send) => {
+  for (const era of ['modern', 'legacy'] as const) {
+    const { config } = await peer(era, {
+      'tools/call': ({ id }, response) =>
+        send(response, JSON.stringify({ jsonrpc: '2.0', id, result: { content: [text] } })),
+    });
+    expect(await call(config), era).toMatchObject({ kind: 'result', result: { content: [text] } });
+  }
+});
+
+test('a text that is no JSON is no answer', async () => {
+  const { config } = await peer('modern', {
+    'tools/call': (__, response) => typed('text/plain')(response, 'Welcome'),
+  });
+  expect(await call(config)).toMatchObject({
+    kind: 'unknown',
+    message: expect.stringContaining('did not answer like an MCP server'),
+  });
+});
+
 const tool = { name: 'pay', inputSchema: { type: 'object' } };
 
 const lists: [name: string, result: object, names: string[]][] = [
