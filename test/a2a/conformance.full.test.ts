@@ -1,6 +1,7 @@
-/** The scenarios of the A2A TCK, over both transports; and the kit itself where `A2A_TCK` names a checkout of it. */
+/** The scenarios of the A2A TCK, over both transports; and the kit itself where `A2A_TCK` names a checkout of its 1.0 or 0.3. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { answerOf, connectAgent, readStream, stateOf, watch } from './a2a-client.ts';
@@ -8,9 +9,10 @@ import { startConformanceProfile } from './conformance-profile.ts';
 
 const stack = new AsyncDisposableStack();
 let url: string;
+let token: string;
 const temporal = useDevelopmentServer();
 beforeAll(async () => {
-  ({ url } = await startConformanceProfile(temporal, stack));
+  ({ url, token } = await startConformanceProfile(temporal, stack));
 });
 afterAll(() => stack.disposeAsync());
 
@@ -18,19 +20,15 @@ const kit = process.env['A2A_TCK'];
 const python = process.env['A2A_TCK_PYTHON'] ?? 'python3';
 
 test.runIf(kit)('the kit', { timeout: 900_000 }, async () => {
-  const transports = '--transport=jsonrpc,http_json';
-  const args = [
-    '-m',
-    'pytest',
-    'tests/compatibility/',
-    `--sut-host=${url}`,
-    transports,
-    '--tb=short',
-    '-q',
-    '-rfsx',
+  const is10 = existsSync(`${kit}/tests/compatibility`);
+  const tests10 = ['tests/compatibility/', `--sut-host=${url}`, '--transport=jsonrpc,http_json'];
+  const tests03 = [
+    ...['tests/mandatory', 'tests/optional', '--test-scope=all'],
+    ...[`--sut-url=${url}/run/agents/assistant/a2a`, '--transports=jsonrpc'],
   ];
-  const report = ['--compatibility-report=reports/compatibility', '-p', 'no:cacheprovider'];
-  const child = spawn(python, [...args, ...report], { cwd: kit, stdio: 'inherit' });
+  const report = ['--tb=short', '-q', '-rfsx', '-p', 'no:cacheprovider'];
+  const args = ['-m', 'pytest', ...(is10 ? tests10 : tests03), ...report];
+  const child = spawn(python, args, { cwd: kit, stdio: 'inherit' });
   await once(child, 'close');
 });
 
@@ -41,7 +39,7 @@ test('its card is found without a version', async () => {
 });
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)('a scenario of the kit over %s:', (transport) => {
-  const connect = () => connectAgent({ baseUrl: url, token: async () => '' }, { transport });
+  const connect = () => connectAgent({ baseUrl: url, token: async () => token }, { transport });
   const named = (prefix: string, more = {}) => ({ messageId: prefix, ...more });
 
   test('complete the task', async () => {
