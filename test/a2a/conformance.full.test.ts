@@ -23,8 +23,11 @@ test.runIf(kit)('the kit', { timeout: 900_000 }, async () => {
   const is10 = existsSync(`${kit}/tests/compatibility`);
   const tests10 = ['tests/compatibility/', `--sut-host=${url}`, '--transport=jsonrpc,http_json'];
   const tests03 = [
-    ...['tests/mandatory', 'tests/optional', '--test-scope=all'],
-    ...[`--sut-url=${url}/run/agents/assistant/a2a`, '--transports=jsonrpc'],
+    'tests/mandatory',
+    'tests/optional',
+    '--test-scope=all',
+    `--sut-url=${url}/run/agents/assistant/a2a`,
+    '--transports=jsonrpc',
   ];
   const report = ['--tb=short', '-q', '-rfsx', '-p', 'no:cacheprovider'];
   const args = ['-m', 'pytest', ...(is10 ? tests10 : tests03), ...report];

@@ -12,9 +12,16 @@ import type { AskingServer } from '../servers/asking-server.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { everythingFilled, startEverything } from '../servers/everything-server.ts';
 import type { PeerProcess } from '../servers/everything-server.ts';
-import { fastmcpVersions, startFastMCP, startPythonSdk } from '../servers/fastmcp.ts';
+import {
+  fastmcpVersions,
+  langchainVersions,
+  pythonSdkVersions,
+  startFastMCP,
+  startLangChain,
+  startPythonSdk,
+} from '../servers/fastmcp.ts';
 import type { FastMCPStart } from '../servers/fastmcp.ts';
-import { goVersions, startGo, useOnStdio } from '../servers/built-servers.ts';
+import { goVersions, startGo, startRmcp, useOnStdio } from '../servers/built-servers.ts';
 import { startV1Server } from '../servers/v1-server.ts';
 import type { V1Server } from '../servers/v1-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
@@ -245,17 +252,21 @@ describe.each([
 /** Offer both eras, or with sessions the old one only. In the new era they cannot push. */
 describe.each([
   ['FastMCP’s fourth version', 'book_by_push', () => startFastMCP('fourth', { hasEventIds: false })],
-  ['the second SDK for Python', 'book', startPythonSdk],
+  ['the first SDK for Python', 'book', () => startPythonSdk('first')],
+  ['the second SDK for Python', 'book', () => startPythonSdk('second')],
+  ['LangChain’s MCP adapters', 'book', startLangChain],
   ['Go’s SDK with sessions', 'book', () => startGo('sdk', 'sessions')],
   ['Go’s SDK with an event store', 'book', () => startGo('sdk', 'events')],
   ['Go’s SDK with sessions, in rounds', 'rounds', () => startGo('sdk', 'sessions')],
   ['Go’s SDK without sessions, in rounds', 'rounds', () => startGo('sdk', 'stateless')],
   ['mcp-go', 'book', () => startGo('mcp-go', 'sessions')],
+  ['the SDK for Rust', 'book', () => startRmcp('sessions')],
 ] as const)('a server of %s', { timeout: 60_000 }, (_, tool, startServer) => {
   let start: FastMCPStart;
   beforeAll(async () => {
     start = await startServer();
-  }, 240_000);
+    // The first build in Rust takes minutes.
+  }, 900_000);
   afterAll(() => (start.kind === 'ready' ? start.server.stop() : undefined));
 
   test('asks a form, and does what was answered once', async ({ skip }) => {
@@ -301,7 +312,7 @@ test.each([
   async (_, library, tool) => {
     const program = await goProgram();
     if ('missing' in program) return;
-    const { callTool, close } = useOnStdio(program.executable, [library, 'stdio']);
+    const { callTool, close } = useOnStdio(program.executable, ['server', library, 'stdio']);
     expect(await callTool(tool)).toMatchObject({
       kind: 'result',
       result: { content: [{ text: 'booked Lisbon for 3' }] },
@@ -320,6 +331,9 @@ test('the results name the versions that were tried', () => {
     expect(page).toContain(`\`${peer}\` ${versions[peer]}`);
   }
   for (const version of Object.values(fastmcpVersions)) expect(page).toContain(`\`fastmcp\` ${version}`);
+  for (const version of Object.values(pythonSdkVersions)) expect(page).toContain(`\`mcp\` ${version}`);
+  expect(page).toContain(`\`langchain-mcp-adapters\` ${langchainVersions.adapters}`);
+  expect(page).toContain(`\`langchain-openai\` ${langchainVersions.openai}`);
   for (const [name, version] of Object.entries(goVersions))
     expect(page).toContain(`${name === 'sdk' ? '`go-sdk`' : `\`${name}\``} ${version}`);
 });

@@ -13,11 +13,11 @@ export type BuiltProgram = { executable: string } | { missing: string };
 
 const run = promisify(execFile);
 
-/** The servers of `test/servers/go-server`. */
+/** The servers and clients of the SDK for Go and of mcp-go. */
 export function goProgram(): Promise<BuiltProgram> {
   return builtProgram({
-    folder: path.join(import.meta.dirname, '../servers/go-server'),
-    files: ['main.go', 'go.mod', 'go.sum'],
+    folder: path.join(import.meta.dirname, 'go-peer'),
+    files: ['main.go', 'client.go', 'server.go', 'go.mod', 'go.sum'],
     language: 'Go',
     compiler: compilerAt('go', '/usr/local/go/bin/go'),
     async build(go, folder, draft) {

@@ -14,24 +14,27 @@ export type Python = { kind: 'ready'; executable: string } | { kind: 'missing'; 
 
 const run = promisify(execFile);
 
-export async function pythonWith(name: string, version: string): Promise<Python> {
+export async function pythonWith(name: string, version: string, ...more: string[]): Promise<Python> {
   try {
     // Wheels are made for one version on one platform.
     const { stdout } = await run('python3', [
       '-c',
       'import sys, platform; print(sys.version, platform.platform())',
     ]);
-    const kind = createHash('sha256').update(stdout).digest('hex').slice(0, 12);
+    const kind = createHash('sha256')
+      .update([stdout, ...more].join())
+      .digest('hex')
+      .slice(0, 12);
     const folder = path.join(cacheFolder, `python-${name}`, `${version}-${kind}`);
-    if (!existsSync(folder)) await install(folder, `${name}==${version}`);
+    if (!existsSync(folder)) await install(folder, [`${name}==${version}`, ...more]);
     return { kind: 'ready', executable: executableIn(folder) };
   } catch (error) {
     return { kind: 'missing', why: `Python's ${name} ${version} cannot be installed: ${lastLine(error)}` };
   }
 }
 
-/** Made elsewhere and moved: half an environment is never found, and whoever comes second throws theirs away. */
-async function install(folder: string, requirement: string): Promise<void> {
+/** Made elsewhere and moved: half an environment is never found, and the second of two is thrown away. */
+async function install(folder: string, requirements: string[]): Promise<void> {
   await mkdir(path.dirname(folder), { recursive: true });
   const draft = await mkdtemp(`${folder}.`);
   try {
@@ -46,7 +49,7 @@ async function install(folder: string, requirement: string): Promise<void> {
       '--only-binary',
       ':all:',
     ];
-    await run(executableIn(draft), [...pip, requirement]);
+    await run(executableIn(draft), [...pip, ...requirements]);
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });

@@ -13,7 +13,7 @@ export const goVersions = { sdk: '1.8.0', 'mcp-go': '1.2.1' } as const;
 type GoMode = 'sessions' | 'events' | 'stateless';
 
 export async function startGo(library: keyof typeof goVersions, mode: GoMode): Promise<FastMCPStart> {
-  return startBuilt(await goProgram(), [library, mode]);
+  return startBuilt(await goProgram(), ['server', library, mode]);
 }
 
 export async function startRmcp(mode: 'sessions' | 'stateless'): Promise<FastMCPStart> {

@@ -22,7 +22,7 @@ export function createLongFetch(): LongFetch {
         const response = await send(url, init);
         last.status = response.status;
         delete last.failure;
-        return readableResponse(limited(response, (failure) => (last.failure = failure)));
+        return await readableResponse(limited(response, (failure) => (last.failure = failure)));
       } catch (failure) {
         delete last.status;
         last.failure = failure;

@@ -38,7 +38,6 @@ function withBody(
   plain.delete('content-length');
   if (type !== '') plain.set('content-type', type);
   const rewritten = new Response(body, { status, statusText, headers: plain });
-  if (type === '') rewritten.headers.delete('content-type');
   // By its address the SDK sees where a redirect has led.
   return Object.defineProperty(rewritten, 'url', { value: url });
 }

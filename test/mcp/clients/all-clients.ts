@@ -1,8 +1,10 @@
 /** The third-party MCP clients that call our agents in the tests, and how each is started. */
 import { beforeEach } from 'vitest';
+import { goProgram, rmcpProgram } from '../../programs/built-program.ts';
+import { pythonWithFastMCP, pythonWithLangChain, pythonWithSdk } from '../../servers/fastmcp.ts';
 import type { Service } from '../../service/service.ts';
 import { startAISDK } from './ai-sdk.ts';
-import { missingFastMCP, missingRmcp, startFastMCPClient, startRmcpClient } from './in-a-process.ts';
+import { built, inPython } from './in-a-process.ts';
 import { startInspector } from './inspector.ts';
 import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './other-client.ts';
 import { startSdkV1 } from './sdk-v1.ts';
@@ -17,6 +19,10 @@ export interface Row {
   whenUnable: 'in words' | 'gives up';
   /** Declares form mode only: questions with a link go to its model. */
   showsNoLinks?: true;
+  /** Checks what its user answers itself, and fails to ask where it does not fit. */
+  checksAnswers?: true;
+  /** Calls listed tools only; `sendElicitationResult` is not listed to clients that declare both modes. */
+  callsListedTools?: true;
   /** Why it cannot be run on this machine. */
   missing?: () => Promise<string | undefined>;
 }
@@ -29,30 +35,63 @@ export const asking: Row[] = [
   { name: '@ai-sdk/mcp', start: startAISDK, whenUnable: 'gives up', comesAgain: true, showsNoLinks: true },
   {
     name: 'FastMCP 3',
-    start: (s) => startFastMCPClient('third', s),
-    missing: () => missingFastMCP('third'),
+    ...inPython('fastmcp', () => pythonWithFastMCP('third')),
     whenUnable: 'in words',
   },
   {
     name: 'FastMCP 4',
-    start: (s) => startFastMCPClient('fourth', s),
-    missing: () => missingFastMCP('fourth'),
+    ...inPython('fastmcp', () => pythonWithFastMCP('fourth')),
     whenUnable: 'gives up',
     comesAgain: true,
   },
   {
-    name: 'rmcp, initialize',
-    start: (s) => startRmcpClient('initialize', s),
-    missing: missingRmcp,
+    name: 'SDK for Python 1',
+    ...inPython('mcp', () => pythonWithSdk('first')),
     whenUnable: 'in words',
   },
   {
-    name: 'rmcp, auto',
-    start: (s) => startRmcpClient('auto', s),
-    missing: missingRmcp,
+    name: 'SDK for Python 2, initialize',
+    ...inPython('mcp', () => pythonWithSdk('second'), 'initialize'),
+    whenUnable: 'in words',
+  },
+  {
+    name: 'SDK for Python 2, auto',
+    ...inPython('mcp', () => pythonWithSdk('second')),
     whenUnable: 'gives up',
     comesAgain: true,
   },
+  {
+    name: 'LangChain’s MCP adapters',
+    ...inPython('langchain', pythonWithLangChain),
+    whenUnable: 'in words',
+    callsListedTools: true,
+  },
+  {
+    name: 'SDK for Go, initialize',
+    ...built(goProgram, 'initialize', ['sdk']),
+    whenUnable: 'in words',
+    checksAnswers: true,
+  },
+  {
+    name: 'SDK for Go, auto',
+    ...built(goProgram, 'auto', ['sdk']),
+    whenUnable: 'gives up',
+    checksAnswers: true,
+    comesAgain: true,
+  },
+  {
+    name: 'mcp-go, initialize',
+    ...built(goProgram, 'initialize', ['mcp-go']),
+    whenUnable: 'in words',
+  },
+  {
+    name: 'mcp-go, auto',
+    ...built(goProgram, 'auto', ['mcp-go']),
+    whenUnable: 'gives up',
+    comesAgain: true,
+  },
+  { name: 'rmcp, initialize', ...built(rmcpProgram, 'initialize'), whenUnable: 'in words' },
+  { name: 'rmcp, auto', ...built(rmcpProgram, 'auto'), whenUnable: 'gives up', comesAgain: true },
 ];
 
 export const unable: Pick<Row, 'name' | 'start' | 'missing'>[] = [

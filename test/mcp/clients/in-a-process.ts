@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { rmcpProgram } from '../../programs/built-program.ts';
-import { pythonWith } from '../../programs/python-package.ts';
-import { fastmcpVersions } from '../../servers/fastmcp.ts';
+import type { BuiltProgram } from '../../programs/built-program.ts';
+import type { Python } from '../../programs/python-package.ts';
 import { toTold } from './other-client.ts';
-import type { AskedOfUser, ClientSetting, OtherClient } from './other-client.ts';
+import type { AskedOfUser, ClientSetting, OtherClient, StartClient } from './other-client.ts';
 
-const script = path.join(import.meta.dirname, 'fastmcp-client.py');
+const pythonScript = path.join(import.meta.dirname, 'python-client.py');
 
 interface Said {
   ready?: string;
@@ -18,49 +17,60 @@ interface Said {
   trouble?: string;
 }
 
-export async function missingFastMCP(version: keyof typeof fastmcpVersions): Promise<string | undefined> {
-  const python = await pythonWith('fastmcp', fastmcpVersions[version]);
-  return python.kind === 'missing' ? python.why : undefined;
+export interface ProgramClient {
+  start: StartClient;
+  /** Why it cannot be run on this machine. */
+  missing(): Promise<string | undefined>;
 }
 
-export async function startFastMCPClient(
-  version: keyof typeof fastmcpVersions,
-  setting: ClientSetting,
-): Promise<OtherClient> {
-  const python = await pythonWith('fastmcp', fastmcpVersions[version]);
-  if (python.kind === 'missing') throw new Error(python.why);
-  const { url, token, shows } = setting;
-  const { client } = await start(
-    [python.executable, script, url, token, shows.form ? 'forms' : 'none'],
-    setting,
-  );
-  return client;
+/** The two ways in which a program can use an SDK of both eras. */
+type Lifecycle = 'initialize' | 'auto';
+
+export function inPython(
+  library: 'fastmcp' | 'mcp' | 'langchain',
+  python: () => Promise<Python>,
+  lifecycle: Lifecycle = 'auto',
+): ProgramClient {
+  return {
+    async missing() {
+      const found = await python();
+      return found.kind === 'missing' ? found.why : undefined;
+    },
+    async start(setting) {
+      const found = await python();
+      if (found.kind === 'missing') throw new Error(found.why);
+      const { url, token, shows } = setting;
+      const args = [pythonScript, library, lifecycle, url, token, shows.form ? 'form' : 'none'];
+      return (await startProgram([found.executable, ...args], setting)).client;
+    },
+  };
 }
 
-export async function missingRmcp(): Promise<string | undefined> {
-  const program = await rmcpProgram();
-  return 'missing' in program ? program.missing : undefined;
+const revisions = { initialize: '2025-11-25', auto: '2026-07-28' } as const;
+
+export function built(
+  program: () => Promise<BuiltProgram>,
+  lifecycle: Lifecycle,
+  library: string[] = [],
+): ProgramClient {
+  return {
+    async missing() {
+      const found = await program();
+      return 'missing' in found ? found.missing : undefined;
+    },
+    async start(setting) {
+      const found = await program();
+      if ('missing' in found) throw new Error(found.missing);
+      const { url, token, shows } = setting;
+      const args = ['client', ...library, lifecycle, url, token, Object.keys(shows).join(',')];
+      const { client, ready } = await startProgram([found.executable, ...args], setting);
+      if (ready !== revisions[lifecycle]) throw new Error(`the client speaks ${ready}`);
+      return client;
+    },
+  };
 }
 
-/** The two ways in which a program can use the SDK for Rust, and the revision that each speaks with us. */
-const rmcpRevisions = { initialize: '2025-11-25', auto: '2026-07-28' } as const;
-
-export async function startRmcpClient(
-  lifecycle: keyof typeof rmcpRevisions,
-  setting: ClientSetting,
-): Promise<OtherClient> {
-  const program = await rmcpProgram();
-  if ('missing' in program) throw new Error(program.missing);
-  const { url, token, shows } = setting;
-  const { client, ready } = await start(
-    [program.executable, 'client', lifecycle, url, token, Object.keys(shows).join(',')],
-    setting,
-  );
-  if (ready !== rmcpRevisions[lifecycle]) throw new Error(`rmcp speaks ${ready}`);
-  return client;
-}
-
-async function start(
+async function startProgram(
   [command = '', ...args]: string[],
   { answer }: ClientSetting,
 ): Promise<{ client: OtherClient; ready: string | undefined }> {

@@ -1,5 +1,4 @@
-// A server in Go whose tools ask: `go-server <sdk|mcp-go> <sessions|events|stateless|stdio> [port]`.
-// What it does, it writes to standard error: `did: book Lisbon for 3`.
+// A server whose tools ask. What it does, it writes to standard error: `did: book Lisbon for 3`.
 package main
 
 import (
@@ -99,15 +98,11 @@ func mark3Server() *mark3server.MCPServer {
 	return server
 }
 
-func main() {
-	library, mode := os.Args[1], os.Args[2]
+func serve(library, mode, port string) error {
 	var handler http.Handler
 	switch {
 	case library == "sdk" && mode == "stdio":
-		if err := sdkServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-			os.Exit(1)
-		}
-		return
+		return sdkServer().Run(context.Background(), &mcp.StdioTransport{})
 	case library == "sdk":
 		options := &mcp.StreamableHTTPOptions{Stateless: mode == "stateless"}
 		if mode == "events" {
@@ -115,23 +110,16 @@ func main() {
 		}
 		handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdkServer() }, options)
 	case mode == "stdio":
-		if err := mark3server.ServeStdio(mark3Server()); err != nil {
-			os.Exit(1)
-		}
-		return
+		return mark3server.ServeStdio(mark3Server())
 	default:
 		handler = mark3server.NewStreamableHTTPServer(mark3Server(), mark3server.WithStateful(mode != "stateless"))
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
-	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[3])
+	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
 	fmt.Fprintln(os.Stderr, "listening on", listener.Addr())
-	if err := http.Serve(listener, mux); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	return http.Serve(listener, mux)
 }

@@ -1,4 +1,4 @@
-module interlude.test/go-server
+module interlude.test/go-peer
 
 go 1.25.5
 
