@@ -41,6 +41,8 @@ test('the demo’s agents file is what the program starts with', () => {
     title: 'Travel Desk',
     url: 'http://127.0.0.1:4003/mcp',
     credentialScope: 'none',
+    // Called in the other era, its questions end with the process, against what the README shows.
+    era: '2026-07-28',
   });
   expect(config.demo.servers).toEqual({
     trackerPort: 4002,

@@ -15,9 +15,10 @@ import type { Chat } from './chat-process.ts';
 const agentsFile = fileURLToPath(new URL('../../../demo/agents.yaml', import.meta.url));
 
 let desk: TravelDesk;
+let dataDir: string;
 const { service } = useService({
   async needs(stack) {
-    const dataDir = await mkdtemp(path.join(tmpdir(), 'travel-'));
+    dataDir = await mkdtemp(path.join(tmpdir(), 'travel-'));
     stack.defer(() => rm(dataDir, { recursive: true }));
     desk = await startTravelDesk({ port: 0, dataDir, paymentWaitMs: 100 });
     stack.defer(() => desk.stop());
@@ -113,6 +114,18 @@ test('an offsite is planned step by step', async () => {
   expect(desk.books.offsites).toMatchObject([
     { city: 'Copenhagen', people: ['alice', 'eva'], status: 'reserved' },
   ]);
+});
+
+test('a form stays open while the desk stops and starts again', async () => {
+  const terminal = await chat();
+  terminal.type('Plan an offsite.');
+  await terminal.sees('Where should the team meet?');
+  await desk.stop();
+  desk = await startTravelDesk({ port: Number(new URL(desk.url).port), dataDir, paymentWaitMs: 100 });
+  for (const line of ['2', '', '/c']) terminal.type(line);
+  terminal.endInput();
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.output()).toContain('The question was closed without an answer, so nothing was reserved.');
 });
 
 test('an offsite is dropped in the middle', async () => {
