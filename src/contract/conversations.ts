@@ -68,9 +68,9 @@ export function pageLimit(description: string) {
   return z.preprocess(
     (text) => (typeof text === 'string' && digits.test(text) ? Number(text) : text),
     z
-      .int('send a whole number')
-      .min(1)
-      .max(100)
+      .int()
+      .min(1, 'send a whole number from 1 to 100')
+      .max(100, 'send a whole number from 1 to 100')
       .default(20)
       .meta({ description, examples: [20] }),
   );

@@ -172,6 +172,11 @@ describe('the list of conversations', () => {
     const { status, body } = await get(`?limit=${limit}`);
     expect([status, body]).toMatchObject([400, { code: 'invalid_request', errors: [{ pointer: '/limit' }] }]);
   });
+
+  test.each(['0', '500'])('a limit of %s reads which limits there are', async (limit) => {
+    const { body } = await get(`?limit=${limit}`);
+    expect(body.detail).toBe('/limit: send a whole number from 1 to 100');
+  });
 });
 
 describe('a conversation that is read again', () => {
