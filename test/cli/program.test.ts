@@ -87,7 +87,16 @@ describe('a wrong command line ends with 2 and says', () => {
     ['which argument is missing', ['token'], '<user> is missing.\nUsage: interlude token <user>'],
     ['which argument is too many', ['token', 'alice', 'bob'], '"bob" is one argument too many.'],
     ['what is no id', ['chat', '--conversation', 'a b'], '--conversation "a b" is no id: an id has 1–128'],
-    ['what is no URL', ['chat', '--url', 'nowhere'], '--url nowhere is not a URL.\nUsage: interlude chat'],
+    [
+      'what is no URL',
+      ['chat', '--url', 'nowhere'],
+      '--url nowhere is not a URL; it begins with https:// or http://.\nUsage: interlude chat',
+    ],
+    [
+      'a URL without its scheme',
+      ['chat', '--url', 'localhost:3000'],
+      '--url localhost:3000 is not a URL; it begins with https:// or http://.\nUsage: interlude chat',
+    ],
   ])('%s', async (_, words, text) => {
     const { code, output, errors } = await interlude(...words);
     expect([code, output, errors]).toEqual([2, '', expect.stringContaining(text)]);

@@ -11,6 +11,7 @@ export const serviceOption = {
 /** `option`: as what it was given. */
 export function readService(given: string | undefined, option = '--service'): string {
   const url = given ?? `http://127.0.0.1:${process.env['PORT'] ?? defaultPort}`;
-  if (!URL.canParse(url)) throw new UsageError(`${option} ${url} is not a URL.`);
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`${option} ${url} is not a URL; it begins with https:// or http://.`);
   return url;
 }

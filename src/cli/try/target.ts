@@ -8,6 +8,8 @@ export type Target =
 /** Throws `UsageError`. */
 export function readTarget(words: readonly string[]): Target {
   const [first = '', ...args] = words;
+  if (/^[\w.-]+:\d+(\/|$)/.test(first))
+    throw new UsageError(`${first} is not a URL; it begins with https:// or http://.`);
   if (!/^https?:\/\//i.test(first)) return { kind: 'process', command: first, args };
   const url = URL.parse(first);
   if (!url) throw new UsageError(`${first} is not a URL.`);

@@ -98,6 +98,13 @@ test.each([
   });
 });
 
+test('an address without its scheme is a wrong command line, and no command', async () => {
+  await expect(runTryCommand(['127.0.0.1:3003/mcp'])).rejects.toMatchObject({
+    name: 'UsageError',
+    message: '127.0.0.1:3003/mcp is not a URL; it begins with https:// or http://.',
+  });
+});
+
 test('somebody at the terminal is asked, and told what does not fit', async () => {
   playing.play(question);
   const { code, errors } = await runTryCommand([playing.url, '--tool', 'ask', '--prompt'], ['', 'Rome']);
