@@ -24,6 +24,12 @@ const shapes = [
   /\b(?:gh[pousr]|github_pat|glpat)[-_]\w{20,}/g,
   /\bxox[abeoprs]-[\w-]{10,}/g,
   /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
+  /\bilk_[0-9a-f]{16}_[\w-]{20,}/g,
+  /\bAIza[\w-]{30,}/g,
+  /\b(?:npm|hf|lin_api)_[A-Za-z0-9]{16,}/g,
+  /\bxapp-[\w-]{10,}/g,
+  // Named so, behind = or in quotation marks: `password=hunter2`, `"password": "hunter2"`. A sentence has neither.
+  /((?:password|passwd|secret|token|(?:api|account)[_-]?key)\\?["']?(?:=| ?: ?(?=\\?["']))\\?["']?)[^\s"'\\&;,]{4,500}/gi,
 ];
 
 /** “Basic” is a word as well: what follows it counts where it is a name and a password. */

@@ -188,6 +188,12 @@ describe('what a server repeats of requests and files is hidden:', () => {
     ['an OpenSSH key', pem('OPENSSH PRIVATE KEY'), key],
     ['a PGP key', pem('PGP PRIVATE KEY BLOCK'), key],
     ['a key that was cut off', `-----BEGIN PRIVATE KEY-----\n${key}\n${key}`, key],
+    ['an API key of this service', `ilk_0123456789abcdef_${'k'.repeat(43)}`, 'k'.repeat(43)],
+    ['a key of Google', `AIza${'Sy-_0123456789'.repeat(3)}`, '0123456789'],
+    ['a token of npm', `npm_${'a1B2'.repeat(9)}`, 'a1B2a1B2'],
+    ['a line of an environment file', 'DB_PASSWORD=hunter2-of-alice', 'hunter2'],
+    ['a key in a connection string', 'Account=a;AccountKey=aGVsbG8=;Suffix=x', 'aGVsbG8'],
+    ['a password in JSON', '{"user":"alice","password": "hunter2-of-alice"}', 'hunter2'],
   ])('%s', (_, text, secret) => {
     const cassette = (said: unknown) =>
       toText(
@@ -210,6 +216,7 @@ describe('what a server repeats of requests and files is hidden:', () => {
     'Basic information about subscriptions',
     'The cookie: a small cake. Authorization: by the operator, as always',
     'https://a.example:8080/x@y',
+    'Password: at least 8 characters. A token="" is none, and npm_config is no token',
     '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
   ])('but not %j', (text) => {
     const exchanges = [{ request: { method: 'x' }, response: { result: text } }];
