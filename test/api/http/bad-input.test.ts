@@ -107,7 +107,7 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
   },
   {
     operations: ['searchTurns', 'searchQuestions'],
-    places: ['/user', '/agent', '/server'],
+    places: ['/user', '/service', '/agent', '/server'],
     because: 'it is only compared with names',
   },
 ];
