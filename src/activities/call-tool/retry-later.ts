@@ -32,6 +32,7 @@ export async function retryLater(
   if (failures > most) return null;
   // The workflow executes another activity, which has attempts of its own.
   if (isLastAttempt(activityInfo())) return { kind: 'later' };
-  const pauseMs = Math.max(pausesMs[failures - 1] ?? 0, atLeastMs);
+  // With a delay of 0, Temporal repeats nothing.
+  const pauseMs = Math.max(pausesMs[Math.max(failures - 1, 0)] ?? 0, atLeastMs);
   throw ApplicationFailure.create({ message, type, nextRetryDelay: Math.min(longestPauseMs, pauseMs) });
 }

@@ -62,7 +62,10 @@ export interface ToolCalls {
   start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
   /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
   release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;
-  /** Returns how often the call has failed by now, since it was asked for or since its last round. */
+  /**
+   * Returns how often the call has failed by now, since it was asked for or since its last round. 0: another attempt has taken it
+   * over. Infinity: it is finished.
+   */
   countFailure(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<number>;
   /**
    * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.

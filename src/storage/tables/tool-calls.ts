@@ -158,8 +158,9 @@ export function createToolCalls(database: Database): ToolCalls {
         .where('state', '!=', 'finished')
         .returning('failures')
         .executeTakeFirst();
-      if (!row) await stateUnlessRefused(query, turn, toolCallId, by);
-      return row?.failures ?? Infinity;
+      if (row) return row.failures;
+      const call = await find(turn, toolCallId);
+      return call && call.state !== 'finished' ? 0 : Infinity;
     },
     keepRound: (...given) => query.transaction().execute((write) => keepRound(write, given, now())),
     async noteProgress(...given) {

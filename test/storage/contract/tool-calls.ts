@@ -56,6 +56,7 @@ export function toolCallsContract(subject: () => Subject): void {
       await storage.toolCalls.start(turn, 'c1', by(3));
       await storage.toolCalls.keepRound(turn, 'c1', { round: 1, sealed: 's' }, 'paused', by(3));
       expect(await storage.toolCalls.countFailure(turn, 'c1', by(3))).toBe(1);
+      expect(await storage.toolCalls.countFailure(turn, 'c1', by(2))).toBe(0);
       await storage.toolCalls.finish(turn, 'c1', result('c1'), by(3));
       expect(await storage.toolCalls.countFailure(turn, 'c1', by(3))).toBe(Infinity);
     });
