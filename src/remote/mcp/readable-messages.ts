@@ -86,27 +86,25 @@ function rewriteEvents(body: Body): Body {
     .pipeThrough(new TextEncoderStream());
 }
 
-/** Undefined for what is no message, and for an empty list. */
+/** Undefined for what is no message or nested too deeply to write, and for an empty list. */
 function messagesIn(data: string): string[] | undefined {
-  const read = parsed(data);
-  const messages = [read].flat();
-  const isMessage = (value: unknown) =>
-    isRecord(value) && ('method' in value || 'result' in value || 'error' in value);
-  if (messages.length === 0 || !messages.every(isMessage)) return undefined;
-  return messages.map((message) => JSON.stringify(readableMessage(message)));
-}
-
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const messages = [JSON.parse(data) as unknown].flat();
+    const isMessage = (value: unknown) =>
+      isRecord(value) && ('method' in value || 'result' in value || 'error' in value);
+    if (messages.length === 0 || !messages.every(isMessage)) return undefined;
+    return messages.map((message) => JSON.stringify(readableMessage(message)));
   } catch {
     return undefined;
   }
 }
 
 function rewriteText(text: string): string {
-  const value = parsed(text);
-  return value === undefined ? text : JSON.stringify(readableMessage(value));
+  try {
+    return JSON.stringify(readableMessage(JSON.parse(text)));
+  } catch {
+    return text;
+  }
 }
 
 /** What is no message stays as it is, for the SDK to refuse. */
