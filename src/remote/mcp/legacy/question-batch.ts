@@ -9,7 +9,7 @@ export interface QuestionBatch extends Disposable {
   add(question: ServerQuestion): void;
   withdraw(key: string): void;
   count(): number;
-  /** Resolves with all of them a moment after the first; never when there are none. */
+  /** Resolves with all of them a moment after the last; never when there are none. */
   complete: Promise<ServerQuestion[]>;
 }
 
@@ -22,7 +22,9 @@ export function batchQuestions(onTooMany: () => void): QuestionBatch {
     add(question) {
       if (questions.size >= maxQuestions) return onTooMany();
       questions.set(question.key, question);
-      timer ??= setTimeout(() => resolve([...questions.values()]), windowMs);
+      if (timer) timer.refresh();
+      // What has arrived while the process was busy is read before the timer's turn is over.
+      else timer = setTimeout(() => setImmediate(() => resolve([...questions.values()])), windowMs);
     },
     withdraw: (key) => void questions.delete(key),
     count: () => questions.size,
