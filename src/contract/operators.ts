@@ -25,7 +25,7 @@ const search = {
   limit: pageLimit('How many at most'),
 };
 
-const states = [
+export const turnStates = [
   'waiting',
   'working',
   'cancelling',
@@ -42,7 +42,7 @@ export const TurnSearchSchema = z.object({
     examples: ['billing'],
   }),
   state: z
-    .enum(states)
+    .enum(turnStates)
     .optional()
     .meta({
       description: '`waiting`: it goes on, and has an open question; `cancelling`: it is about to end',
@@ -105,7 +105,7 @@ const SeenTurnSchema = z
     service: z.string().nullable().meta({
       description: 'For which service; null: for a user, or for a key from before services had names',
     }),
-    state: z.enum(states),
+    state: z.enum(turnStates),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
     waitsFor: z.array(SeenQuestionSchema).meta({ description: 'Its open questions, oldest first' }),

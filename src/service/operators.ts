@@ -25,7 +25,6 @@ import { stopTurn } from './cancel-turn.ts';
 import type { Principal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
 
-export { turnStates } from '../storage/ports/oversight.ts';
 export type {
   QuestionSearch,
   SearchPosition,

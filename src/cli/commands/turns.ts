@@ -5,7 +5,8 @@
 import { userInfo } from 'node:os';
 import { onServiceDatabase } from '../../processes/dependencies.ts';
 import { readConfig } from '../../processes/read-config.ts';
-import { createOperators, stateOf, turnStates } from '../../service/operators.ts';
+import { turnStates } from '../../contract/operators.ts';
+import { createOperators, stateOf } from '../../service/operators.ts';
 import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../../service/operators.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '../../elicitation/elicitation.ts';

@@ -5,15 +5,6 @@ import type { ElicitationRow } from './elicitations.ts';
 import type { TurnRow } from './turns.ts';
 
 /** `waiting`: it goes on, and has an open question. `working`: it goes on without one. `cancelling`: it is to stop. */
-export const turnStates = [
-  'waiting',
-  'working',
-  'cancelling',
-  'completed',
-  'failed',
-  'cancelled',
-  'superseded',
-] as const;
 export type TurnState = 'waiting' | 'working' | 'cancelling' | TurnEndStatus;
 
 export interface TurnSearch {

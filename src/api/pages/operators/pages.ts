@@ -1,6 +1,7 @@
 /** The operators' pages: turns, questions, and what happened in a turn. Pure: data in, `Page` out; they need no JavaScript. */
 import type { AgentConfig, ServerConfig } from '../../../config/config.ts';
-import { stateOf, turnStates } from '../../../service/operators.ts';
+import { turnStates } from '../../../contract/operators.ts';
+import { stateOf } from '../../../service/operators.ts';
 import type { SeenQuestion, SeenTurn, TurnState, TurnStory } from '../../../service/operators.ts';
 import { timelineMarkup } from '../../../timeline/markup.ts';
 import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../timeline/words.ts';

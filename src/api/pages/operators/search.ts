@@ -1,6 +1,6 @@
 /** What an operator looks for, as it is in the address of a list. */
 import { z } from 'zod';
-import { turnStates } from '../../../service/operators.ts';
+import { turnStates } from '../../../contract/operators.ts';
 import type { QuestionSearch, SearchPosition, TurnSearch } from '../../../service/operators.ts';
 
 const minuteMs = 60_000;
