@@ -14,7 +14,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { streamText } from 'ai';
 import { listen } from '../demo/listen.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
-import { installRuntime } from '../src/processes/workers/turn-worker.ts';
+import { installRuntime } from '../src/processes/workers/turn-workers.ts';
 import { bareInsert } from './bare-insert.ts';
 import { eachOf } from './each-of.ts';
 import { memoryUse } from './memory-use.ts';

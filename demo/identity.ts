@@ -11,7 +11,7 @@ import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
 import { demoGrantType, demoProgramClient, demoTokenClient } from '../src/development/demo-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
-import { isKnownHost } from '../src/network/host-names.ts';
+import { isKnownHost } from '../src/network/addresses.ts';
 import { listen } from './listen.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
 import { loadOrCreateProviderKeys } from './provider-keys.ts';

@@ -6,12 +6,12 @@ import { checkSync } from 'recheck';
 
 /** Those that see nothing but what the process's own operator or user typed, and need not be quick. */
 const ownText = [
-  'src/ai-sdk/call-error.ts',
-  'src/cli/chat/read-answer.ts',
+  'src/ai-sdk/turn-end.ts',
+  'src/cli/chat/form-entry.ts',
   'src/client/send.ts',
   'src/credentials/sealing/key-file.ts',
   'src/config/environment-schema.ts',
-  'src/config/variable-kinds.ts',
+  'src/config/environment-schema.ts',
   'src/config/agents-file/read-agents-file.ts',
   'src/tool-bundles/bundle-code.ts',
 ];

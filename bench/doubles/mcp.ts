@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { listen } from '../../demo/listen.ts';
-import type { CatalogueTool } from '../../src/storage/ports/tool-catalogue.ts';
+import type { CatalogueTool } from '../../src/storage/schema/account-tables.ts';
 
 export interface McpDouble {
   url: string;

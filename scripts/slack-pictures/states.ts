@@ -1,13 +1,12 @@
 /** What people see in Slack, state by state, made by the code that makes it there. Pure. */
 import type { Context, ElicitationEvent, ElicitationRequest } from '../../src/elicitation/elicitation.ts';
 import { busyWords } from '../../src/api/slack/messages.ts';
-import { offerText } from '../../src/api/slack/offer-link.ts';
+import { offerText } from '../../src/api/slack/notice.ts';
 import { notShownWords } from '../../src/api/slack/refusals.ts';
 import { homeView, unlinkedHomeView } from '../../src/slack/blocks/home-view.ts';
-import { noticeModal, onwardModal } from '../../src/slack/blocks/notice-modal.ts';
+import { noticeModal, onwardModal, fieldBlock, questionModal } from '../../src/slack/blocks/modals.ts';
 import { questionMessage } from '../../src/slack/blocks/question-message.ts';
-import { fieldBlock, questionModal } from '../../src/slack/blocks/question-modal.ts';
-import { withStopButton } from '../../src/slack/blocks/stop-button.ts';
+import { withStopButton } from '../../src/slack/blocks/texts.ts';
 import { toMrkdwn } from '../../src/slack/text/mrkdwn.ts';
 
 export interface Shown {

@@ -1,4 +1,4 @@
-/** Messages and their parts, made and read. Pure. */
+/** Builds and reads messages and their parts. Pure. */
 import type { Message, Part } from '@a2a-js/sdk';
 import { Role } from '@a2a-js/sdk';
 
@@ -32,22 +32,22 @@ export function userMessage(ids: Ids, messageId: string, parts: Part[]): Message
 
 const nothingElse = { metadata: undefined, extensions: [], referenceTaskIds: [] };
 
-/** All text of a message; data parts as JSON. Null when it has parts that are neither. */
+/** All text of a message, with data parts as JSON. Null if it has other parts. */
 export function textOf(message: Pick<Message, 'parts'>): string | null {
-  const brought = broughtBy(message);
-  return brought === null || brought === 'address' || brought.files.length > 0 ? null : brought.text;
+  const contents = contentsOf(message);
+  return contents === null || contents === 'address' || contents.files.length > 0 ? null : contents.text;
 }
 
-/** What a message brings: all its text, with data parts as JSON, and the bytes of its files by their place. */
-interface Brought {
+/** All text of a message, with data parts as JSON, and its files with the index of their part. */
+interface MessageContents {
   text: string;
   files: { bytes: Uint8Array; at: number }[];
 }
 
-/** A file that only has an address is none that is brought. */
-export function broughtBy({ parts }: Pick<Message, 'parts'>): Brought | 'address' | null {
+/** 'address': one of the files is only an address. Null: a part of an unknown kind. */
+export function contentsOf({ parts }: Pick<Message, 'parts'>): MessageContents | 'address' | null {
   const texts: string[] = [];
-  const files: Brought['files'] = [];
+  const files: MessageContents['files'] = [];
   for (const [at, { content }] of parts.entries()) {
     switch (content?.$case) {
       case 'text':

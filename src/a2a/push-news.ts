@@ -1,31 +1,30 @@
 /**
- * What a target of notifications is told of a task: first how it stands, then each change of its state and each question,
- * with the answer's text before a question and at the end. Entry by entry, so that the same log always makes the same
- * notifications, however it is read. Pure.
+ * The push notifications for a task: first the task itself, then each change of its state and each question, with the
+ * answer's text before a question and at the end. Computed entry by entry, so that the same log makes the same
+ * notifications regardless of batches. Pure.
  */
 import type { StreamResponse, Task } from '@a2a-js/sdk';
 import type { LogEntry } from '../turn/event.ts';
 import { isInterrupted, isTerminal } from './task-view.ts';
 import type { TaskView } from './task-view.ts';
 
-/** `position`: of the log; whoever was told this was told everything up to there. */
+/** `position`: the log up to here is covered by this and earlier news. */
 export interface News {
   position: number;
-  /** In this order. */
   updates: StreamResponse[];
-  /** The same, as one task. */
+  /** The same news as one task. */
   task: Task;
 }
 
-export interface NewsFeed {
+interface NewsFeed {
   first(position: number): News;
-  /** Of entries after those before, oldest first. */
+  /** `entries`: those after the previous call's, oldest first. */
   next(entries: LogEntry[]): News[];
 }
 
 export function createNewsFeed(view: TaskView): NewsFeed {
-  let told = '';
-  let toldText = '';
+  let sent = '';
+  let sentText = '';
 
   function newsAt(position: number): News | null {
     const task = view.task();
@@ -33,13 +32,13 @@ export function createNewsFeed(view: TaskView): NewsFeed {
     if (!status) return null;
     const hasStopped = isTerminal(status.state) || isInterrupted(status.state);
     const fingerprint = JSON.stringify([status.state, hasStopped && status.message]);
-    if (fingerprint === told) return null;
-    told = fingerprint;
+    if (fingerprint === sent) return null;
+    sent = fingerprint;
     const { id: taskId, contextId } = task;
     const updates: StreamResponse[] = [];
     const text = JSON.stringify(task.artifacts);
-    if (hasStopped && text !== toldText) {
-      toldText = text;
+    if (hasStopped && text !== sentText) {
+      sentText = text;
       for (const artifact of task.artifacts) {
         const value = { taskId, contextId, artifact, append: false, lastChunk: false, metadata: undefined };
         updates.push({ payload: { $case: 'artifactUpdate', value } });
@@ -54,7 +53,7 @@ export function createNewsFeed(view: TaskView): NewsFeed {
     first(position) {
       newsAt(position);
       const task = view.task();
-      toldText = JSON.stringify(task.artifacts);
+      sentText = JSON.stringify(task.artifacts);
       return { position, updates: [{ payload: { $case: 'task', value: task } }], task };
     },
     next(entries) {

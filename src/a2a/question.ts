@@ -1,32 +1,35 @@
-/** A question as the status of a task: in words for anybody, and as data for callers that know the extension. Pure. */
-import type { Message } from '@a2a-js/sdk';
+/**
+ * A question as the status of a task: in words for every caller, and as data for callers that use our extension
+ * (docs/a2a-elicitation.md). Pure.
+ */
 import { TaskState } from '@a2a-js/sdk';
-import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { Message } from '@a2a-js/sdk';
+import { z } from 'zod';
+import type { ElicitationEvent, ElicitationResponse } from '../elicitation/elicitation.ts';
 import { personalKind, personalWords, withPersonalAsLink } from '../elicitation/personal.ts';
-import { fieldsAsText } from '../elicitation/question-as-text.ts';
-import { quotedQuestionWords } from '../elicitation/question-words.ts';
+import { fieldsAsText, quotedQuestionWords } from '../elicitation/question-as-text.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
-import { elicitationExtension, toStructured } from './extension.ts';
+import { presentMembers } from '../elicitation/form/schema-keywords.ts';
 import { agentMessage, dataPart, textPart } from './parts.ts';
 
-/** What is shown of the open questions of a task: one, and how many wait behind it. */
+/** The question that a task shows, and how many wait behind it. */
 export interface ShownQuestion {
   question: ElicitationEvent;
   waiting: number;
-  /** Where the person can answer it, signed in. */
+  /** Our page, where the person can answer it, signed in. */
   page: string;
-  /** What was wrong with the answer that was given. */
+  /** What was wrong with the last answer. */
   misfit?: string | undefined;
 }
 
 export interface Shown {
   taskId: string;
   contextId: string;
-  /** The caller has asked for the extension. */
+  /** The caller activated the extension. */
   isStructured: boolean;
 }
 
-/** What is settled outside of the conversation leaves the stream open; what takes a message closes it. */
+/** AUTH_REQUIRED: answered outside the conversation, so the stream stays open. INPUT_REQUIRED: answered by a message. */
 export function stateOf(question: ElicitationEvent): TaskState {
   const isElsewhere = question.mode === 'url' || personalKind(question) !== null;
   return isElsewhere ? TaskState.TASK_STATE_AUTH_REQUIRED : TaskState.TASK_STATE_INPUT_REQUIRED;
@@ -78,4 +81,51 @@ function whatToDo(question: ElicitationEvent, page: string): string {
 
 function propertiesOf({ properties }: Record<string, unknown>): object {
   return typeof properties === 'object' && properties !== null ? properties : {};
+}
+
+export const elicitationExtension = 'urn:interlude:a2a:elicitation:v1';
+
+/** For the metadata and the data part of a status message. */
+function toStructured(question: ElicitationEvent, misfit?: string): Record<string, unknown> {
+  const { elicitationId, mode, message, expiresAt, context } = question;
+  const shape = mode === 'form' ? { requestedSchema: question.requestedSchema } : { url: question.url };
+  return {
+    elicitationId,
+    mode,
+    message,
+    ...shape,
+    expiresAt,
+    context,
+    ...(misfit !== undefined && { misfit }),
+  };
+}
+
+const AnswerSchema = z.object({
+  elicitationId: z.string().optional(),
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: z.record(z.string(), z.unknown()).optional(),
+  remember: z.enum(['conversation', 'always']).optional(),
+  reason: z.string().max(1_000).optional(),
+});
+
+export interface StructuredAnswer {
+  elicitationId: string | undefined;
+  response: ElicitationResponse;
+}
+
+/** Null if `value` is not meant as an answer. */
+export function readStructured(value: unknown): StructuredAnswer | 'malformed' | null {
+  if (typeof value !== 'object' || value === null || !('action' in value)) return null;
+  const parsed = AnswerSchema.safeParse(presentMembers(value));
+  if (!parsed.success) return 'malformed';
+  const { elicitationId, action, content, remember, reason } = parsed.data;
+  return {
+    elicitationId,
+    response: {
+      action,
+      ...(content !== undefined && { content }),
+      ...(remember !== undefined && { remember }),
+      ...(reason !== undefined && { reason }),
+    },
+  };
 }

@@ -1,20 +1,19 @@
 /**
- * A turn as a task, folded from the turn's log: the same fold makes the task that is read, what a blocking caller gets, and
- * what is streamed. The answer is one artifact. Pure.
+ * A turn as an A2A task, folded from the turn's log. The same fold serves reads, blocking calls and streams. The agent's
+ * answer is the task's one artifact. Pure.
  */
-import type { Artifact, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
+import type { Artifact, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { LogEntry } from '../turn/event.ts';
+import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
-import { saidTexts } from '../turn/said-texts.ts';
-import { answerIn, foldIn, openIn, unfoldedTurn } from './folded-turn.ts';
-import type { FoldedTurn } from './folded-turn.ts';
+import { saidTexts } from '../turn/message-parts.ts';
+import { operationOf } from '../turn/operations.ts';
 import { agentMessage, textPart, userMessage } from './parts.ts';
 import { questionMessage, stateOf } from './question.ts';
 import type { Shown, ShownQuestion } from './question.ts';
 
-export interface TaskFacts {
+interface TaskFacts {
   turn: Pick<TurnRef, 'conversation' | 'turnId'>;
   given: unknown;
   clientMessageId: string;
@@ -23,21 +22,21 @@ export interface TaskFacts {
 }
 
 export interface TaskView {
-  /** What has changed for those who had seen all before: first the answer's text, then the status. */
+  /** Returns what changed since the last `add` or `task`: first the answer's text, then the status. */
   add(entries: LogEntry[]): StreamResponse[];
   task(): Task;
   state(): TaskState;
-  /** The question that is shown; null when nobody is asked anything. */
+  /** The question that the task shows; null if it shows none. */
   shown(): ElicitationEvent | null;
-  /** All that are open, oldest first. */
+  /** All open questions, oldest first. */
   open(): ElicitationEvent[];
-  /** Answered, and still open until its outcome is written: it is not shown again. */
+  /** Hides a question that was answered and stays open until its outcome is in the log. */
   answered(elicitationId: string): void;
-  /** What was wrong with the answer to the question that is shown. */
+  /** Shows the current question again, with what was wrong with its answer. */
   misfit(reasons: string): void;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   /** The caller knows the extension. */
   isStructured: boolean;
   /** Where the person can answer a question, signed in. */
@@ -49,8 +48,8 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
   const turn = unfoldedTurn(facts.createdAt, facts.status);
   const answered = new Set<string>();
   let misfit: { elicitationId: string; reasons: string } | undefined;
-  let toldText = '';
-  let toldStatus = '';
+  let sentText = '';
+  let sentStatus = '';
 
   const unanswered = () => openIn(turn).filter(({ elicitationId }) => !answered.has(elicitationId));
 
@@ -63,13 +62,13 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
 
   const status = () => statusOf(turn, shownQuestion(), { ...ids, isStructured });
 
-  /** Text that only grows is appended; what the model took back is replaced as a whole. */
+  /** Text that only grew is appended; otherwise the whole text is sent again. */
   function textUpdate(): StreamResponse | null {
     const now = answerIn(turn);
-    if (now === toldText) return null;
-    const append = toldText !== '' && now.startsWith(toldText);
-    const update = artifactOf(append ? now.slice(toldText.length) : now);
-    toldText = now;
+    if (now === sentText) return null;
+    const append = sentText !== '' && now.startsWith(sentText);
+    const update = artifactOf(append ? now.slice(sentText.length) : now);
+    sentText = now;
     const value = { ...ids, artifact: update, append, lastChunk: false, metadata: undefined };
     return { payload: { $case: 'artifactUpdate', value } };
   }
@@ -77,8 +76,8 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
   function statusUpdate(): StreamResponse | null {
     const now = status();
     const fingerprint = fingerprintOf(now);
-    if (fingerprint === toldStatus) return null;
-    toldStatus = fingerprint;
+    if (fingerprint === sentStatus) return null;
+    sentStatus = fingerprint;
     return { payload: { $case: 'statusUpdate', value: { ...ids, status: now, metadata: undefined } } };
   }
 
@@ -89,13 +88,13 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
     },
     task() {
       const now = status();
-      toldText = answerIn(turn);
-      toldStatus = fingerprintOf(now);
+      sentText = answerIn(turn);
+      sentStatus = fingerprintOf(now);
       return {
         id: ids.taskId,
         contextId: ids.contextId,
         status: now,
-        artifacts: toldText === '' ? [] : [artifactOf(toldText)],
+        artifacts: sentText === '' ? [] : [artifactOf(sentText)],
         history: [userMessage(ids, facts.clientMessageId, saidTexts(facts.given).map(textPart))],
         metadata: undefined,
       };
@@ -130,12 +129,11 @@ function statusOf(turn: FoldedTurn, asked: ShownQuestion | null, shown: Shown): 
   return { state, message: say(`${ids.taskId}/work`, turn.progress), timestamp };
 }
 
-/** The same for a status that says the same at another time. */
+/** Ignores the time. */
 function fingerprintOf(status: TaskStatus): string {
   return JSON.stringify({ ...status, timestamp: null });
 }
 
-/** There is one, under one name: the answer. */
 function artifactOf(words: string): Artifact {
   return {
     artifactId: 'answer',
@@ -159,7 +157,7 @@ export function isTerminal(state: TaskState): boolean {
   }
 }
 
-/** A blocking caller gets the task back when somebody has to act (specification 1.0, section 3.2.2). */
+/** A blocking call returns when a person has to act (specification 1.0, section 3.2.2). */
 export function isInterrupted(state: TaskState): boolean {
   return state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED;
 }
@@ -191,4 +189,84 @@ function wordsFor(end: TurnEndStatus): string | undefined {
     default:
       return end satisfies never;
   }
+}
+
+interface FoldedTurn {
+  /** Time of the latest entry, in epoch milliseconds. */
+  at: number;
+  hasBegun: boolean;
+  /** Null while the turn runs. */
+  end: TurnEndStatus | null;
+  step: number;
+  /** What the agent said, without the text of repeated steps. */
+  blocks: Map<string, { step: number; text: string }>;
+  /** Including those of delegated agents. */
+  questions: Map<string, ElicitationEvent>;
+  /** What the turn is doing, in words. */
+  progress: string | undefined;
+  failure: string | undefined;
+  /** The model refused to continue. */
+  isRefused: boolean;
+}
+
+function unfoldedTurn(createdAt: number, status: 'starting' | 'running' | TurnEndStatus): FoldedTurn {
+  return {
+    at: createdAt,
+    hasBegun: status !== 'starting',
+    end: status === 'starting' || status === 'running' ? null : status,
+    step: 0,
+    blocks: new Map(),
+    questions: new Map(),
+    progress: undefined,
+    failure: undefined,
+    isRefused: false,
+  };
+}
+
+function foldIn(turn: FoldedTurn, entry: LogEntry): void {
+  const { at, event } = entry;
+  turn.at = Math.max(turn.at, at);
+  turn.hasBegun = true;
+  turn.progress = operationOf(entry, '')?.label ?? turn.progress;
+  if (event.type === 'elicitation-request') turn.questions.set(event.elicitationId, event);
+  // A delegated agent's text is for the agent that called it.
+  if (event.path === undefined) foldInOwn(turn, event);
+}
+
+function foldInOwn(turn: FoldedTurn, event: TurnEvent): void {
+  switch (event.type) {
+    case 'start-step':
+      turn.step = event.step;
+      break;
+    case 'text-delta': {
+      const block = turn.blocks.get(event.id) ?? { step: turn.step, text: '' };
+      turn.blocks.set(event.id, { ...block, text: block.text + event.delta });
+      break;
+    }
+    case 'reset-step':
+      for (const [id, { step }] of turn.blocks) if (step === event.step) turn.blocks.delete(id);
+      break;
+    case 'finish-step':
+      turn.isRefused = event.finish === 'refused';
+      break;
+    case 'error':
+      turn.failure = event.errorText;
+      break;
+    case 'turn-ended':
+      turn.end = event.status;
+      break;
+    default:
+  }
+}
+
+function answerIn({ blocks }: FoldedTurn): string {
+  return [...blocks.values()]
+    .map(({ text }) => text)
+    .join('\n\n')
+    .trim();
+}
+
+/** Oldest first. */
+function openIn({ questions }: FoldedTurn): ElicitationEvent[] {
+  return [...questions.values()].filter(({ status }) => status === 'pending');
 }

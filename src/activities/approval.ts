@@ -1,71 +1,62 @@
 /**
- * Approvals of tool calls, of servers and in TypeScript: whether a call needs one, the question, and whether the call is
- * the one that was approved.
+ * Approvals of tool calls: whether a call needs one, the question, and whether the call is the one that was approved.
  *
- * An approval is valid for the call that was shown: the question names the call, and the digest, which the workflow keeps,
- * has to be that of the arguments that are about to be used.
+ * An approval is valid only for the call that was shown: the question names the call, and the workflow keeps a digest of
+ * its arguments, which must match the arguments that are about to be used.
  */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
-import { digestOf } from '../credentials/sealing/canonical-json.ts';
-import { isDigestOf, sealDigest } from '../credentials/sealing/sealed-digest.ts';
-import { isShowable, ownTool, shownArguments } from '../elicitation/approval.ts';
-import type { ApprovalDetails } from '../elicitation/approval.ts';
+import { digestOf, isDigestOf, sealDigest } from '../credentials/sealing/sealed-values.ts';
 import {
+  isShowable,
+  ownTool,
+  shownArguments,
   approvalMessage,
   approvalRefusedForModel,
   tooLongToApproveForModel,
   toolApprovalMessage,
-} from '../elicitation/approval-wording.ts';
-import type { ApprovalRefusal } from '../elicitation/approval-wording.ts';
-import { canPresent } from '../elicitation/capabilities.ts';
+} from '../elicitation/approval.ts';
+import type { ApprovalDetails, ApprovalRefusal } from '../elicitation/approval.ts';
+import { canPresent } from '../elicitation/elicitation.ts';
 import { identityOf } from '../remote/server-name.ts';
-import type { ElicitationRow, TimedQuestion } from '../storage/ports/elicitations.ts';
-import type { CatalogueTool } from '../storage/ports/tool-catalogue.ts';
-import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { ElicitationRow } from '../storage/schema/question-tables.ts';
+import type { TimedQuestion } from '../storage/tables/elicitations.ts';
+import type { CatalogueTool } from '../storage/schema/account-tables.ts';
+import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import { aboutTurn } from '../telemetry/events.ts';
 import type { AskingTurn } from '../turn/ask.ts';
-import type { CallAsks, GivenApproval } from '../turn/tool-call.ts';
-import type { ToolOutcome } from '../turn/tool-result.ts';
+import type { CallAsks, GivenApproval } from '../turn/step.ts';
+import type { ToolOutcome } from '../turn/event.ts';
 import type { Turn } from '../turn/turn.ts';
-import {
-  agentContext,
-  answerContent,
-  asksOf,
-  openQuestions,
-  serverContext,
-  toAsked,
-} from './questions/questions.ts';
-import type { Question, QuestionParts } from './questions/questions.ts';
+import { agentContext, answerContent, asksOf, openQuestions, serverContext, toAsked } from './questions.ts';
+import type { Question, QuestionParts } from './questions.ts';
 
 export interface ApprovalParts extends QuestionParts {
-  storage: QuestionParts['storage'] & Pick<Storage, 'approvals' | 'now'>;
-  logger: Pick<Logger, 'error' | 'warn' | 'info'>;
+  logger: Logger;
 }
 
 /** A call that a person has to approve. */
-export interface ApprovedCall {
+interface ApprovedCall {
   turn: Turn;
   call: ToolCallRow;
   /** Absent for a tool in TypeScript, whose name is that of the call. */
   at?: {
     server: ServerConfig;
     tool: string;
-    /** As the server listed it; absent where it has not, or is an agent, which the agents file describes. */
+    /** As the server listed it. Undefined for a tool that it has not listed, and for a remote agent. */
     listed: CatalogueTool | undefined;
   };
 }
 
-export type Approval =
-  /** `given`: by an answer, and not by what the user wants remembered; it has to be checked. */
+type Approval =
+  /** `given`: approved by an answer, which must be checked; absent when a remembered approval allows the call. */
   | { kind: 'approved'; given?: GivenApproval }
   | CallAsks
   | { kind: 'refused'; outcome: ToolOutcome; textForModel: string }
   /** The turn is over, or the call is finished. */
   | { kind: 'over' };
 
-/** `questions`: all of the call. Asks where the user has not been asked. */
+/** Opens the question if it was not asked yet. `questions`: all questions of the call. */
 export async function approvalOf(
   parts: ApprovalParts,
   approved: ApprovedCall & { turn: AskingTurn },
@@ -105,7 +96,7 @@ export async function approvalOf(
     case 'pending':
       return asksOf([asked], approval) ?? { kind: 'over' };
     case 'accept':
-      // An earlier attempt has asked, and its worker died: the digest has to reach the workflow.
+      // An earlier attempt asked and its worker died: the digest must still reach the workflow.
       if (!given) return { kind: 'asks', questions: [toAsked(asked)], approval };
       return { kind: 'approved', given };
     default: {
@@ -115,7 +106,7 @@ export async function approvalOf(
   }
 }
 
-/** False: it is not what was approved, which is logged. What the user wants remembered is kept. */
+/** Logs a call that is not what was approved. Stores the approval if the user wants it remembered. */
 export async function isAsApproved(
   parts: ApprovalParts,
   approved: ApprovedCall,
@@ -144,7 +135,7 @@ export async function isAsApproved(
   return true;
 }
 
-/** What does not fit; null when everything does. */
+/** What differs from the approved call; null if nothing does. */
 function mismatchOf(
   { keys }: ApprovalParts,
   approved: ApprovedCall,
@@ -186,7 +177,7 @@ async function remember(
   });
 }
 
-function approvalQuestion(parts: Pick<QuestionParts, 'config'>, { turn, call, at }: ApprovedCall): Question {
+function approvalQuestion(parts: ApprovalParts, { turn, call, at }: ApprovedCall): Question {
   const context = at ? serverContext(parts, turn, at.server) : agentContext(parts, turn);
   const agent = context.agent ?? turn.agent;
   return {
@@ -208,30 +199,30 @@ function approvalQuestion(parts: Pick<QuestionParts, 'config'>, { turn, call, at
   };
 }
 
-export function isApproval({ request }: Pick<ElicitationRow, 'request'>): boolean {
+export function isApproval({ request }: ElicitationRow): boolean {
   return request.context.trigger === 'approval';
 }
 
-function sealedDigestOf({ keys }: Pick<ApprovalParts, 'keys'>, approved: ApprovedCall): string {
+function sealedDigestOf({ keys }: ApprovalParts, approved: ApprovedCall): string {
   const { turn, call } = approved;
   return sealDigest(keys, { turnId: turn.turnId, toolCallId: call.toolCallId }, subjectOf(approved));
 }
 
-/** What the digest is of: the same arguments at another server are another call. */
+/** The server is part of the digest: the same arguments at another server are another call. */
 function subjectOf({ turn, call, at }: ApprovedCall): unknown {
   if (!at) return { agent: turn.agent, tool: call.toolName, arguments: call.input };
   const { server, tool } = at;
   return { server: server.name, place: identityOf(server), tool, arguments: call.input };
 }
 
-/** A tool of the agent's own is the team's code, and keeps what is remembered of it from version to version. */
+/** An agent's own tool is the team's code: remembered approvals survive new versions of it. */
 function rememberedAs({ turn, call, at }: ApprovedCall) {
   if (!at) return { ...ownTool(turn.agent, call.toolName), definition: '' };
   const { server, tool, listed } = at;
   return { server: server.name, place: identityOf(server), tool, definition: definitionOf(listed) };
 }
 
-/** The same for a tool that its server describes in the same way. */
+/** Changes when the server describes the tool differently, so that remembered approvals no longer apply. */
 export function definitionOf(listed: CatalogueTool | undefined): string {
   if (!listed) return '';
   const { title = null, description = null, inputSchema, annotations = null } = listed;

@@ -1,8 +1,8 @@
-/** All activities that a worker registers. They get their dependencies here and nowhere else; histories name them. */
+/** All activities that a worker of turns registers. Their names are in recorded histories. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import type { CredentialStore } from '../credentials/store.ts';
+import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { Catalogue } from '../remote/catalogue.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import type { Models } from '../models/provider.ts';
@@ -14,13 +14,13 @@ import type { HeldCallLimit } from './call-tool/held-call-limit.ts';
 import { createCallRounds } from './call-tool/rounds.ts';
 import { createDelegationActivities } from './delegations.ts';
 import { createDurableCallActivities } from './durable-tools/durable-calls.ts';
-import type { OfferedTools } from './durable-tools/offered-tools.ts';
-import { createModelQuestionActivity } from './questions/model-question.ts';
+import type { OfferedTools } from './call-model/agent-tools.ts';
+import { createModelQuestionActivity } from './model-question.ts';
 import { createPushActivities } from './push/push-activities.ts';
 import { createSlackActivities } from './slack/slack-activities.ts';
 import { createTurnActivities } from './turns.ts';
 
-export interface ActivityDependencies {
+interface ActivityDependencies {
   config: Config;
   storage: Storage;
   keys: KeyRing;
@@ -28,7 +28,7 @@ export interface ActivityDependencies {
   catalogue: Catalogue;
   remote: RemoteServers;
   heldCallLimit: HeldCallLimit;
-  /** Absent: no agent has tools in TypeScript. */
+  /** Absent if no agent has tools in TypeScript. */
   offeredTools?: OfferedTools;
   storeOf(server: ServerConfig): CredentialStore;
   logger: Logger;

@@ -1,7 +1,7 @@
 /**
- * Nothing an activity throws by accident reaches workflow history: errors of drivers, fetch and SDKs carry
- * addresses, headers and bodies. Failures made on purpose pass; everything else is logged here and becomes
- * a failure that says only whether the database could not do its work, which is waited for.
+ * Keeps accidental errors of activities out of workflow history: errors of drivers, fetch and SDKs contain addresses,
+ * headers and bodies. Failures made on purpose pass. Everything else is logged here and becomes a failure that only says
+ * whether the database was the reason, because workflows wait for the database.
  */
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { Info } from '@temporalio/activity';
@@ -10,10 +10,10 @@ import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from 
 import type { Logger } from 'pino';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { WriteRefused } from '../storage/write-refused.ts';
-import { activityFailed, databaseTrouble } from '../turn/failure-types.ts';
-import { aboutTurnOf } from '../telemetry/events.ts';
+import { activityFailed, databaseTrouble } from '../turn/step.ts';
+import { turnOfWorkflow } from '../turn/turn.ts';
 
-/** A mistake does not go away; what looks like one may. */
+/** A bug fails every time; something that only looks like one may succeed on retry. */
 const maxLocalAttempts = 5;
 
 export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
@@ -27,7 +27,7 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
           if (error instanceof WriteRefused) throw over(error);
           const { activityType, attempt } = info;
           const { workflowId } = info.workflowExecution ?? {};
-          const turn = aboutTurnOf(workflowId ?? '');
+          const turn = turnOfWorkflow(workflowId ?? '');
           const about = { err: error, ...turn, activity: activityType, attempt, workflowId };
           const message = `${activityType} failed; the worker's log says why.`;
           if (isDatabaseTrouble(error)) {
@@ -48,7 +48,7 @@ export function safeFailures(logger: Logger): ActivityInterceptorsFactory {
   });
 }
 
-/** The attempts of local activities have no limit of their own, because they wait for the database. */
+/** Local activities have no attempt limit in Temporal, because they wait for the database. */
 export function isLastAttempt({ isLocal, attempt, retryPolicy }: Info): boolean {
   const limit = isLocal ? maxLocalAttempts : retryPolicy?.maximumAttempts;
   return limit !== undefined && limit > 0 && attempt >= limit;

@@ -1,28 +1,28 @@
-/** How a tool call ends: with a result, or with a text for the model; once, in the transcript, in the turn log and in the log. */
+/** Ends a tool call, once: in the transcript, in the turn log and in the log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
-import type { CallAttempt, ToolCallRow } from '../storage/ports/tool-calls.ts';
-import type { NewEvent } from '../storage/ports/turn-log.ts';
+import type { CallAttempt } from '../storage/tables/call-attempt.ts';
+import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
+import type { NewEvent } from '../storage/log/append.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { toolCallFinished } from '../telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
 import { outcomeOf } from '../turn/tool-result.ts';
-import type { ToolOutcome, ToolResult } from '../turn/tool-result.ts';
+import type { ToolOutcome } from '../turn/event.ts';
+import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { stopSignal } from './stop-signal.ts';
-
-type CallStorage = Pick<Storage, 'toolCalls'>;
+import { stopSignal } from './running-activity.ts';
 
 export interface FinishParts {
   storage: Pick<Storage, 'toolCalls' | 'now'>;
-  logger: Pick<Logger, 'info' | 'warn'>;
+  logger: Logger;
 }
 
-/** The call as the model asked for it, and how far it is. `by`: the attempt that continues it. */
+/** The call as the model requested it, and its state. `by`: the attempt that continues it. */
 export async function requestedToolCall(
-  { toolCalls }: CallStorage,
+  { toolCalls }: Pick<Storage, 'toolCalls'>,
   turn: TurnRef,
   toolCallId: string,
   by?: CallAttempt,
@@ -33,18 +33,18 @@ export async function requestedToolCall(
 }
 
 interface Finish {
-  /** For the people who read along. */
+  /** For the people who follow the turn. */
   notice?: NewEvent | undefined;
   by?: CallAttempt;
-  /** Of a text; by default `failed`. A result tells by itself. */
+  /** Used when the result is an error text. Default `failed`. */
   outcome?: ToolOutcome | undefined;
   /** The server and its name for the tool, unless the tool is the agent's own. */
   at?: { server: string; tool: string };
-  /** It ends without having come to a result: answers that it has not acted on are marked as unused. */
+  /** The call ends without a result of its own: answers that it has not used are marked as unused. */
   isStopped?: boolean;
 }
 
-/** The first end wins; again is a no-op. A text is an error for the model. */
+/** The first end wins; later ones are no-ops. A string becomes an error result. */
 export async function finishToolCall(
   { storage, logger }: FinishParts,
   turn: TurnRef,
@@ -66,16 +66,16 @@ export async function finishToolCall(
     outcome: outcomeOf(written, outcome),
     attempt: by?.attempt,
     durationMs: Math.max(0, storage.now() - call.createdAt),
-    // Made of codes of errors and names of servers.
+    // This text contains only error codes and server names.
     ...(written.kind === 'error' && outcome === 'unreachable' && { reason: written.text }),
   });
 }
 
 const longestPauseMs = 6_400;
-/** An effect has little more time than that (see call-activity.ts). */
+/** Slightly less than the time that an effect has for its row (`marginMs` in workflows/durable-tool/durable-tool.ts). */
 const usualMs = 13_000;
 
-/** Writes what has happened while the database is away, for so long; for the usual time once the activity is to stop. */
+/** Retries a write while the database is down, for `forMs`, or only for `usualMs` once the activity must stop. */
 export async function keepTrying<T>(write: () => Promise<T>, forMs = usualMs): Promise<T> {
   const start = performance.now();
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -89,10 +89,10 @@ export async function keepTrying<T>(write: () => Promise<T>, forMs = usualMs): P
   }
 }
 
-/** For the person, once per call: an account is missing, and they are not asked for it. `url`: where they can connect it. */
+/** Tells the person, once per call, that an account is missing and that they are not asked for it. */
 export function accountNotice(
-  { toolCallId, toolName }: Pick<ToolCallRow, 'toolCallId' | 'toolName'>,
-  { name: server, title: serverTitle }: Pick<ServerConfig, 'name' | 'title'>,
+  { toolCallId, toolName }: ToolCallRow,
+  { name: server, title: serverTitle }: ServerConfig,
   message: string,
   url?: string,
 ): NewEvent {

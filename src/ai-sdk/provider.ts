@@ -4,14 +4,11 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { OnElicitation } from '../client/answer-questions.ts';
 import type { Timing } from '../client/retry.ts';
 import type { Token } from '../client/send.ts';
-import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { Capabilities } from '../elicitation/elicitation.ts';
 import { createAgent } from './agent.ts';
 import { createNaming } from './call-names.ts';
-import { toVersion2 } from './version-2.ts';
-import type { AgentModelV2 } from './version-2.ts';
-import { toVersion3 } from './version-3.ts';
-import type { AgentModelV3 } from './version-3.ts';
-import { toVersion4 } from './version-4.ts';
+import { toVersion2, toVersion3, toVersion4 } from './versions.ts';
+import type { AgentModelV2, AgentModelV3 } from './versions.ts';
 
 export interface InterludeOptions {
   /** Where the service is, as in `https://interlude.example`. */
@@ -21,17 +18,16 @@ export interface InterludeOptions {
    * accepts the token it returned. A call's own header `authorization` takes precedence.
    */
   token: Token;
-  /** Answers questions where no person is watching; without it they stay open until somebody answers or they expire. */
+  /**
+   * Answers questions where no person is watching; without it they stay open until they are answered elsewhere or expire.
+   */
   onElicitation?: OnElicitation;
   /**
-   * Which questions you can put in front of a person; those you cannot are never asked. All with `onElicitation`,
-   * none without: set it if you show the stream's questions yourself.
+   * Which questions you can show to a person. Others are never asked. All with `onElicitation`, none without: set it if you
+   * show the questions in the stream yourself.
    */
   capabilities?: Capabilities;
-  /**
-   * What becomes of the turn when `abortSignal` aborts: `leave` (the default) lets it go on without you, `cancel` stops
-   * it.
-   */
+  /** What happens to the turn when `abortSignal` aborts: `leave` (the default) lets it go on, `cancel` stops it. */
   onAbort?: 'leave' | 'cancel';
   fetch?: typeof globalThis.fetch;
   /** In milliseconds. A call fails when the service has not accepted its message within `giveUpMs`. */

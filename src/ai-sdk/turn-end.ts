@@ -1,24 +1,26 @@
 /**
- * How a turn ended, and what it used. The stream of a turn does not say; the conversation's feed does, and has it as
- * soon as the stream ends.
+ * How a turn ended, and its usage. The stream of a turn does not contain this; the conversation's feed does, as soon as the
+ * stream ends. And errors in the SDK's form.
  */
+import { APICallError } from '@ai-sdk/provider';
 import type { Client } from '../client/client.ts';
 import type { TurnView } from '../client/turn-view.ts';
 import type { StreamEvent } from '../contract/stream-event.ts';
-import type { Finish } from './agent-part.ts';
+import type { Finish } from './parts.ts';
+import { InterludeError } from '../client/interlude-error.ts';
 
 type TurnEnded = Extract<StreamEvent, { type: 'turn-ended' }>;
 
 export interface TurnEnd {
-  /** `lost`: it goes on, and could not be followed any further. */
+  /** `lost`: it goes on, but could not be followed any further. */
   status: TurnEnded['status'] | 'unknown' | 'lost';
   usage?: TurnEnded['usage'];
-  /** Why its last step ended, when the model did not come to its own end: `length`, `refused`. */
+  /** Why its last step ended, if not by the model's own end: `length`, `refused`. */
   finish?: string | undefined;
   error?: { code: string; errorText: string };
 }
 
-/** What can be said about an end that the feed was not asked about, or did not tell. */
+/** The end as far as the view shows it. */
 export function seenEnd({ status, errorText }: TurnView): TurnEnd {
   switch (status) {
     case 'completed':
@@ -50,7 +52,7 @@ export async function readEnd(client: Client, view: TurnView, signal: AbortSigna
   return end;
 }
 
-/** Where the turn's last step began, so that nothing before it has to be read again. */
+/** The position of the turn's last step; earlier events need not be read. */
 function lastStep({ operations }: TurnView): number | undefined {
   const step = operations.findLast(({ type }) => type === 'model_step');
   const seq = /^op-(\d{1,15})$/.exec(step?.id ?? '')?.[1];
@@ -86,4 +88,41 @@ export function toUsage(usage: TurnEnd['usage']): Finish['usage'] {
     },
     outputTokens: { total: usage?.outputTokens, text: undefined, reasoning: undefined },
   };
+}
+
+interface Facts {
+  message: string;
+  statusCode?: number;
+  data?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+export type CallError = (facts: Facts) => APICallError;
+
+/** Never retryable: retries were already made, and a call that the SDK repeats would be another message to the agent. */
+export function createCallError(baseUrl: string): CallError {
+  const url = `${baseUrl.replace(/\/+$/, '')}/run/api/chat`;
+  // Without the request body: errors are logged, and messages must not be.
+  return (facts) => new APICallError({ url, requestBodyValues: undefined, isRetryable: false, ...facts });
+}
+
+/** Converts a refusal of the service. Other errors, such as those of the consumer's handler, are returned unchanged. */
+export function fromRefusal(callError: CallError, error: unknown): unknown {
+  if (!(error instanceof InterludeError)) return error;
+  const { status, code, detail, errors, turnId } = error;
+  return callError({
+    message: [detail, ...errors.map((field) => `${field.pointer}: ${field.detail}.`)].join(' '),
+    ...(status !== 0 && { statusCode: status }),
+    data: { code, errors, ...(turnId !== undefined && { turnId }) },
+    cause: error,
+  });
+}
+
+export function fromFailedTurn(
+  callError: CallError,
+  { conversationId, turnId }: TurnView,
+  { error }: TurnEnd,
+): APICallError {
+  const { errorText: message = 'The turn failed.', code = 'turn_failed' } = error ?? {};
+  return callError({ message, data: { code, conversationId, turnId } });
 }

@@ -1,11 +1,10 @@
 /**
- * What pages load, as one file each. In a checkout it is bundled from its sources when somebody asks for it; an image for
- * production brings the files along (`npm run build-browser`), and no bundler.
+ * The scripts of pages, one file each. In a checkout they are bundled from source on first request; an image for production
+ * contains the files (`npm run build-browser`) and no bundler.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { licensesOf } from './licenses.ts';
 
 export const bundles = {
   'widget.js': 'src/widget/index.ts',
@@ -20,11 +19,11 @@ const known = new Map<BundleName, Promise<Bundle>>();
 export interface Bundle {
   /** JavaScript, minified; names the file below. */
   code: string;
-  /** The terms of everything in it, to be passed on with it. */
+  /** The licences of everything in it, which must be passed on with it. */
   licenses: string;
 }
 
-/** Bundled once per process. */
+/** Reads or bundles each file once per process. */
 export function readBundle(name: BundleName): Promise<Bundle> {
   const found = known.get(name) ?? (existsSync(filesOf(name).code) ? readBuilt(name) : bundle(name));
   known.set(name, found);
@@ -40,7 +39,7 @@ async function readBuilt(name: BundleName): Promise<Bundle> {
   return { code, licenses };
 }
 
-/** Where a built one is kept. */
+/** The paths of built files. */
 export function filesOf(name: BundleName): Record<keyof Bundle, string> {
   return { code: path.join(root, 'build', name), licenses: path.join(root, 'build', licensesName(name)) };
 }
@@ -55,7 +54,7 @@ export async function bundle(name: BundleName): Promise<Bundle> {
   return { code: banner + code, licenses: licensesOf(moduleIds) };
 }
 
-/** `moduleIds`: every file that something is left of. */
+/** `moduleIds`: every file that is part of the result. */
 export async function bundleFile(input: string): Promise<{ code: string; moduleIds: string[] }> {
   const { rolldown } = await import('rolldown');
   const preact = path.join(root, 'node_modules/preact');
@@ -63,7 +62,7 @@ export async function bundleFile(input: string): Promise<{ code: string; moduleI
     input,
     platform: 'browser',
     plugins: [withoutSchemaWriters, withoutTransport],
-    // Some libraries mark files for server components; here is no server.
+    // Some libraries mark files for server components, which we do not have.
     onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
     resolve: {
       alias: {
@@ -75,7 +74,7 @@ export async function bundleFile(input: string): Promise<{ code: string; moduleI
     },
   });
   try {
-    // Marks for bundlers are of no use in a page.
+    // Annotations for bundlers are useless in a page.
     const comments = { annotation: false, jsdoc: false };
     const { output } = await build.generate({ format: 'esm', minify: true, comments });
     const [{ code, moduleIds }] = output;
@@ -85,7 +84,7 @@ export async function bundleFile(input: string): Promise<{ code: string; moduleI
   }
 }
 
-/** Describing schemas to models is no business of a page, and a tenth of what it would load. */
+/** Pages do not need zod's JSON Schema writers, which are a tenth of their code. */
 const schemaWriters =
   /[\\/]zod[\\/]v4[\\/]core[\\/](?:to-json-schema|json-schema-processors|json-schema-generator)\.js$/;
 
@@ -99,7 +98,7 @@ const withoutSchemaWriters = {
     );
     return { code: stubs.join('\n'), moduleType: 'js' as const };
   },
-  // The AI SDK has a writer of its own for schemas of zod 3.
+  // The AI SDK has its own writer for schemas of zod 3.
   transform(code: string, id: string) {
     if (!/[\\/]@ai-sdk[\\/]provider-utils[\\/]dist[\\/]index\.js$/.test(id)) return null;
     return { code: code.replace(/\bzod3ToJsonSchema\(zodSchema\b/, 'undefined?.(zodSchema') };
@@ -107,8 +106,7 @@ const withoutSchemaWriters = {
 };
 
 /**
- * The transport that `useChat` makes when it is given none. Pages give it one, and without the other the checks of what it
- * reads go, too.
+ * Removes the default transport of `useChat`. Pages pass their own, and the checks of what the default one reads go with it.
  */
 const withoutTransport = {
   name: 'without-transport',
@@ -117,3 +115,47 @@ const withoutTransport = {
     return { code: code.replaceAll('new DefaultChatTransport()', 'undefined') };
   },
 };
+
+const ours = path.join(root, 'LICENSE');
+
+interface Notice {
+  /** Name, version and the short name of the licence. */
+  title: string;
+  license: string;
+  text: string | null;
+}
+
+/** The licence notices of all files in a bundle. Throws for a package without a licence: it may not be passed on. */
+function licensesOf(files: string[]): string {
+  const folders = new Set(
+    files.flatMap((file) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file) ?? []),
+  );
+  const notices = [...folders].map(noticeOf).toSorted((one, other) => one.title.localeCompare(other.title));
+  const apache = readFileSync(ours, 'utf8').trim();
+  const byText = new Map<string, string[]>();
+  for (const { title, license, text } of notices) {
+    if (text === null && license !== 'Apache-2.0') throw new Error(`${title} comes without its terms`);
+    const terms = text ?? 'Licensed under the Apache License, Version 2.0, whose text is at the end.';
+    byText.set(terms, [...(byText.get(terms) ?? []), title]);
+  }
+  const parts = [...byText].map(([terms, titles]) => `${titles.join('\n')}\n\n${terms}`);
+  const line = `\n\n${'-'.repeat(80)}\n\n`;
+  return [
+    'Interlude is under the Apache License, Version 2.0. It contains the following.',
+    ...parts,
+    `The Apache License, Version 2.0, of all that names it\n\n${apache}`,
+  ].join(line);
+}
+
+function noticeOf(folder: string): Notice {
+  const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+    license: string;
+  };
+  const file = ['LICENSE', 'LICENSE.md', 'license', 'license.md']
+    .map((one) => path.join(folder, one))
+    .find((one) => existsSync(one));
+  const text = file === undefined ? null : readFileSync(file, 'utf8').replaceAll('\r\n', '\n').trim();
+  return { title: `${name} ${version} (${license})`, license, text };
+}

@@ -1,4 +1,4 @@
-/** Commands that need nothing of the service beside them: they are also in the package that people install. */
+/** Commands that work without the service on the same machine: they are also in the published package. */
 import type { CommandEntry } from './command.ts';
 
 export const clientCommands: CommandEntry[] = [
@@ -20,12 +20,12 @@ export const clientCommands: CommandEntry[] = [
   {
     name: 'logout',
     summary: 'end that login',
-    load: async () => (await import('./commands/logout.ts')).logout,
+    load: async () => (await import('./commands/login.ts')).logout,
   },
   {
     name: 'token',
     summary: 'print an access token for a user of the demo',
-    load: async () => (await import('./commands/token.ts')).token,
+    load: async () => (await import('./commands/login.ts')).token,
   },
   {
     name: 'mcp',
@@ -45,7 +45,7 @@ export const clientCommands: CommandEntry[] = [
   {
     name: 'lint-server',
     summary: 'say what clients will stumble over when the tools of an MCP server ask',
-    load: async () => (await import('./commands/lint-server.ts')).lintServer,
+    load: async () => (await import('./commands/try.ts')).lintServer,
   },
   {
     name: 'replay',

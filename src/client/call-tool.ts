@@ -1,29 +1,26 @@
 /**
- * The client of `interlude/client`: all of `client.ts`, and calls of tools that their authors have exposed, with no model between.
- * A call speaks MCP (2026-07-28) with the service. Where the tool asks, the result is its questions; the handlers answer them,
- * and the same call is sent again.
+ * The client of `interlude/client`: all of `client.ts`, and calls of exposed tools without a model. A call speaks MCP
+ * (2026-07-28) with the service. When the tool asks, the result contains its questions; the handlers answer them, and the
+ * same call is sent again.
  */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import type { Decision, ElicitationContext, OnElicitation } from './answer-questions.ts';
-import { withQuery } from './addresses.ts';
+import { createHandlers } from './answer-questions.ts';
+import type { Decision, ElicitationContext, ElicitationHandlers, OnElicitation } from './answer-questions.ts';
+import { createSend, withQuery } from './send.ts';
+import type { Call, Send } from './send.ts';
 import { createClient } from './client.ts';
 import type { Client, ClientOptions } from './client.ts';
-import { createHandlers } from './elicitation-handlers.ts';
-import type { ElicitationHandlers } from './elicitation-handlers.ts';
 import { InterludeError, isRecord, parseObject } from './interlude-error.ts';
-import { randomId } from './random-id.ts';
-import { readMessages } from './read-chunks.ts';
-import { reconnecting, streamOf } from './reconnect.ts';
+import { randomId } from './new-message.ts';
+import { readMessages, reconnecting, streamOf } from './reconnect.ts';
 import type { ReadOptions } from './reconnect.ts';
 import { defaultTiming, pause, retryDelayMs } from './retry.ts';
 import type { Timing } from './retry.ts';
-import { createSend } from './send.ts';
-import type { Call, Send } from './send.ts';
 
 export interface ToolClient extends Client {
   /**
-   * Calls an exposed tool and waits for its result. Its questions go to `onElicitation`, or to the handlers of the client; without
-   * any, they are declined, as are those of a mode that `capabilities` excludes.
+   * Calls an exposed tool and waits for its result. Its questions go to `onElicitation`, or to the handlers of the client.
+   * Without any, they are declined, as are those of a mode that `capabilities` excludes.
    */
   callTool(name: string, args?: Record<string, unknown>, options?: CallToolOptions): Promise<ToolCallResult>;
 }
@@ -31,7 +28,7 @@ export interface ToolClient extends Client {
 /** `signal` stops waiting; the call goes on. */
 export interface CallToolOptions extends ReadOptions {
   onElicitation?: OnElicitation;
-  /** The same key again, within a day, is the same call again. Made up unless given. */
+  /** Another call with the same key within a day is the same call. Random unless given. */
   idempotencyKey?: string;
   /** The agent whose tool it is; where several expose the name, the first in the agents file unless given. */
   agentId?: string;
@@ -75,10 +72,13 @@ interface ToolCall extends CallToolOptions {
   args: Record<string, unknown>;
 }
 
-/** The service gives up on a client that comes this often while nothing is asked: the call is then begun anew, under its key. */
-const mostIdleRounds = 7;
-/** How often a form is asked again whose content did not fit. */
-const mostRepeats = 3;
+/**
+ * The service gives up on a client that calls this often while nothing is asked. Then the call is begun again, under the
+ * same key.
+ */
+const maxIdleRounds = 7;
+/** How often a form is asked again after an invalid answer. */
+const maxRepeats = 3;
 
 async function callTool(parts: Parts, call: ToolCall): Promise<ToolCallResult> {
   const idempotencyKey = call.idempotencyKey ?? randomId();
@@ -92,9 +92,9 @@ async function callTool(parts: Parts, call: ToolCall): Promise<ToolCallResult> {
     const inputResponses = await asker.answer(asked);
     idle = asked.length === 0 ? idle + 1 : 0;
     const { requestState } = result;
-    carried = idle < mostIdleRounds ? { requestState, inputResponses } : {};
-    if (idle === mostIdleRounds) idle = 0;
-    // Left open: looked at again from time to time.
+    carried = idle < maxIdleRounds ? { requestState, inputResponses } : {};
+    if (idle === maxIdleRounds) idle = 0;
+    // Questions that no handler decided are polled.
     const isLeft = asked.length > 0 && Object.keys(inputResponses).length === 0;
     looks = isLeft ? looks + 1 : 0;
     if (isLeft) await pause(retryDelayMs(looks, parts.timing), call.signal);
@@ -140,7 +140,7 @@ async function sendCall(
     ...(signal && { signal }),
     ...(onStatus && { onStatus }),
   };
-  // Sent again after a cut: the key, and what it carries, make that harmless.
+  // Sending it again after a cut is harmless because of the key and `requestState`.
   const messages = reconnecting<Record<string, unknown>>(reading, async function* (response, { alive }) {
     for await (const { data } of readMessages(streamOf(response), alive)) {
       const message = parseObject(data ?? '');
@@ -157,7 +157,7 @@ async function sendCall(
   throw new Error('the stream of a call ends with its result');
 }
 
-/** Refusals of MCP as the problem documents that the rest of the API has. */
+/** Converts MCP errors to problem documents, which the rest of the API uses. */
 function withProblems(fetch = globalThis.fetch): typeof globalThis.fetch {
   return async (...request) => {
     const response = await fetch(...request);
@@ -180,7 +180,7 @@ function toError({ message, data }: Record<string, unknown>, status: number): In
 
 function toResult({ content, structuredContent, isError, _meta }: Record<string, unknown>): ToolCallResult {
   const parts = content as ToolCallResult['content'];
-  // No program may answer it: the words name the page where its user does.
+  // The user has to answer on a page, which the text names.
   if (isRecord(_meta) && 'elicitationPending' in _meta)
     throw new InterludeError({ status: 409, code: 'input_required', detail: parts[0]?.text ?? '' });
   return {
@@ -191,8 +191,8 @@ function toResult({ content, structuredContent, isError, _meta }: Record<string,
 }
 
 /**
- * Answers the questions of one call. One that comes again is a form whose answer did not fit, a page that was agreed to and is not
- * done, or one that was left open.
+ * Answers the questions of one call. A question that comes again is a form with an invalid answer, a page that is not done
+ * yet, or one that was left open.
  */
 function createAsker({ handlers, capabilities }: Parts, call: ToolCall) {
   const earlier = new Map<string, { decision: Decision | undefined; repeats: number }>();
@@ -205,7 +205,7 @@ function createAsker({ handlers, capabilities }: Parts, call: ToolCall) {
     if (before && (mode === 'url' || !before.decision)) return before.decision;
     const repeats = before ? before.repeats + 1 : 0;
     const errors: ElicitationContext['errors'] = before ? [{ pointer: '', detail: message }] : [];
-    if (repeats > mostRepeats)
+    if (repeats > maxRepeats)
       throw new InterludeError({
         status: 422,
         code: 'invalid_content',

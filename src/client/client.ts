@@ -1,5 +1,5 @@
 /**
- * The client: start a turn, follow it through any interruption, answer its questions, cancel it. Runs wherever
+ * The client: starts turns, follows them through any interruption, answers their questions, cancels them. Runs wherever
  * `fetch` and web streams do.
  */
 import type { CancelAnswer } from '../contract/chat.ts';
@@ -7,41 +7,40 @@ import type { Approval, ApprovalList } from '../contract/approvals.ts';
 import type { Connection, ConnectionList, Disconnected } from '../contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '../contract/conversations.ts';
 import type { ModelList } from '../contract/openai.ts';
-import type { Capabilities } from '../elicitation/capabilities.ts';
+import type { Capabilities } from '../elicitation/elicitation.ts';
+import { createHandlers } from './answer-questions.ts';
 import type { OnElicitation } from './answer-questions.ts';
-import { createAsk } from './call.ts';
-import type { CallOptions } from './call.ts';
-import { createHandlers } from './elicitation-handlers.ts';
+import { createAsk, defaultTiming, untilFree } from './retry.ts';
+import type { CallOptions, Timing } from './retry.ts';
 import { createElicitationMethods, questionsOfTurn } from './elicitations.ts';
 import type { ElicitationMethods } from './elicitations.ts';
-import { capabilityHeader, chatPath, conversationPath, withQuery } from './addresses.ts';
-import { followFeed } from './follow-feed.ts';
-import type { EventsOptions, FeedItem } from './follow-feed.ts';
-import { followTurn } from './follow-turn.ts';
-import type { FollowOptions } from './follow-turn.ts';
+import {
+  capabilityHeader,
+  chatPath,
+  conversationPath,
+  createSend,
+  createServiceClock,
+  withQuery,
+} from './send.ts';
+import type { Call, Token } from './send.ts';
+import { followFeed, followTurn } from './follow.ts';
+import type { EventsOptions, FeedItem, FollowOptions } from './follow.ts';
 import { toPost } from './new-message.ts';
 import type { NewMessage } from './new-message.ts';
-import { defaultTiming } from './retry.ts';
-import type { Timing } from './retry.ts';
-import { createSend } from './send.ts';
-import type { Call, Token } from './send.ts';
-import { createServiceClock } from './service-clock.ts';
 import type { TurnView } from './turn-view.ts';
-import { untilFree } from './until-free.ts';
 
 export interface ClientOptions {
   baseUrl: string;
   token: Token;
-  /** With an API key that may act for users: the id of the user it acts for. */
+  /** With an API key that may act for users: the id of the user. */
   forUser?: string;
   /**
-   * Which questions you can put in front of a person. Those you cannot are never asked. All of them with
-   * `onElicitation`, none without, unless given.
+   * Which questions you can show to a person. Others are never asked. Unless given: all with `onElicitation`, none without.
    */
   capabilities?: Capabilities;
   /**
-   * Answers questions where no person looks on, like one that is given to `onElicitation`; without one they stay open
-   * until somebody answers or their deadline.
+   * Answers questions where no person is watching, like a handler that is given to `onElicitation`. Without one they stay
+   * open until they are answered elsewhere or expire.
    */
   onElicitation?: OnElicitation;
   fetch?: typeof globalThis.fetch;
@@ -49,36 +48,38 @@ export interface ClientOptions {
 }
 
 export interface Client extends ElicitationMethods {
-  /** Sends the message and follows its turn to the end. The same message id again, even much later, shows the same turn. */
+  /**
+   * Sends the message and follows its turn to the end. The same message id again, however much later, shows the same turn.
+   */
   start(message: NewMessage, options?: FollowOptions): AsyncGenerator<TurnView, void>;
   /** Follows the live turn of a conversation; ends at once when it is idle. */
   follow(conversationId: string, options?: FollowOptions): AsyncGenerator<TurnView, void>;
-  /** Everything that happens in a conversation, turn after turn; ends only with its signal. */
+  /** All events of a conversation, across turns; ends only with its signal. */
   events(conversationId: string, options?: EventsOptions): AsyncGenerator<FeedItem, void>;
-  /** Asks the live turn to stop; its stream tells when it has. */
+  /** Asks the live turn to stop; its stream shows when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
-  /** Your own, last changed first. */
+  /** Your own conversations, last changed first. */
   conversations(page?: PageOptions): Promise<ConversationList>;
-  /** What was said, newest page first. The live turn's message is not in it: `follow` shows that from its start. */
+  /** Its messages, newest page first. The message of the live turn is not included: `follow` shows it from its start. */
   conversation(conversationId: string, page?: PageOptions): Promise<ConversationMessages>;
   agents(options?: CallOptions): Promise<ModelList['data']>;
-  /** Your accounts at servers, those that are missing included. */
+  /** Your accounts at servers, missing ones included. */
   connections(options?: CallOptions): Promise<Connection[]>;
-  /** Forgets your account at this server, and ends it at its provider where that is possible. Safe to repeat. */
+  /** Removes your account at this server, and revokes it at its provider where that is possible. Safe to repeat. */
   disconnect(server: string, options?: CallOptions): Promise<Disconnected>;
-  /** The tools that you want to be called without being asked each time, newest first. */
+  /** The tools that you have approved in advance, newest first. */
   approvals(options?: CallOptions): Promise<Approval[]>;
-  /** Be asked again: `id` of one of `approvals()`. A second time, and somebody else's, is `approval_not_found`. */
+  /** Removes an approval, by an `id` of `approvals()`. One that is not there, or not yours, is `approval_not_found`. */
   withdrawApproval(id: string, options?: CallOptions): Promise<Approval>;
   /**
-   * The time as the service has it, in milliseconds since 1970: what `expiresAt` is to be held against, since a machine's
-   * own clock may be wrong. Out of the answers so far, to about a second.
+   * The service's time, in milliseconds since 1970, to compare `expiresAt` with, because the local clock may be wrong.
+   * Derived from the answers so far, accurate to about a second.
    */
   now(): number;
 }
 
 export interface PageOptions extends CallOptions {
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor?: string;
   /** 1 to 100; 20 unless given. */
   limit?: number;
@@ -114,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
     ...elicitations,
 
     start(message, follow = {}) {
-      // Reconnecting sends it again, and joins the turn, whether it has begun, goes on or is over.
+      // A reconnect sends it again, which joins the turn in any state.
       const post = toPost(message, headersFor(follow));
       const sendPost = message.onBusy === 'cancel' ? untilFree(send, timing) : send;
       return followFrom(message.conversationId, (signal) => sendPost(post, signal), follow);

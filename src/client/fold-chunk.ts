@@ -1,9 +1,8 @@
-/** One chunk of the UI message stream, taken into the view. Pure; what it does not know changes nothing. */
+/** Folds one chunk of the UI message stream into the view. Pure; unknown chunks change nothing. */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import type { ToolAuthRequired } from '../contract/notice.ts';
-import type { Operation } from '../contract/operation.ts';
+import type { Operation, ToolAuthRequired } from '../contract/stream-event.ts';
 import { isRecord } from './interlude-error.ts';
-import type { Chunk } from './read-chunks.ts';
+import type { Chunk } from './reconnect.ts';
 import { isFurtherCall, isText, keyOf, withOperation } from './turn-view.ts';
 import type { Fold, Part, TextPart, ToolCallPart, TurnView } from './turn-view.ts';
 
@@ -87,7 +86,7 @@ function changeCall(view: TurnView, chunk: Chunk, state: ToolCallPart['state']):
   return part?.kind === 'tool-call' ? put(view, { ...part, state }) : view;
 }
 
-/** A call shows how far it has come as long as it runs. */
+/** A call shows its progress while it runs. */
 function withProgress(view: TurnView, operation: Operation): TurnView {
   if (operation.type !== 'tool_progress') return view;
   const { toolCallId, progress, total } = operation.details;
@@ -128,7 +127,7 @@ function isElicitation(data: unknown): data is ElicitationRequest {
 function isNotice(data: unknown): data is ToolAuthRequired {
   if (!isRecord(data) || !hasTexts(data, ['server', 'serverTitle', 'toolName', 'message'])) return false;
   const { url } = data;
-  // To be put into a link.
+  // It becomes a link.
   return url === undefined || (typeof url === 'string' && /^https?:\/\//i.test(url));
 }
 

@@ -1,11 +1,11 @@
-/** The door of `interlude/client`: what is not named here may change. */
+/** The public interface of `interlude/client`. Names that are not listed here may change. */
 export { createToolClient as createClient } from './call-tool.ts';
 export type { CallToolOptions, ToolCallResult, ToolClient as Client } from './call-tool.ts';
 export type { ClientOptions, PageOptions } from './client.ts';
 export type { Decision, ElicitationContext, OnElicitation } from './answer-questions.ts';
-export type { CallOptions } from './call.ts';
-export type { EventsOptions, FeedItem } from './follow-feed.ts';
-export type { FollowOptions } from './follow-turn.ts';
+export type { CallOptions } from './retry.ts';
+export type { EventsOptions, FeedItem } from './follow.ts';
+export type { FollowOptions } from './follow.ts';
 export { isSafeToOpen } from '../elicitation/url-safety.ts';
 export { InterludeError } from './interlude-error.ts';
 export type { FieldError } from './interlude-error.ts';
@@ -24,7 +24,7 @@ export type {
   TurnView,
   ViewStatus,
 } from './turn-view.ts';
-export type { Capabilities } from '../elicitation/capabilities.ts';
+export type { Capabilities } from '../elicitation/elicitation.ts';
 export type { Approval } from '../contract/approvals.ts';
 export type { CancelAnswer } from '../contract/chat.ts';
 export type { Connection, Disconnected } from '../contract/connections.ts';
@@ -35,8 +35,8 @@ export type {
   ElicitationReceipts,
   ElicitationResponse,
   ElicitationResponses,
-} from '../contract/elicitation-response.ts';
-export type { ToolAuthRequired } from '../contract/notice.ts';
+} from '../contract/elicitation.ts';
+export type { ToolAuthRequired } from '../contract/stream-event.ts';
 export type { ModelList } from '../contract/openai.ts';
-export type { Operation } from '../contract/operation.ts';
+export type { Operation } from '../contract/stream-event.ts';
 export type { StreamEvent } from '../contract/stream-event.ts';

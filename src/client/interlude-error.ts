@@ -1,22 +1,20 @@
-/** Why the service refused something, or could not be reached at all. */
-
-/** What is wrong with one field; `pointer` is a JSON pointer into what was sent. */
+/** What is wrong with one field; `pointer` is a JSON pointer into the request. */
 export interface FieldError {
   pointer: string;
   detail: string;
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   /** The HTTP status; 0 when no answer came. */
   status: number;
-  /** Stable, to decide by: the problem document's `code`, `unreachable`, or `unexpected_response`. */
+  /** Stable, for programs: the `code` of the problem document, `unreachable`, or `unexpected_response`. */
   code: string;
-  /** For people: names the thing and the remedy. */
+  /** For people: what is wrong and what to do. */
   detail: string;
   errors?: FieldError[];
   /** The live turn, when the conversation is busy with one. */
   turnId?: string;
-  /** After how long the same request may work, where the service says so. */
+  /** When the same request may succeed, if the service says so. */
   retryAfterMs?: number | undefined;
 }
 
@@ -43,7 +41,7 @@ export class InterludeError extends Error {
   }
 }
 
-/** Reads a problem document (RFC 9457). Whatever else a proxy answers with becomes one, too. */
+/** Reads a problem document (RFC 9457), or any other answer, for example of a proxy. */
 export async function toInterludeError(response: Response): Promise<InterludeError> {
   const { status } = response;
   const text = await response.text().catch(() => '');
@@ -60,7 +58,7 @@ export async function toInterludeError(response: Response): Promise<InterludeErr
   });
 }
 
-/** A timer of more than 24 days would ring at once. */
+/** Also because a timer of more than 24 days would fire at once. */
 const longestWaitMs = 300_000;
 
 function retryAfter({ headers }: Response): number | undefined {

@@ -1,64 +1,60 @@
-/** A message as callers give it, and as `useChat` would post it. */
+/** A message as callers pass it, and the request that `useChat` would post for it. */
 import type { z } from 'zod';
 import type { ChatRequestSchema } from '../contract/chat.ts';
-import { randomId } from './random-id.ts';
 import type { Call } from './send.ts';
 
 type ChatRequest = z.input<typeof ChatRequestSchema>;
 
 interface Message {
   message: {
-    /** The same id again is the same turn again, so keep it if you may send the message again later; made up unless given. */
+    /** The same id is the same turn again, so keep it if you may send the message again later; random unless given. */
     id?: string;
-    /** May be empty beside an image. */
+    /** May be empty if there is an image. */
     text: string;
     /**
-     * Pictures for an agent that takes images: PNG, JPEG, GIF or WebP as `data:` URLs in base64. Another agent refuses the
-     * message with `images_not_taken`.
+     * For an agent that takes images: PNG, JPEG, GIF or WebP as `data:` URLs in base64. Other agents refuse the message
+     * with `images_not_taken`.
      */
     images?: readonly string[];
-    /**
-     * What the page shows while it is written: told to the agent beside the words, and never shown as the user's. At most
-     * 16,000 characters.
-     */
+    /** What the page shows: passed to the agent with the text, and never shown as the user's. At most 16,000 characters. */
     context?: string;
   };
-  /** Only counts in a new conversation; the first agent unless given. */
+  /** Only used in a new conversation; the first agent unless given. */
   agentId?: string;
   /**
-   * What becomes of a turn that is at work in this conversation: `refuse` (the default) keeps it and throws
-   * `turn_in_progress`, `cancel` stops it. One that only waits for a person makes room in any case.
+   * What to do when a turn is at work in this conversation: `refuse` (the default) keeps it and throws `turn_in_progress`,
+   * `cancel` stops it. A turn that only waits for a person is always replaced.
    */
   onBusy?: 'refuse' | 'cancel';
-  /** Names the request for a day: another call with the same key is the same turn. */
+  /** Another call with the same key within a day is the same turn. */
   idempotencyKey?: string;
 }
 
-/** In a conversation whose id you chose, or got from an earlier turn: its stored messages are the history. */
+/** In a conversation whose id you chose or know from an earlier turn. Its stored messages are the history. */
 interface InConversation extends Message {
   /** 1–128 characters of `A-Z a-z 0-9 . _ : -`. */
   conversationId: string;
   messages?: undefined;
 }
 
-/** Begins a conversation, which the service names: see `TurnView.conversationId`. */
+/** Begins a conversation, whose id the service chooses: see `TurnView.conversationId`. */
 interface InNewConversation extends Message {
   conversationId?: undefined;
-  /** What was said before, oldest first. */
+  /** Earlier messages, oldest first. */
   messages?: readonly EarlierMessage[];
 }
 
 export type NewMessage = InConversation | InNewConversation;
 
-/** `system` is read with the authority of the user, not of the agent's own instructions. */
+/** `system` has the authority of the user, not of the agent's own instructions. */
 export interface EarlierMessage {
   role: 'user' | 'assistant' | 'system';
   text: string;
-  /** As those of the new message; only of `user`. */
+  /** Like those of the new message; only of `user`. */
   images?: readonly string[];
 }
 
-/** The same request however often it is sent. */
+/** The same request each time it is sent. */
 export function toPost(given: NewMessage, headers: Record<string, string>): Call {
   const { conversationId, message, messages = [], agentId, onBusy } = given;
   const earlier = messages.map(({ role, ...said }) => ({ role, parts: toParts(said) }));
@@ -70,7 +66,7 @@ export function toPost(given: NewMessage, headers: Record<string, string>): Call
     ...(agentId !== undefined && { agentId }),
     ...(onBusy !== undefined && { onBusy }),
   };
-  // Without a conversation there is nothing that its message's id could be looked up in.
+  // Without a conversation, the service cannot look up the message id.
   const key = given.idempotencyKey ?? (conversationId === undefined ? randomId() : undefined);
   return {
     method: 'POST',
@@ -84,7 +80,16 @@ function toParts({ text, images = [] }: { text: string; images?: readonly string
   return [{ type: 'text', text }, ...images.map((url) => ({ type: 'file', mediaType: typeIn(url), url }))];
 }
 
-/** Of a `data:` URL. What the image is, the service finds out. */
+/** The type in a `data:` URL. The service checks the image itself. */
 function typeIn(url: string): string {
   return /^data:([^;,]+)/i.exec(url)?.[1] ?? 'image/*';
+}
+
+/** Not `crypto.randomUUID`, which is missing on pages without https. */
+export function randomId(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

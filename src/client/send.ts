@@ -1,11 +1,11 @@
 /**
- * One authorised request. Tells apart what is worth another attempt (nobody there, too busy, restarting:
- * `ConnectionLost`) from what is not (`InterludeError`).
+ * Sends one authorised request. Separates failures that are worth a retry (no answer, overloaded, restarting:
+ * `ConnectionLost`) from all others (`InterludeError`).
  */
 import { InterludeError, toInterludeError } from './interlude-error.ts';
-import type { ServiceClock } from './service-clock.ts';
+import type { Capabilities } from '../elicitation/elicitation.ts';
 
-/** A function is asked once, and again when the service no longer accepts what it gave, or when it failed. */
+/** A function is called once, and again when the service no longer accepts its token, or when it failed. */
 export type Token = string | (() => string | Promise<string>);
 
 export interface Call {
@@ -15,7 +15,7 @@ export interface Call {
   body?: unknown;
 }
 
-/** Answers with a 2xx response, or throws. */
+/** Returns a 2xx response, or throws. */
 export type Send = (call: Call, signal?: AbortSignal) => Promise<Response>;
 
 interface Options {
@@ -26,7 +26,7 @@ interface Options {
   clock?: Pick<ServiceClock, 'hear'>;
 }
 
-/** Worth another attempt, at the earliest after `retryAfterMs`. */
+/** Worth a retry, after `retryAfterMs` at the earliest. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
   readonly retryAfterMs: number;
@@ -81,17 +81,67 @@ export function createSend({ baseUrl, token, forUser, fetch = globalThis.fetch, 
   };
 }
 
-/** What to tell a caller who cannot wait any longer. */
+/** The error for a caller that has stopped retrying. */
 export function asInterludeError({ message, cause }: ConnectionLost): InterludeError {
   if (cause instanceof InterludeError) return cause;
   return new InterludeError({ status: 0, code: 'unreachable', detail: message }, { cause });
 }
 
-/** Fetched over a line of its own, which may be down for a moment as ours may. */
+/** A failure counts as a lost connection: the connection of the token function may be down for a moment, too. */
 async function fetched(token: () => string | Promise<string>): Promise<string> {
   try {
     return await token();
   } catch (cause) {
     throw new ConnectionLost('No access token could be fetched.', { cause });
   }
+}
+
+export function chatPath(conversationId: string): string {
+  return `/run/api/chat/${encodeURIComponent(conversationId)}`;
+}
+
+export function conversationPath(conversationId: string): string {
+  return `/run/v1/conversations/${encodeURIComponent(conversationId)}`;
+}
+
+export function withQuery(
+  path: string,
+  members: Record<string, string | number | boolean | undefined>,
+): string {
+  const given = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+export function capabilityHeader(capabilities: Capabilities | undefined): Record<string, string> {
+  const modes = Object.entries(capabilities ?? {}).flatMap(([mode, can]) => (can ? [mode] : []));
+  return modes.length > 0 ? { 'x-supports-elicitation': modes.join(',') } : {};
+}
+
+/**
+ * The service's time, from the `Date` headers of its answers. One answer is not exact: it was written between its request
+ * and its arrival, and in whole seconds. So the known offset is only moved as far as an answer contradicts it, and a
+ * correct clock stays as it is.
+ */
+interface ServiceClock {
+  /** In milliseconds since 1970; the local time until the first answer. */
+  now(): number;
+  /** `sentAt`: when the request was sent, by the local clock. */
+  hear(answer: Response, sentAt: number): void;
+}
+
+export function createServiceClock(): ServiceClock {
+  let aheadMs = 0;
+  return {
+    now: () => Date.now() - aheadMs,
+    hear({ headers }, sentAt) {
+      const second = Date.parse(headers.get('date') ?? '');
+      // Proxies and browsers may hide the header.
+      if (Number.isNaN(second)) return;
+      const least = sentAt - (second + 999);
+      const most = Date.now() - second;
+      aheadMs = Math.min(Math.max(aheadMs, least), most);
+    },
+  };
 }

@@ -1,10 +1,9 @@
 /**
- * A turn as far as it has been seen: plain data that only ever grows, whatever happens to the connection. One thing is
- * taken back: what a model call had said before it broke off and was made again.
+ * A turn as far as it has been seen. Views only grow, also across broken connections, with one exception: text of a model
+ * call that broke off and was repeated is removed.
  */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import type { ToolAuthRequired } from '../contract/notice.ts';
-import type { Operation } from '../contract/operation.ts';
+import type { Operation, ToolAuthRequired } from '../contract/stream-event.ts';
 
 export interface TurnView {
   conversationId: string;
@@ -12,17 +11,17 @@ export interface TurnView {
   status: ViewStatus;
   parts: readonly Part[];
   /**
-   * What the turn was seen doing, in order; empty unless `operations` was asked for. One that is said again, like how
-   * far a call has come, is there once, where it was said last.
+   * What the turn is doing, in order; empty unless `operations` was requested. A repeated operation, such as the progress
+   * of a call, is contained once, where it came last.
    */
   operations: readonly OperationSeen[];
-  /** Why the turn failed, for the user to read. */
+  /** Why the turn failed, for the user. */
   errorText?: string;
 }
 
 /**
- * `cancelled`: stopped by somebody, or superseded by a newer message. `unseen`: the turn is over, and its end was
- * missed; only `follow` knows it, because `start` gets the end of its own turn however late it asks.
+ * `cancelled`: stopped, or superseded by a newer message. `unseen`: the turn is over, and its end was missed; only with
+ * `follow`, because `start` always gets the end of its own turn.
  */
 export type ViewStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'unseen';
 
@@ -33,7 +32,7 @@ export interface TextPart {
   id: string;
   text: string;
   done: boolean;
-  /** Which of the turn's model calls says it, counted from 0. */
+  /** The model call that it comes from, counted from 0. */
   step: number;
 }
 
@@ -48,10 +47,10 @@ export interface ToolCallPart {
     | { kind: 'failed'; errorText: string };
 }
 
-/** How far a call has come, in its server's own measure. Seen only where `operations` was asked for. */
+/** The progress of a call, in its server's own unit. Only where `operations` was requested. */
 export interface Progress {
   progress: number;
-  /** What `progress` comes to in the end, if the server knows. */
+  /** The final value of `progress`, if the server knows it. */
   total?: number;
 }
 
@@ -61,17 +60,17 @@ export interface ElicitationPart {
   elicitation: ElicitationRequest;
 }
 
-/** A tool needs the user's account, and this client did not declare that it can ask for it. */
+/** A tool needs the user's account, and this client did not declare that it can show questions. */
 export interface NoticePart {
   kind: 'tool-auth-required';
-  /** The tool call's. */
+  /** The id of the tool call. */
   id: string;
   notice: ToolAuthRequired;
 }
 
 export type OperationSeen = Operation & { id: string };
 
-/** Nobody is at work on the turn. Known only where `operations` was asked for. */
+/** Whether no worker works on the turn. Only known where `operations` was requested. */
 export function waitsForWorker({ operations }: TurnView): boolean {
   const last = operations.at(-1);
   return last?.type === 'waiting_for_worker' && last.details.status === 'waiting';
@@ -81,7 +80,6 @@ export function newView(conversationId: string, turnId: string | null): TurnView
   return { conversationId, turnId, status: 'running', parts: [], operations: [] };
 }
 
-/** The same parts, by identity. */
 export function isSameView(one: TurnView, other: TurnView): boolean {
   return (
     one.status === other.status &&
@@ -92,12 +90,12 @@ export function isSameView(one: TurnView, other: TurnView): boolean {
   );
 }
 
-/** A notice has the id of its tool call. */
+/** With the kind, because a notice has the id of its tool call. */
 export function keyOf({ kind, id }: Pick<Part, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
 }
 
-/** A turn as it is put together: the view, and how often each of its steps was reset. */
+/** A turn while it is folded: the view, and how often each of its steps was reset. */
 export interface Fold {
   view: TurnView;
   resets: readonly number[];
@@ -108,8 +106,8 @@ export function newFold(conversationId: string, turnId: string | null): Fold {
 }
 
 /**
- * What was seen before, brought forward by a replay. A replay that still lags behind changes nothing; of a step that
- * one of the two has seen reset more often, only what that one has of it counts.
+ * Merges a replay into what was seen before. A replay that lags behind changes nothing. Of a step that one of the two has
+ * seen reset more often, only that one's text counts.
  */
 export function mergeReplay(seen: Fold, replay: Fold): Fold {
   const replayed = new Map(withoutVoid(replay, seen.resets).map((part) => [keyOf(part), part]));
@@ -138,7 +136,7 @@ export function isText(part: Part): part is TextPart {
   return part.kind === 'text' || part.kind === 'reasoning';
 }
 
-/** What is said again takes the place of what was said before, if it says more. */
+/** A repeated operation replaces the earlier one if it is newer. */
 export function withOperation(
   seen: readonly OperationSeen[],
   operation: OperationSeen,

@@ -1,8 +1,8 @@
-/** Thrown once for all that is wrong: each problem names the setting and what to do about it. */
+/** Thrown once for everything that is wrong: each problem names the setting and the remedy. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: string[];
-  /** Shown beside them, because they may say why something is missing. */
+  /** Shown together, because a warning may explain a problem. */
   readonly warnings: string[];
 
   constructor(problems: string[], warnings: string[] = []) {

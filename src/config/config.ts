@@ -1,6 +1,6 @@
 /**
- * The typed settings of a process, from the environment and the agents file. Types only, imported from everywhere: whoever
- * needs a setting is handed it. `load-config.ts` makes them.
+ * The typed settings of a process, made by `load-config.ts` from the environment and the agents file. Types only: code
+ * gets its settings passed in.
  */
 import type { AgentConfig, ProvidersConfig } from './agents-file/agents-file.ts';
 import type { ServerConfig } from './agents-file/server-config.ts';
@@ -24,50 +24,50 @@ export interface TemporalConfig {
   namespace: string;
   apiKey: string | undefined;
   tls: boolean | TemporalTls;
-  /** The two as their files have them by now. */
+  /** The current content of the files of both. */
   currentLogin?: (() => TemporalLogin) | undefined;
   taskQueue: string;
-  /** Where the embedded server listens, and its UI. */
+  /** The ports of the embedded server and of its UI. */
   port: number;
   uiPort: number;
-  /** Where browsers reach Temporal's UI. Absent: not known. */
+  /** Temporal's UI for browsers. Absent if unknown. */
   uiUrl?: string | undefined;
-  /** Which versions of the code there are: without a build id, one for each state of the workflow code. */
+  /** Without a build id, every state of the workflow code is a version. */
   deployment: { name: string; buildId: string | undefined };
 }
 
 export interface AuthConfig {
   issuer: string;
   audience: string;
-  /** The claim that every token must have; null: `tenant` where there is one, and the tenant `default` where not. */
+  /** The claim that every token must have. Null: `tenant` if present, otherwise the tenant is `default`. */
   tenantClaim: string | null;
   /**
-   * Operators are users whose token has this role in this claim. Those who have `contentsRole` as well may read what users and
-   * agents say. Absent: no token makes an operator.
+   * Operators are users whose token has this role in this claim. With `contentsRole` they may also read what users and
+   * agents say. Absent: there are no operators.
    */
   operator?: { claim: string; role: string; contentsRole?: string | undefined } | undefined;
   client: { id: string; secret: string | undefined };
-  /** What `interlude login` is at the issuer. Absent: it registers itself where the issuer lets it. */
+  /** The client of `interlude login` at the issuer. Absent: it registers itself. */
   program?: { clientId: string; scope: string | undefined } | undefined;
 }
 
 export interface NangoConfig {
   host: string;
   apiKey: string;
-  /** How browsers reach it. */
+  /** Its address for browsers. */
   publicUrl: string;
   websocketsPath: string;
-  /** Absent: webhooks are not accepted, and connecting is noticed by looking only. */
+  /** Absent: webhooks are not accepted, and new connections are found by polling. */
   webhookSigningKey: string | undefined;
 }
 
 export interface SlackConfig {
   signingSecret: string;
-  /** Of the app, at Slack: with it people prove who they are there, and workspaces install the app. */
+  /** The Slack app's client: people prove their Slack identity with it, and workspaces install the app. */
   client: { id: string; secret: string } | undefined;
-  /** The workspace that is installed by the environment, and the tenant that its people belong to. */
+  /** The workspace that the environment installs, and the tenant of its people. */
   bot: { token: string; tenant: string } | undefined;
-  /** For development: events come over a connection that we open. */
+  /** For development: events come over a connection that the service opens. */
   appToken: string | undefined;
   /** Ends in `/api/`. */
   apiUrl: string;
@@ -78,53 +78,55 @@ export interface DemoServers {
   travelPort: number;
   deskPort: number;
   flightsPort: number;
-  /** By which the Desk's payment page signs that it is done. */
+  /** The secret with which the Desk's payment page signs that it is done. */
   deskSecret: string;
 }
 
 export interface MetricsConfig {
   /** At `/metrics` of the internal server. */
   prometheus: boolean;
-  /** Sent to a collector. */
+  /** To a collector. */
   otlp: boolean;
   exportIntervalMs: number;
 }
 
-/** Everything else about telemetry is in OTEL_ variables, which OpenTelemetry's SDK reads by itself. */
+/** Other telemetry settings are OTEL_ variables, which OpenTelemetry's SDK reads itself. */
 export interface TelemetryConfig {
-  /** Whether traces are exported. */
+  /** Traces are exported. */
   traces: boolean;
   /** Absent: metrics are off. */
   metrics: MetricsConfig | undefined;
-  /** Traces of callers go on in ours. Otherwise they are only linked to it. */
+  /** Traces of callers continue in ours. Otherwise ours only link to them. */
   trustsCallers: boolean;
 }
 
 export interface Config {
-  /** What is probably a mistake, although everything can be read. */
+  /** Probable mistakes in valid settings. */
   warnings: string[];
   http: {
     port: number;
     host: string;
     publicUrl: string;
-    /** Proxies in front of us, by address or network: only their `x-forwarded-for` is believed. */
-    /** Addresses and networks; true for all, false for none. */
+    /** Proxies whose `x-forwarded-for` is trusted, by address or network; true: all, false: none. */
     trustProxy: string[] | boolean;
-    /** Whose pages may call the API from a browser. */
+    /** Origins of pages that may call the API from a browser. */
     corsOrigins: string[];
-    /** Under which names we answer, besides that of `publicUrl`, this machine's own and addresses. */
+    /** Host names of the service, besides that of `publicUrl`, this machine's names and addresses. */
     allowedHosts: string[];
-    /** Where the connect page may send people back to: these addresses and what lies below them. */
+    /** The connect page may send people back to these addresses and those below them. */
     returnUrls: string[];
     bodyLimit: number;
     rateLimitPerMinute: number;
-    /** At once, streams included. */
+    /** Concurrent requests, including streams. */
     openRequests: { perUser: number; perAddress: number };
   };
   dataDir: string;
-  /** Where operators' probes ask this process, apart from everything that is public. Absent: nowhere. */
+  /** Where operators' probes ask this process, on a port that is not public. Absent: nowhere. */
   internal: { host: string; port: number } | undefined;
-  /** Urls as the files of secrets have them by now, for each new connection. `directUrl`: past a connection pooler at `url`. */
+  /**
+   * Urls are read from files of secrets again for each new connection. `directUrl` bypasses a connection pooler at
+   * `url`.
+   */
   database:
     | { kind: 'sqlite'; path: string }
     | {
@@ -136,15 +138,15 @@ export interface Config {
   temporal: TemporalConfig;
   /** Absent: the demo identity provider is started. */
   auth: AuthConfig | undefined;
-  /** `INTERLUDE_KEYS` as given; absent: keys are generated into `dataDir`, for the embedded default only. */
+  /** `INTERLUDE_KEYS`. Absent: keys are generated into `dataDir`, for the embedded default only. */
   keys: string | undefined;
-  /** Present as soon as a server keeps its accounts there. */
+  /** Present if it is configured. */
   nango: NangoConfig | undefined;
   /** Absent: there is no Slack app. */
   slack: SlackConfig | undefined;
   /**
-   * Of users' messages. `maxBytes`: of one. `maxBytesPerConversation`: of the newest, together, that a model is given or a
-   * reader gets at once.
+   * Images in users' messages. `maxBytes` is for one image. `maxBytesPerConversation` is for the newest ones that a
+   * model or a reader gets together.
    */
   images: {
     perMessage: number;
@@ -152,30 +154,32 @@ export interface Config {
     maxBytesPerMessage: number;
     maxBytesPerConversation: number;
   };
-  /** How many questions may be open at once: of one user, and of one turn. */
+  /** `maxOpen`, `maxOpenPerTurn`: open questions at once, of one user and of one turn. */
   elicitation: { timeoutMs: number; retentionMs: number; maxOpen: number; maxOpenPerTurn: number };
-  /** `signingKeys`: newest first; without one nothing is signed. `targets`: where notifications may be sent. */
+  /** `signingKeys`: newest first; without one nothing is signed. `targets`: allowed targets of notifications. */
   a2a: { signingKeys: SigningKey[]; targets: 'public' | 'local'; pushDeadlineMs: number };
-  /** How often a task may be handed on, below the turn's own agent; and how many tasks may be handed out in one step. */
+  /** `maxDepth`: delegations below the turn's own agent. `maxPerStep`: tasks delegated in one step. */
   delegation: { maxDepth: number; maxPerStep: number };
-  /** What one worker does at once: calls at work, and calls whose servers hold the line while people think. */
+  /**
+   * What one worker does at once: active calls, and calls whose servers keep the connection open while people think.
+   */
   worker: { calls: number; heldCalls: number };
-  /** How long a process that is told to stop waits for the calls of its worker. */
+  /** How long a stopping process waits for the calls of its worker. */
   shutdownGraceMs: number;
-  /** The most that a turn may take; then it is ended. */
+  /** A turn that takes longer is ended. */
   turn: { timeoutMs: number };
   agents: Map<string, AgentConfig>;
-  /** What turns call: MCP servers, and remote agents, by the name that agents use. */
+  /** What turns call, by name: MCP servers and remote agents. */
   servers: Map<string, ServerConfig>;
   providers: ProvidersConfig;
-  /** The agents file; paths in it are relative to its folder, `configDir`. */
+  /** The agents file. Paths in it are relative to its folder, `configDir`. */
   configFile: string;
   configDir: string;
-  /** Reads a secret named in the agents file, as its file has it by now. */
+  /** Reads a secret that the agents file names, from its file if it has one. */
   secret: (name: string) => string | undefined;
-  /** Where the demo's own servers listen. The MCP servers among them are started only with the demo's agents file. */
+  /** Where the demo's servers listen. Its MCP servers are only started with the demo's agents file. */
   demo: { identityPort: number; servers: DemoServers | undefined };
-  /** Where traces are shown, with `{traceId}` in place of the id. Absent: nowhere. */
+  /** Where traces are shown, with `{traceId}` for the id. Absent: nowhere. */
   traceUrl?: string | undefined;
   logLevel: string;
   telemetry: TelemetryConfig;

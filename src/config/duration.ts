@@ -12,7 +12,7 @@ function parseDuration(text: string): number {
   return Number(amount) * factor;
 }
 
-/** A bare number says nothing about its unit, and most people mean seconds. */
+/** A bare number has no unit; most people mean seconds. */
 function withUnit(input: unknown): string {
   return /^\d+$/.test(String(input))
     ? `a duration has a unit; write "${String(input)}s" for seconds, or ms, m, h`

@@ -1,28 +1,34 @@
-/** Makes the typed settings from an environment and the agents file that it names. */
+/** Makes the typed settings from the environment and the agents file. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { usualEffectMs } from '../turn/step.ts';
 import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from './config-error.ts';
-import type { AuthConfig, Config, NangoConfig, SlackConfig, TelemetryConfig } from './config.ts';
-import { environmentVariables, isOurVariable, readEnvironment } from './environment.ts';
-import type { Combination } from './environment-combinations.ts';
+import type {
+  AuthConfig,
+  Config,
+  NangoConfig,
+  SlackConfig,
+  TelemetryConfig,
+  TemporalConfig,
+  TemporalLogin,
+} from './config.ts';
 import type { Environment } from './environment-schema.ts';
-import { usualEffectMs } from '../turn/tool-call.ts';
-import { currentSecrets, readSecretFiles } from './secret-files.ts';
-import { temporalFrom } from './temporal-settings.ts';
-import { unreadVariables } from './unread-variables.ts';
+import { environmentVariables, isOurVariable, readEnvironment, unreadVariables } from './environment.ts';
+import type { Combination } from './environment.ts';
+import { currentSecrets, readSecretFiles, watchedFile } from './secret-files.ts';
 
-/** The agents file that the program starts with. */
+/** The default agents file. */
 const demoFile = path.resolve(import.meta.dirname, '../../demo/agents.yaml');
 const dayMs = 24 * 60 * 60 * 1000;
 const minimalGraceMs = 10_000;
 
 /**
- * Throws a `ConfigError` that lists every problem. `cwd`: what relative paths in the environment start from. `needs`: what this
- * process needs besides.
+ * Throws a `ConfigError` with every problem. `cwd`: the base of relative paths. `needs`: additional checks of this
+ * process.
  */
 export function loadConfig(
   env: Record<string, string | undefined>,
@@ -37,7 +43,7 @@ export function loadConfig(
   );
   const filled = readSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
-  // What reports to the demo is started with it.
+  // Only the demo's agents file uses it.
   if (configPath === demoFile) filled['DEMO_DESK_SECRET'] ??= randomBytes(24).toString('base64url');
   const values = readEnvironment(filled, problems, needs);
   const shown = path.relative(cwd, configPath);
@@ -56,9 +62,9 @@ export function loadConfig(
       .concat(Object.entries(file.$remoteAgents).map(([name, entry]) => toRemoteAgent(name, entry, filled)))
       .map((server) => [server.name, server]),
   );
-  // A task of a remote agent goes on there, whichever of our processes follows it.
+  // A remote agent continues a task even when our process stops.
   const callTimeouts = [...servers.values()].flatMap(({ agent, timeout }) => (agent ? [] : [timeout]));
-  // What authors say themselves stands in their code, which not every process reads.
+  // Time limits in the code of tools are not known here.
   if (Object.values(file.agents).some(({ tools }) => tools)) callTimeouts.push(usualEffectMs);
   return {
     warnings,
@@ -164,13 +170,13 @@ function authFrom(values: Environment): AuthConfig | undefined {
   };
 }
 
-/** Where a browser on this machine finds a server that listens on this address. */
+/** The host by which a browser on this machine reaches a server that listens on `host`. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The folders of tools in full. */
+/** Makes the folders of tools absolute. */
 function withFolders(agents: AgentsFile['agents'], configDir: string): AgentsFile['agents'] {
   return Object.fromEntries(
     Object.entries(agents).map(([name, { tools, ...agent }]) => [
@@ -180,7 +186,7 @@ function withFolders(agents: AgentsFile['agents'], configDir: string): AgentsFil
   );
 }
 
-/** Gives every entry its key as `name`, and a title to show people where none is written. */
+/** Adds each entry's key as `name`, and a default title. */
 function named<T extends { title?: string | undefined }>(
   entries: Record<string, T>,
 ): Map<string, T & { name: string; title: string }> {
@@ -216,7 +222,7 @@ function withPassword(given: string, password: string | undefined): string {
   return url.href;
 }
 
-/** Off unless an exporter or its endpoint is named: by the standard, it would export to this machine. */
+/** Off unless an exporter or an endpoint is configured; the standard's default would export to this machine. */
 function telemetryFrom(values: Environment): TelemetryConfig {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRUST_TRACEPARENT: trustsCallers } = values;
   if (values.OTEL_SDK_DISABLED) return { traces: false, metrics: undefined, trustsCallers };
@@ -259,5 +265,42 @@ function slackFrom(values: Environment): SlackConfig | undefined {
     bot: token === undefined ? undefined : { token, tenant: values.SLACK_TENANT },
     appToken: values.SLACK_APP_TOKEN,
     apiUrl: `${values.SLACK_API_URL}/`,
+  };
+}
+
+/** `secret`: the current value of a variable. */
+function temporalFrom(values: Environment, secret: (name: string) => string | undefined): TemporalConfig {
+  const file = (path: string | undefined) => (path === undefined ? undefined : watchedFile(path));
+  const files = {
+    ca: file(values.TEMPORAL_TLS_SERVER_CA_CERT_PATH),
+    cert: file(values.TEMPORAL_TLS_CLIENT_CERT_PATH),
+    key: file(values.TEMPORAL_TLS_CLIENT_KEY_PATH),
+  };
+  const currentLogin = (): TemporalLogin => {
+    const entries = Object.entries(files).map(([name, read]) => [name, read?.()]);
+    const given = [['serverName', values.TEMPORAL_TLS_SERVER_NAME], ...entries].filter(
+      ([, value]) => value !== undefined,
+    );
+    return {
+      apiKey: secret('TEMPORAL_API_KEY'),
+      tls:
+        given.length > 0
+          ? Object.fromEntries(given)
+          : (values.TEMPORAL_TLS ?? values.TEMPORAL_API_KEY !== undefined),
+    };
+  };
+  return {
+    address: values.TEMPORAL_ADDRESS,
+    namespace: values.TEMPORAL_NAMESPACE,
+    ...currentLogin(),
+    currentLogin,
+    taskQueue: values.TEMPORAL_TASK_QUEUE,
+    port: values.TEMPORAL_PORT,
+    uiPort: values.TEMPORAL_UI_PORT,
+    uiUrl: values.TEMPORAL_UI_URL,
+    deployment: {
+      name: values.TEMPORAL_DEPLOYMENT_NAME ?? values.TEMPORAL_TASK_QUEUE,
+      buildId: values.TEMPORAL_WORKER_BUILD_ID,
+    },
   };
 }

@@ -1,4 +1,4 @@
-/** The known word that was probably meant; undefined when none is near. `mostEdits`: a third of the word unless given. */
+/** The known word that was probably meant; undefined if none is near. `mostEdits`: a third of the word by default. */
 export function nearestSpelling(
   word: string,
   known: readonly string[],
@@ -14,7 +14,7 @@ export function nearestSpelling(
   return nearest?.candidate;
 }
 
-/** ` (did you mean …?)`, or nothing. */
+/** ` (did you mean …?)`, or an empty string. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const nearest = nearestSpelling(word, known);
   return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
@@ -22,12 +22,15 @@ export function didYouMean(word: string, known: readonly string[]): string {
 
 const longestWord = 64;
 
-/** Without case and separators: `base_url`, `base-url` and `baseURL` are equal. */
+/** Removes case and separators: `base_url`, `base-url` and `baseURL` are equal. */
 function normalize(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** `maxTokens` is short for `maxOutputTokens`, and `agent` for `agentId`: what is left out after the start counts as one edit. */
+/**
+ * One omission in the middle or at the end counts as one edit: `maxTokens` for `maxOutputTokens`, `agent` for
+ * `agentId`.
+ */
 function editsBetween(from: string, to: string): number {
   const cut = Array.from({ length: from.length + 1 }, (_, index) => index).some(
     (index) => index >= 3 && to.startsWith(from.slice(0, index)) && to.endsWith(from.slice(index)),
@@ -35,7 +38,7 @@ function editsBetween(from: string, to: string): number {
   return cut && to.length > from.length ? 1 : distance(from, to);
 }
 
-/** How many letters have to be put in, left out, replaced or swapped with their neighbour. */
+/** The number of letters to insert, delete, replace or swap with a neighbour. */
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** zod's issues with the environment or the agents file, as messages that say what to write instead. */
+/** Turns zod's issues with the environment or the agents file into messages that say what to write instead. */
 import { z } from 'zod';
 import { didYouMean } from './nearest-spelling.ts';
 
@@ -7,7 +7,7 @@ export interface FileProblem {
   message: string;
 }
 
-/** For `safeParse`. Values are not repeated: one of them may be a secret. */
+/** For `safeParse`. Values are not repeated, because they may be secrets. */
 export const remedyMessages: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -31,7 +31,7 @@ export const remedyMessages: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
-/** `members`: what may be written at a path. */
+/** `members`: the allowed members at a path. */
 export function problemsOf(
   issue: z.core.$ZodIssue,
   members: (path: PropertyKey[]) => string[],
@@ -64,7 +64,7 @@ function isOfAnotherKind({ code, path }: z.core.$ZodIssue): boolean {
   return code === 'invalid_type' && path.length === 0;
 }
 
-/** What may be written where the path leads, if that is an object with members of its own. */
+/** The allowed members at a path, if it leads to an object. */
 export function membersAt(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
   let here = withoutWrapping(schema);
   for (const key of path) {
@@ -93,7 +93,7 @@ const kinds: Record<string, string> = {
   record: 'members, like name: value',
 };
 
-/** YAML reads `title: 42` and `title: yes` as something else than a text. */
+/** YAML reads `title: 42` and `title: yes` as other types. */
 function inQuotes({ expected, input }: { expected: string; input: unknown }): string {
   return expected === 'string' && ['number', 'boolean'].includes(typeof input) ? ' in quotes' : '';
 }
@@ -103,7 +103,7 @@ function stateOf(input: unknown): string {
   return input === null ? 'empty; ' : '';
 }
 
-/** `tracker.example/mcp`, and `localhost:3002/mcp`, whose scheme a parser takes to be `localhost`. */
+/** `tracker.example/mcp`, or `localhost:3002/mcp`, whose scheme would be `localhost`. */
 function addressWords(input: unknown): string {
   const hasNoScheme = typeof input === 'string' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(input);
   return hasNoScheme
@@ -111,7 +111,7 @@ function addressWords(input: unknown): string {
     : 'write an address that begins with http:// or https://';
 }
 
-/** The name that was written, as near to the rule as it can be brought. */
+/** A valid name near the written one. */
 function exampleFor(name: string): string {
   const near = name
     .toLowerCase()

@@ -1,12 +1,15 @@
-/** Variables that are read from files, as container platforms mount secrets: `NAME_FILE` holds the path of NAME's value. */
+/**
+ * Variables that are read from files, for secrets mounted by container platforms: `NAME_FILE` is the path of a file
+ * with NAME's value.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { fileTrouble } from './file-trouble.ts';
 
 const ending = '_FILE';
 
 /**
- * Adds what stands in the files, without the newline at the end. `isOurs`: variables of the service itself, whose
- * mistakes are added to `problems`; for any other, who needs it says that it is not set.
+ * Adds the content of the files, without the newline at the end. `isOurs`: variables of the service itself, whose
+ * problems are added to `problems`. Other variables are reported as missing by the code that needs them.
  */
 export function readSecretFiles(
   env: Record<string, string>,
@@ -31,7 +34,7 @@ export function readSecretFiles(
   return filled;
 }
 
-/** The values that `readSecretFiles` has found, read again from files that have changed since. */
+/** The values of `readSecretFiles`, read again from files that have changed. */
 export function currentSecrets(
   env: Record<string, string>,
   filled: Record<string, string>,
@@ -45,8 +48,8 @@ export function currentSecrets(
 }
 
 /**
- * The content of a file, read again when it has changed. While the file cannot be read or is empty, as in the middle of its
- * replacement, its last content counts.
+ * The content of a file, read again when it has changed. While the file is unreadable or empty, for example during its
+ * replacement, the last content counts.
  */
 export function watchedFile(file: string, content = contentOf(file) ?? ''): () => string {
   let last = { state: stateOf(file), content };
@@ -59,7 +62,7 @@ export function watchedFile(file: string, content = contentOf(file) ?? ''): () =
   };
 }
 
-/** Of the file that a link leads to by now: platforms replace a mounted secret by moving a link. */
+/** Follows links: platforms replace a mounted secret by moving a link. */
 function stateOf(file: string): string {
   const state = statSync(file, { throwIfNoEntry: false });
   return state ? `${state.ino} ${state.mtimeMs} ${state.size}` : '';

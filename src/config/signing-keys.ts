@@ -1,4 +1,4 @@
-/** Keys that sign what we say of ourselves to other agents: JWKs (RFC 7517), named by their thumbprints where they have no name. */
+/** Keys that sign our agent cards and notifications: JWKs (RFC 7517), named by their thumbprints by default. */
 import { createPrivateKey, hash } from 'node:crypto';
 import { z } from 'zod';
 
@@ -33,14 +33,14 @@ const KeysSchema = z.union([
   z.object({ keys: z.array(JwkSchema).min(1) }).transform(({ keys }) => keys),
 ]);
 
-/** Null when it is none. */
+/** Null for an invalid one. */
 export function readSigningKeys(given: string): SigningKey[] | null {
   const { data } = KeysSchema.safeParse(jsonOf(given));
   if (!data || !data.every(isUsable)) return null;
   return data.map(({ kid, ...jwk }) => ({ kid: kid ?? thumbprint(jwk), alg: algorithmOf(jwk), jwk }));
 }
 
-/** What others verify with. */
+/** The public part, for verification. */
 export function publicJwk({ kid, alg, jwk }: SigningKey): Record<string, string> {
   const members = ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => {
     const value = jwk[name];

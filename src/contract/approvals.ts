@@ -1,6 +1,6 @@
-/** Tools whose calls a person wants to go out without being asked each time. */
+/** Tools whose calls a user has approved in advance, for one conversation or for all. */
 import { z } from 'zod';
-import { ElicitationIdSchema } from './ids.ts';
+import { ElicitationIdSchema } from './http.ts';
 
 export const ApprovalSchema = z
   .looseObject({
@@ -37,7 +37,6 @@ export const ApprovalListSchema = z
 
 export type ApprovalList = z.infer<typeof ApprovalListSchema>;
 
-/** In the path of a route. */
 export const ApprovalParamsSchema = z.object({
   approval: ElicitationIdSchema.meta({
     description: 'Its id',

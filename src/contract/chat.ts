@@ -1,13 +1,8 @@
-/**
- * What `useChat` posts, and what the JSON answer looks like. Unknown members and parts are ignored: released
- * clients add their own.
- */
+/** The request that `useChat` posts, and the JSON answer. Unknown members and parts are ignored: released clients add their own. */
 import { z } from 'zod';
-import { ElicitationRequestSchema } from './elicitation.ts';
-import { ElicitationResponseSchema } from './elicitation-response.ts';
-import { AgentNameSchema, ClientIdSchema, ElicitationIdSchema } from './ids.ts';
-import { ToolAuthRequiredSchema } from './notice.ts';
-import { OperationSchema } from './operation.ts';
+import { ElicitationRequestSchema, ElicitationResponseSchema } from './elicitation.ts';
+import { AgentNameSchema, ClientIdSchema, ElicitationIdSchema } from './http.ts';
+import { OperationSchema, ToolAuthRequiredSchema } from './stream-event.ts';
 
 const PartSchema = z
   .looseObject({
@@ -25,7 +20,7 @@ const needsParts =
 const needsMessages =
   'missing; send messages: [{ "role": "user", "parts": [{ "type": "text", "text": "…" }] }]';
 
-/** What to say where nothing was sent. */
+/** The error message for a missing member. */
 function missing(words: string): ({ input }: { input?: unknown }) => string | undefined {
   return ({ input }) => (input === undefined ? words : undefined);
 }
@@ -43,13 +38,13 @@ const MessageSchema = z.object({
   }),
 });
 
-/** In the last message, alone: the answer to a question. Anywhere else it means nothing. */
+/** The answer to a question, as the only part of the last message. Ignored elsewhere. */
 export const ElicitationResponsePartSchema = z.looseObject({
   type: z.literal('data-elicitation-response'),
   data: ElicitationResponseSchema.omit({ conversationId: true }),
 });
 
-/** In the last message, where that is the assistant's: the answer to a `tool-approval-request`, as the SDK sends it. */
+/** The answer to a `tool-approval-request`, as the SDK sends it: in a last message of the assistant. */
 export const ToolApprovalPartSchema = z.looseObject({
   state: z.literal('approval-responded'),
   approval: z.looseObject({
@@ -59,7 +54,7 @@ export const ToolApprovalPartSchema = z.looseObject({
   }),
 });
 
-/** In the last message, at most once, beside the user's words: told to the agent, never shown as something they said. */
+/** In the last message, at most once, beside the user's text: passed to the agent and never shown as the user's text. */
 export const PageContextPartSchema = z.looseObject({
   type: z.literal('data-page-context'),
   data: z.looseObject({
@@ -154,7 +149,7 @@ export type ChatRequest = z.infer<typeof ChatRequestSchema>;
 const dataChunk = <const Name extends string, Data extends z.ZodType>(name: Name, data: Data) =>
   z.looseObject({ type: z.literal(`data-${name}`), id: z.string(), data });
 
-/** With data of ours; the others are the AI SDK's. */
+/** Chunks with our own data; all others are the AI SDK's. */
 export const ChatChunkSchema = z
   .union([
     dataChunk('elicitation-request', ElicitationRequestSchema),
@@ -167,7 +162,7 @@ export const ChatChunkSchema = z
     description: 'A chunk of an AI SDK UI message stream. Parts with the same type and id replace each other',
   });
 
-/** With `stream: false`. */
+/** The answer with `stream: false`. */
 export const ChatAnswerSchema = z
   .looseObject({
     conversationId: z.string(),

@@ -66,10 +66,9 @@ export const DisconnectedSchema = z
 
 export type Disconnected = z.infer<typeof DisconnectedSchema>;
 
-/** Names have this form in the agents file. */
+/** The form of server names in the agents file. */
 const form = /^[a-z][a-z0-9_-]{0,31}$/;
 
-/** In the path of a route. */
 export const ServerParamsSchema = z.object({
   server: z
     .string()
@@ -77,7 +76,7 @@ export const ServerParamsSchema = z.object({
     .meta({ description: 'Its name in the agents file', examples: ['tracker'] }),
 });
 
-/** Which of two accounts of one name is meant. */
+/** Selects between the user's own account and the shared one of the same server. */
 export const ScopeQuerySchema = z.object({
   scope: z
     .enum(['user', 'project'])

@@ -1,13 +1,12 @@
-/** Conversations as they can be listed and read again, and what a reader of the feed may ask for. */
+/** Lists of conversations, their messages, and the parameters of the feed. */
 import { z } from 'zod';
-import { ReaderHeadersSchema } from './headers.ts';
+import { ReaderHeadersSchema } from './http.ts';
 
 export const ConversationSchema = z
   .looseObject({
     id: z.string(),
     agent: z.string(),
     createdAt: z.iso.datetime(),
-    /** When something last happened in it. */
     updatedAt: z.iso.datetime(),
     turn: z
       .looseObject({ turnId: z.string(), status: z.literal('running') })
@@ -29,10 +28,13 @@ export const ConversationSchema = z
 
 export type Conversation = z.infer<typeof ConversationSchema>;
 
-const next = z.string().nullable().meta({ description: '`cursor` of the next page; null on the last one' });
+export const nextPage = z
+  .string()
+  .nullable()
+  .meta({ description: '`cursor` of the next page; null on the last one' });
 
 export const ConversationListSchema = z
-  .looseObject({ items: z.array(ConversationSchema), next })
+  .looseObject({ items: z.array(ConversationSchema), next: nextPage })
   .meta({ id: 'ConversationList' });
 
 export type ConversationList = z.infer<typeof ConversationListSchema>;
@@ -46,7 +48,7 @@ const UiMessageSchema = z
   .meta({ id: 'UiMessage', description: 'An AI SDK UI message' });
 
 export const ConversationMessagesSchema = ConversationSchema.extend({
-  messages: z.looseObject({ items: z.array(UiMessageSchema), next }).meta({
+  messages: z.looseObject({ items: z.array(UiMessageSchema), next: nextPage }).meta({
     description:
       'Oldest first; `next` leads to older ones. The live turn’s own message comes with its stream.',
   }),
@@ -63,7 +65,7 @@ export type ConversationMessages = z.infer<typeof ConversationMessagesSchema>;
 
 const digits = /^\d+$/;
 
-/** In a query. Other ways to write a number (`0x10`, `1e1`) are none here. */
+/** A query parameter. Only decimal digits: `0x10` and `1e1` are refused. */
 export function pageLimit(description: string) {
   return z.preprocess(
     (text) => (typeof text === 'string' && digits.test(text) ? Number(text) : text),

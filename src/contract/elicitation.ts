@@ -1,7 +1,8 @@
-/** A question as clients see it. */
+/** Questions as clients see them, the answers that clients send, and the receipts for these. */
 import { z } from 'zod';
+import { ClientIdSchema, ElicitationIdSchema, ProblemSchema } from './http.ts';
 
-/** Words that may become more: an unknown one is let through. */
+/** An enum that may grow: unknown values pass. */
 export const open = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.union([z.enum(words), z.string()]);
 
@@ -87,7 +88,7 @@ export const ElicitationRequestSchema = z
     ],
   });
 
-/** In `_meta` of the requests by which our MCP server asks its clients. */
+/** The `_meta` key in the requests with which our MCP server asks its clients. */
 export const questionMetaKey = 'interlude/question';
 
 export const QuestionMetaSchema = z
@@ -110,7 +111,7 @@ const place = {
   turnId: z.string(),
 };
 
-/** A question by itself, with what names its conversation. */
+/** A question outside its conversation, with the ids of conversation and turn. */
 export const PlacedElicitationSchema = z
   .discriminatedUnion('mode', [UrlRequestSchema.extend(place), FormRequestSchema.extend(place)])
   .meta({ id: 'PlacedElicitation', description: 'A question, and the conversation in which it was asked' });
@@ -122,3 +123,140 @@ export const PlacedElicitationListSchema = z
   .meta({ id: 'PlacedElicitationList' });
 
 export type PlacedElicitationList = z.infer<typeof PlacedElicitationListSchema>;
+
+const responseExamples = [
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'decline',
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'accept',
+    content: { project: 'Website' },
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'accept',
+    remember: 'conversation',
+  },
+  {
+    conversationId: 'demo-1',
+    elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+    action: 'decline',
+    reason: 'Not this one, it is still needed.',
+  },
+];
+
+/** `content` is only allowed with `accept` of a form. */
+export const ElicitationResponseSchema = z
+  .strictObject({
+    conversationId: ClientIdSchema.meta({ description: 'Where the question was asked' }),
+    elicitationId: ElicitationIdSchema,
+    action: z.enum(['accept', 'decline', 'cancel']).meta({
+      description: '`accept` of a link is consent: the turn goes on once the account is connected',
+    }),
+    content: z.record(z.string(), z.unknown()).optional().meta({
+      description:
+        'With `accept` of a form, and only then: what was filled in, as its `requestedSchema` has it',
+    }),
+    remember: z.enum(['conversation', 'always']).optional().meta({
+      description:
+        'With `accept` of an approval, and only then: further calls of this tool need none in this conversation, or ever, until it is withdrawn',
+    }),
+    reason: z.string().max(1000).optional().meta({
+      description: 'With `decline` of an approval, and only then: why, for the model',
+    }),
+    source: z.enum(['file', 'program', 'rule']).optional().meta({
+      description:
+        'What answered where no person did, for the audit: a file of answers, a program, or a rule for all questions',
+    }),
+  })
+  .meta({
+    id: 'ElicitationResponse',
+    examples: responseExamples,
+  });
+
+export type ElicitationResponse = z.infer<typeof ElicitationResponseSchema>;
+
+const responsesExamples = [
+  {
+    conversationId: 'demo-1',
+    responses: [
+      {
+        elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+        action: 'accept',
+        content: { project: 'Website' },
+      },
+      { elicitationId: '5d0a7b8e-3c1f-4f7b-8a55-9f2e6c4b1d37', action: 'decline' },
+    ],
+  },
+];
+
+/** Answers to several questions at once. */
+export const ElicitationResponsesSchema = z
+  .strictObject({
+    conversationId: ClientIdSchema.meta({ description: 'Where all of them were asked' }),
+    responses: z
+      .array(ElicitationResponseSchema.omit({ conversationId: true }))
+      .min(1)
+      .max(50)
+      .refine(
+        (all) => new Set(all.map(({ elicitationId }) => elicitationId)).size === all.length,
+        'answer each question once',
+      ),
+  })
+  .meta({
+    id: 'ElicitationResponses',
+    examples: responsesExamples,
+  });
+
+/** The body of `POST /run/api/elicitation-responses`. */
+export const AnswerBodySchema = z
+  .union([ElicitationResponsesSchema, ElicitationResponseSchema])
+  .meta({ id: 'AnswerBody', examples: [...responseExamples, ...responsesExamples] });
+
+export type ElicitationResponses = z.infer<typeof ElicitationResponsesSchema>;
+
+export const ElicitationReceiptSchema = z
+  .looseObject({
+    elicitationId: z.string(),
+    status: z
+      .enum(['pending', 'accept', 'decline', 'cancel', 'expired'])
+      .meta({ description: 'The outcome; `pending`: `awaiting` names what is missing' }),
+    duplicate: z
+      .boolean()
+      .optional()
+      .meta({ description: 'The same answer was given before; nothing has changed' }),
+    awaiting: z.enum(['connection', 'page']).optional().meta({
+      description:
+        'Consent is on record; the turn goes on once the account is connected, or the page reports that it is done',
+    }),
+  })
+  .meta({
+    id: 'ElicitationReceipt',
+    examples: [
+      { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', status: 'decline', duplicate: false },
+      { elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', status: 'pending', awaiting: 'connection' },
+    ],
+  });
+
+export type ElicitationReceipt = z.infer<typeof ElicitationReceiptSchema>;
+
+/** One item per answer, in the order of the request: a receipt or a problem. */
+export const ElicitationReceiptsSchema = z
+  .looseObject({
+    items: z.array(
+      z.looseObject({
+        elicitationId: z.string(),
+        httpStatus: z.int().meta({ description: 'What the same answer gets when it is posted alone' }),
+        receipt: ElicitationReceiptSchema.optional(),
+        problem: ProblemSchema.optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'ElicitationReceipts' });
+
+export type ElicitationReceipts = z.infer<typeof ElicitationReceiptsSchema>;

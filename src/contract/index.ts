@@ -25,20 +25,20 @@ export {
   ElicitationReceiptsSchema,
   ElicitationResponseSchema,
   ElicitationResponsesSchema,
-} from './elicitation-response.ts';
+} from './elicitation.ts';
 export type { ElicitationRequest, PlacedElicitation, PlacedElicitationList } from './elicitation.ts';
 export type {
   ElicitationReceipt,
   ElicitationReceipts,
   ElicitationResponse,
   ElicitationResponses,
-} from './elicitation-response.ts';
-export { ToolAuthRequiredSchema } from './notice.ts';
-export type { ToolAuthRequired } from './notice.ts';
+} from './elicitation.ts';
+export { ToolAuthRequiredSchema } from './stream-event.ts';
+export type { ToolAuthRequired } from './stream-event.ts';
 export { ChatCompletionRequestSchema, ChatCompletionSchema, ModelListSchema } from './openai.ts';
 export type { ChatCompletionRequest, ModelList } from './openai.ts';
-export { OperationSchema } from './operation.ts';
-export type { Operation } from './operation.ts';
-export { ProblemSchema } from './problem.ts';
+export { OperationSchema } from './stream-event.ts';
+export type { Operation } from './stream-event.ts';
+export { ProblemSchema } from './http.ts';
 export { StreamEventSchema } from './stream-event.ts';
 export type { StreamEvent } from './stream-event.ts';

@@ -1,11 +1,11 @@
 /**
- * What OpenAI clients post, and the JSON they get. Parameters that mean nothing here are let through, as are roles and
- * members of messages that carry no words; refused is only what would change the answer if it were heeded.
+ * The requests of OpenAI clients, and the JSON answers. Parameters without a meaning here pass, as do roles and members of
+ * messages without text. Only what would change the answer, if it were supported, is refused.
  */
 import { z } from 'zod';
 import { OnBusySchema } from './chat.ts';
 import { ElicitationRequestSchema } from './elicitation.ts';
-import { AgentNameSchema, ClientIdSchema } from './ids.ts';
+import { AgentNameSchema, ClientIdSchema } from './http.ts';
 
 const PartSchema = z
   .looseObject({
@@ -127,7 +127,7 @@ const ToolCallSchema = z.looseObject({
   function: z.looseObject({ name: z.string(), arguments: z.string() }),
 });
 
-/** With `stream`. */
+/** The answer with `stream: true`. */
 export const ChatCompletionChunkSchema = z
   .looseObject({
     id: z.string(),
@@ -157,7 +157,7 @@ export const ChatCompletionChunkSchema = z
   })
   .meta({ id: 'ChatCompletionChunk' });
 
-/** Without `stream`. */
+/** The answer without `stream`. */
 export const ChatCompletionSchema = z
   .looseObject({
     id: z.string(),

@@ -1,10 +1,10 @@
-/** The turns and questions of everyone in a tenant, as operators see them. */
+/** What operators see: turns and questions of all users of a tenant, and the health of a process. */
 import { z } from 'zod';
-import { pageLimit } from './conversations.ts';
+import { pageLimit, nextPage } from './conversations.ts';
 import { ElicitationStatusSchema, open } from './elicitation.ts';
-import { AgentNameSchema, ElicitationIdSchema } from './ids.ts';
+import { AgentNameSchema, ElicitationIdSchema } from './http.ts';
 
-/** Without control, format and half characters: some of them fail in a database. */
+/** Without control and format characters and lone surrogates: some of them make a database query fail. */
 const name = z.string().regex(/^[^\p{C}]{1,255}$/u, 'use 1–255 visible characters');
 const time = (description: string) =>
   z.iso
@@ -114,14 +114,12 @@ const SeenTurnSchema = z
 
 export type SeenTurn = z.infer<typeof SeenTurnSchema>;
 
-const next = z.string().nullable().meta({ description: '`cursor` of the next page; null on the last one' });
-
 export const SeenTurnListSchema = z
-  .looseObject({ items: z.array(SeenTurnSchema), next })
+  .looseObject({ items: z.array(SeenTurnSchema), next: nextPage })
   .meta({ id: 'SeenTurnList' });
 
 export const SeenQuestionListSchema = z
-  .looseObject({ items: z.array(SeenQuestionSchema), next })
+  .looseObject({ items: z.array(SeenQuestionSchema), next: nextPage })
   .meta({ id: 'SeenQuestionList' });
 
 export const TimelineSchema = z
@@ -180,3 +178,27 @@ export const ExpiredQuestionSchema = z
     changed: z.boolean().meta({ description: 'False: it had been settled before' }),
   })
   .meta({ id: 'ExpiredQuestion' });
+
+export const RunningSchema = z.looseObject({ status: z.literal('ok') });
+
+const lack = z.looseObject({
+  name: z.string(),
+  detail: z.string().meta({ description: 'What is missing, and what to do about it' }),
+});
+
+const warnings = z.array(lack).meta({
+  description: 'What the process does without for now: an API accepts answers and messages without Temporal',
+  examples: [
+    [{ name: 'temporal', detail: 'Temporal does not answer (UNAVAILABLE); check TEMPORAL_ADDRESS' }],
+  ],
+});
+
+export const ReadySchema = z.looseObject({ status: z.literal('ready'), warnings });
+
+export const NotReadySchema = z.looseObject({
+  status: z.literal('not ready'),
+  notReady: z.array(lack).meta({
+    examples: [[{ name: 'database', detail: 'the database refuses the login (28P01); check DATABASE_URL' }]],
+  }),
+  warnings,
+});

@@ -3,8 +3,59 @@
  * services will send more of both.
  */
 import { z } from 'zod';
-import { FormRequestSchema, open, UrlRequestSchema } from './elicitation.ts';
-import { OperationSchema } from './operation.ts';
+import { ElicitationStatusSchema, FormRequestSchema, open, UrlRequestSchema } from './elicitation.ts';
+
+const call = { toolCallId: z.string(), toolName: z.string() };
+
+const operation = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, details: Shape) =>
+  z.looseObject({
+    type: z.literal(type),
+    /** For people. */
+    label: z.string(),
+    details: z.looseObject({ timestamp: z.iso.datetime(), agent: z.string(), ...details }),
+  });
+
+/** What the turn is doing, for clients that want to show it. Names and ids only, never contents. */
+export const OperationSchema = z
+  .discriminatedUnion('type', [
+    operation('model_step', { step: z.int().min(0) }),
+    operation('tool_call', call),
+    /** Repeated under the same id as `progress` grows; `total` is its final value, if known. */
+    operation('tool_progress', { ...call, progress: z.number(), total: z.number().optional() }),
+    operation('tool_result', { ...call, status: z.enum(['done', 'failed']) }),
+    /** A transient state that is not in the log or on the feed; sent again with `over` once a worker is there. */
+    operation('waiting_for_worker', { status: z.enum(['waiting', 'over']) }),
+    operation('delegation', { toolCallId: z.string(), delegate: z.string() }),
+    operation('elicitation', {
+      elicitationId: z.string(),
+      mode: z.enum(['url', 'form']),
+      trigger: z.string(),
+      /** Present when a server asks. */
+      server: z.string().optional(),
+      status: ElicitationStatusSchema,
+    }),
+  ])
+  .meta({ id: 'Operation' });
+
+export type Operation = z.infer<typeof OperationSchema>;
+
+/** The `data` of a part `data-tool-auth-required`, sent to readers that cannot show questions. The part has the id of the tool call. */
+export const ToolAuthRequiredSchema = z
+  .looseObject({
+    server: z.string(),
+    serverTitle: z.string(),
+    /** As in the tool call. */
+    toolName: z.string(),
+    /** For the user: what is missing, and where to get it. */
+    message: z.string(),
+    url: z.url().optional().meta({
+      description:
+        'Where the person can connect it. Absent where only an operator can: `message` says whom to ask',
+    }),
+  })
+  .meta({ id: 'ToolAuthRequired' });
+
+export type ToolAuthRequired = z.infer<typeof ToolAuthRequiredSchema>;
 
 /** On every event. */
 const common = {
@@ -20,8 +71,7 @@ const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Typ
   z.looseObject({ type: z.literal(type), ...common, ...shape });
 
 const part = { id: z.string() };
-const call = { toolCallId: z.string(), toolName: z.string() };
-/** Those of failures; docs/logs.md says what they mean. */
+/** Outcomes of failed calls; docs/logs.md says what they mean. */
 const toolOutcomes = [
   'tool_error',
   'decline',
@@ -78,8 +128,8 @@ export const KnownEventSchema = z.discriminatedUnion('type', [
 const known = new Set(KnownEventSchema.options.flatMap((option) => typesOf(option)));
 
 /**
- * A question with the members that the first description of this event required, and no others. Ours have all of them; a
- * reader that takes events of other services, too, needs to know no more than this.
+ * A question with only the members that the first specification of this event required. Ours have all members; this lets
+ * readers accept events of other services.
  */
 const optional = { turnId: true, at: true, context: true, status: true, expiresAt: true } as const;
 const MinimalRequestSchema = z.discriminatedUnion('mode', [

@@ -1,9 +1,10 @@
-/** Whose account it is: under which key a connection is stored, for whoever uses it and for whoever gives it. */
+/** The key under which the account of a user, or of a tenant, is stored, and the lock of a connection. */
 import type { ServerConfig } from '../config/config.ts';
-import type { ConnectionKey } from '../storage/ports/connections.ts';
-import { storeError } from './store-error.ts';
+import type { ConnectionKey } from '../storage/schema/account-tables.ts';
+import type { Connections } from '../storage/tables/connections.ts';
+import { storeError } from './credential-store.ts';
 
-/** Whose account a call to this server uses: the asking user's own, or one that the whole tenant shares. */
+/** The account that a call to this server uses: the user's own, or the shared one of the tenant. */
 export function connectionKey(
   server: ServerConfig,
   owner: { tenant: string; user: string | null },
@@ -15,18 +16,18 @@ export function connectionKey(
   };
 }
 
-/** The same for a store that looks an account up. Throws `CredentialStoreError` where it is nobody's. */
+/** `connectionKey`, checked. Throws `CredentialStoreError` when the server needs a user and there is none. */
 export function requireOwner(server: ServerConfig, owner: ConnectionKey): ConnectionKey {
   const key = connectionKey(server, owner);
-  // Without this, a caller without a user would share what belongs to the whole tenant.
+  // Otherwise, a caller without a user would get the shared account of the tenant.
   if (server.credentialScope === 'user' && key.user === null)
     throw storeError(server, 'needs a user, and there is none');
   return key;
 }
 
 /**
- * The key under which an account that is being given is stored. Throws `CredentialStoreError` where the server does not
- * use accounts of that kind: what a user gives as their own must never become the account that everybody shares.
+ * The key for storing a new account. Throws `CredentialStoreError` when the server does not use accounts of that kind: a
+ * user's own account must never become the shared one.
  */
 export function requireScope(server: ServerConfig, key: ConnectionKey): ConnectionKey {
   const isShared = key.user === null;
@@ -35,4 +36,26 @@ export function requireScope(server: ServerConfig, key: ConnectionKey): Connecti
     server,
     isShared ? 'needs an account of each user' : 'has one account for everybody, which operators connect',
   );
+}
+
+/**
+ * Runs `work` under the lock of a connection, which excludes all other processes. `otherwise` runs when the lock cannot be
+ * had in time; errors of `work` are passed on.
+ */
+export async function underLock<T>(
+  { withLock }: Pick<Connections, 'withLock'>,
+  { key, waitMs }: { key: ConnectionKey; waitMs: number },
+  work: () => Promise<T>,
+  otherwise: () => T | Promise<T>,
+): Promise<T> {
+  let isHeld = false;
+  try {
+    return await withLock(key, waitMs, () => {
+      isHeld = true;
+      return work();
+    });
+  } catch (error) {
+    if (isHeld) throw error;
+    return otherwise();
+  }
 }

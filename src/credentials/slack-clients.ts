@@ -1,17 +1,17 @@
 /** The workspaces in which the Slack app is installed, each with a client that acts as its bot. */
 import { createSlackClient } from '../slack/client.ts';
 import type { WebClient } from '../slack/client.ts';
-import type { SlackInstallation } from '../storage/ports/slack.ts';
+import type { SlackInstallation } from '../storage/tables/slack.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { KeyRing } from './sealing/key-ring.ts';
-import { slackTokenContext } from './sealing/sealed-slack.ts';
+import { slackTokenContext } from './sealing/sealed-values.ts';
 
 export interface SlackWorkspace extends Omit<SlackInstallation, 'sealed'> {
   client: WebClient;
 }
 
 export interface SlackClients {
-  /** Null: the app is not installed there, or not any more. */
+  /** Null: the app is not installed there. */
   of(team: string): Promise<SlackWorkspace | null>;
 }
 

@@ -1,16 +1,16 @@
-/** Every credential store there is, and which one is whose. */
+/** All credential stores, and which one a server or connection uses. */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
-import type { ConnectionRow } from '../storage/ports/connections.ts';
+import type { ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createOAuthStore } from './mcp-oauth/store.ts';
+import { createOAuthStore } from './mcp-oauth/oauth-store.ts';
 import { loadNangoSdk } from './nango/client.ts';
-import type { ConfirmFound } from './nango/look.ts';
-import { createNangoStore } from './nango/store.ts';
+import type { ConfirmFound } from './nango/parts.ts';
+import { createNangoStore } from './nango/nango-store.ts';
 import type { KeyRing } from './sealing/key-ring.ts';
-import type { CredentialStore } from './store.ts';
-import { createVaultStore } from './vault/store.ts';
-import type { ListTools } from './vault/try-key.ts';
+import type { CredentialStore } from './credential-store.ts';
+import { createVaultStore } from './vault.ts';
+import type { ListTools } from './vault.ts';
 
 interface Parts {
   config: Pick<Config, 'http' | 'nango' | 'secret' | 'servers'>;
@@ -21,12 +21,12 @@ interface Parts {
   logger: Logger;
 }
 
-/** By the name that the agents file has for it. Null: not configured, and then no server names it either. */
+/** By the name in the agents file. Null: not configured, so no server names it either. */
 export async function openStores({ config, storage, keys, listTools, confirmFound, logger }: Parts) {
   const { nango, secret, servers } = config;
   const { publicUrl } = config.http;
   const { now } = storage;
-  // At start rather than in the middle of somebody's turn.
+  // At start, so that a missing package does not fail a turn.
   if ([...servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
   return {
     oauth: createOAuthStore({ storage, keys, publicUrl, servers, secret, now }),
@@ -42,7 +42,7 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
 type Name = ServerConfig['store'];
 type ByName<Store> = Record<Name, Store | null>;
 
-/** Where the accounts of this server are kept. */
+/** The store of this server. */
 export function storeOf<Known extends ByName<object>>(
   stores: Known,
   { name, store: by }: ServerConfig,
@@ -52,7 +52,7 @@ export function storeOf<Known extends ByName<object>>(
   return store;
 }
 
-/** Where this connection is kept, whatever the configuration of its server says by now; null when that is gone. */
+/** The store of this connection, even if its server has another one now; null when it is no longer configured. */
 export function keeperOf(stores: Stores, row: Pick<ConnectionRow, 'store'>): CredentialStore | null {
   const byName: Record<string, CredentialStore | null> = { ...stores };
   return byName[row.store] ?? null;

@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 export const demoGrantType = 'urn:interlude:demo:user';
 export const demoTokenClient = 'interlude-demo-terminal';
-/** What `interlude login` is at the demo's provider. */
+/** The client of `interlude login` at the demo's provider. */
 export const demoProgramClient = 'interlude-demo-program';
 
 const answerSchema = z.object({ access_token: z.string() });
 const refusalSchema = z.object({ error_description: z.string() });
 
-/** Throws an error that says what to do when the provider is not running or has no such user. */
+/** Throws an error with a remedy when the provider is not running or has no such user. */
 export async function demoToken(issuer: string, user: string): Promise<string> {
   const body = new URLSearchParams({ grant_type: demoGrantType, client_id: demoTokenClient, user });
   const response = await fetch(`${issuer}/token`, {

@@ -1,34 +1,33 @@
-/** `interlude start`: API, worker, Temporal, sign-in and demo servers in one process. What is configured replaces ours. */
+/** `interlude start`: API, worker, Temporal, sign-in and demo servers in one process. Configured parts replace the embedded ones. */
 import path from 'node:path';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
-import type { InstallationWatch } from '../installation/installation.ts';
-import type { Dependencies } from '../processes/dependencies.ts';
-import { startDemoIdentity } from './demo-identity.ts';
-import { openDependencies } from '../processes/dependencies.ts';
-import { watchOwnInstallation } from '../processes/own-installation.ts';
-import { NotTogether } from '../installation/belonging.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { AuthConfig, Config } from '../config/config.ts';
+import { isLoopbackHost } from '../elicitation/url-safety.ts';
 import { adopt } from '../installation/adopt.ts';
-import { runProcess } from '../processes/run-process.ts';
-import { serveApi } from '../processes/serve-api.ts';
-import { clientBeside, connectWorker } from '../temporal/connection.ts';
-import { suggestionsFor } from './suggestions.ts';
-import { requireNamespace } from '../temporal/namespace.ts';
-import { startInternalServer } from '../processes/internal-server.ts';
-import { logReadiness, reasonsAtStart } from '../processes/log-readiness.ts';
-import { startTemporalServer } from './temporal-server.ts';
-import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import { NotTogether } from '../installation/belonging.ts';
+import type { InstallationWatch } from '../installation/installation.ts';
+import { serveApi } from '../processes/api-process.ts';
+import { openDependencies } from '../processes/dependencies.ts';
+import type { Dependencies } from '../processes/dependencies.ts';
+import { logReadiness, reasonsAtStart, startInternalServer } from '../processes/internal-server.ts';
+import { runProcess, watchOwnInstallation } from '../processes/run-process.ts';
 import { startWorker } from '../processes/start-worker.ts';
 import { readTurnCode } from '../processes/workers/turn-code.ts';
-import { watchFigures } from '../telemetry/metrics/stored-figures.ts';
-import { installRuntime } from '../processes/workers/turn-worker.ts';
-import { welcome } from './welcome.ts';
+import { installRuntime } from '../processes/workers/turn-workers.ts';
+import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
+import { clientBeside, connectWorker } from '../temporal/connection.ts';
+import { requireNamespace } from '../temporal/namespace.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import { demoProgramClient } from './demo-token.ts';
+import { startTemporalServer } from './temporal-server.ts';
+import { suggestionsFor, welcome } from './welcome.ts';
 
 export async function runEmbedded(): Promise<void> {
   await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
     installRuntime(logger, metrics);
     const internal = await startInternalServer(given, stack, metrics);
-    // Refuses what is no demo, before anything else is there.
+    // Refuses configurations that are no demo before anything is started.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
     const [temporal, code, tools] = await Promise.all([
       startTemporal(given, logger, stack),
@@ -86,8 +85,8 @@ export async function runEmbedded(): Promise<void> {
 }
 
 /**
- * Where both are files in our own folder, no other process can own their turns: what one of them does not know has ended, and
- * they go on together. Elsewhere that is for an operator to say.
+ * If both are files in our own folder, no other process can own their turns: turns that only one of them knows are
+ * ended, and both go on together. Otherwise an operator has to decide.
  */
 async function requireTogether(
   parts: Dependencies,
@@ -140,4 +139,43 @@ async function startDemoServers({ demo, dataDir, http }: Config, stack: AsyncDis
   stack.defer(() => desk.stop());
   const flights = await startFlightAgent({ port: flightsPort });
   stack.defer(() => flights.stop());
+}
+
+// The demo's identity provider is for one machine: it signs anyone in as alice or bob.
+
+/** Throws a `ConfigError` when the configuration is meant for more than this machine. */
+async function startDemoIdentity(config: Config, stack: AsyncDisposableStack): Promise<AuthConfig> {
+  const others = meantForOthers(config);
+  if (others.length > 0)
+    throw new ConfigError([
+      `AUTH_ISSUER: needed beside ${others.join(', ')}; without it the demo's sign-in would make anybody alice or bob. Name your OpenID provider (and AUTH_CLIENT_ID), or leave those settings out for the demo`,
+    ]);
+  const { demoAudience, demoLoginClient, startIdentityProvider } = await import('../../demo/identity.ts');
+  const provider = await startIdentityProvider({
+    port: config.demo.identityPort,
+    dataDir: `${config.dataDir}/identity`,
+    redirectUris: [`${config.http.publicUrl}/auth/login/callback`],
+  });
+  stack.defer(() => provider.stop());
+  const client = { id: demoLoginClient, secret: undefined };
+  const program = { clientId: demoProgramClient, scope: undefined };
+  // Bob is the operator of the demo.
+  const operator = { claim: 'sub', role: 'bob', contentsRole: 'bob' };
+  return {
+    issuer: provider.issuer,
+    audience: demoAudience,
+    tenantClaim: 'tenant',
+    operator,
+    client,
+    program,
+  };
+}
+
+function meantForOthers({ http, database, temporal }: Config): string[] {
+  return [
+    ...(isLoopbackHost(http.host) ? [] : [`HOST=${http.host}`]),
+    ...(isLoopbackHost(new URL(http.publicUrl).hostname) ? [] : [`PUBLIC_URL=${http.publicUrl}`]),
+    ...(database.kind === 'postgres' ? ['a PostgreSQL database (DATABASE_URL)'] : []),
+    ...(temporal.address === undefined ? [] : ['a Temporal of your own (TEMPORAL_ADDRESS)']),
+  ];
 }

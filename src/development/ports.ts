@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 
-/** True when nobody listens on this port now. */
+/** True if this port is free now. */
 export function isFree(port: number, host: string): Promise<boolean> {
   return listenOn(port, host).then(
     () => true,
@@ -11,7 +11,7 @@ export function isFree(port: number, host: string): Promise<boolean> {
   );
 }
 
-/** A port nobody listens on now; the system does not hand it out again for a while. */
+/** A free port; the system does not assign it again for a while. */
 export function freePort(host: string): Promise<number> {
   return listenOn(0, host);
 }
@@ -22,7 +22,7 @@ async function listenOn(port: number, host: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The wanted port; when the usual one is taken, any other; when the one asked for is taken, a clear refusal. */
+/** The wanted port. If it is taken: any other in place of the usual port, an error for a configured one. */
 export async function choosePort({
   host,
   wanted,

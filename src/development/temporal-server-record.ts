@@ -1,4 +1,4 @@
-/** Who runs the embedded Temporal of a data folder, written down so that the next start can tell. */
+/** Records which process runs the embedded Temporal of a data folder, for the next start. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,16 +15,16 @@ export function recordServer(dataDir: string, server: number | undefined): void 
   writeFileSync(fileIn(dataDir), JSON.stringify(record), { mode: 0o600 });
 }
 
-/** The process id of the server last started on this folder. */
+/** The process id of the last server on this folder. */
 export function recordedServer(dataDir: string): number | undefined {
   return read(dataDir)?.server;
 }
 
-/** Ends a server whose owner is gone; refuses while the owner lives. */
+/** Ends a server whose owner is gone; refuses while the owner is alive. */
 export async function clearLeftover(dataDir: string, database: string): Promise<void> {
   const record = read(dataDir);
   if (!record || !runs(record.server, database)) return;
-  // An owner that was killed a moment ago takes its server along; only one that stays is somebody else.
+  // A server ends shortly after its owner was killed.
   for (let waited = 0; waited < 20 && isAlive(record.owner) && runs(record.server, database); waited += 1)
     await sleep(50);
   if (!runs(record.server, database)) return;
@@ -60,7 +60,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Process ids are used again, so the command line has to name our file too. */
+/** Process ids are reused, so the command line must contain our file as well. */
 function runs(pid: number, database: string): boolean {
   if (!isAlive(pid) || process.platform === 'win32') return false;
   try {

@@ -1,8 +1,9 @@
+/** What `npm start` prints and the playground suggests. */
+import path from 'node:path';
 import { styleText } from 'node:util';
 import type { Config } from '../config/config.ts';
-import { suggestionsFor } from './suggestions.ts';
 
-/** What `npm start` prints once everything is up: what to type next, and where to look; or what is missing. */
+/** What `npm start` prints once everything is up: where to look and what to type next, or what is missing. */
 export function welcome(
   config: Config,
   temporalUi: string | undefined,
@@ -63,8 +64,68 @@ export function welcome(
   ].join('\n');
 }
 
-/** For a terminal that knows nothing of the environment of this one. */
+/** For another terminal, with none of this one's environment. */
 function chatCommand({ http }: Config): string {
   const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
   return `npx interlude chat --as alice${url}`;
+}
+
+// Suggested first messages. Only the demo has them, and only for what the agent's own tools can do.
+
+interface Suggestion {
+  text: string;
+  tool: string;
+}
+
+/** By the port of the demo's server: the agents file may give the server any name. */
+function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
+  if (!demo.servers) return new Map();
+  const { trackerPort, travelPort, flightsPort } = demo.servers;
+  return new Map([
+    [
+      String(trackerPort),
+      [
+        { text: 'List my open issues in Tracker.', tool: 'list_issues' },
+        { text: 'Close #2.', tool: 'close_issue' },
+      ],
+    ],
+    [
+      String(travelPort),
+      [
+        { text: 'Book a trip to Lisbon.', tool: 'book_trip' },
+        { text: 'Pay the deposit.', tool: 'pay_deposit' },
+      ],
+    ],
+    [String(flightsPort), [{ text: 'Find me a flight to Lisbon.', tool: 'task' }]],
+  ]);
+}
+
+/** An agent is the Desk's if it has the Desk's tools. */
+const deskTools = path.resolve(import.meta.dirname, '../../demo/desk/tools');
+const atTheDesk = [
+  'Delete the page “Old roadmap”.',
+  'Welcome a new member.',
+  'Change my digest.',
+  'Pay an invoice.',
+];
+
+/** By agent. */
+export function suggestionsFor(
+  config: Pick<Config, 'demo' | 'agents' | 'servers'>,
+): Record<string, string[]> {
+  const known = abilities(config);
+  const knownAt = (server: string) => {
+    const { url, process } = config.servers.get(server) ?? {};
+    return url === undefined || process ? [] : (known.get(new URL(url).port) ?? []);
+  };
+  return Object.fromEntries(
+    [...config.agents.values()].map(({ name, servers, agents, tools: own }) => {
+      const delegates = agents.flatMap(knownAt);
+      const can = servers.flatMap(({ name: server, tools }) =>
+        knownAt(server).filter(({ tool }) => tools === undefined || tools.includes(tool)),
+      );
+      const isDesk = config.demo.servers !== undefined && own?.folder === deskTools;
+      return [name, [...[...can, ...delegates].map(({ text }) => text), ...(isDesk ? atTheDesk : [])]];
+    }),
+  );
 }

@@ -1,19 +1,20 @@
 /**
- * An answer to a question that was put as text: in words, or as an object with the fields of the form. What is not
- * understood is asked again. For every surface whose clients show no forms; pure.
+ * Reads an answer that was given as text: in words, or as an object with the fields of the form. What is not understood must
+ * be asked again. For surfaces whose clients show no forms. Pure.
  */
 import { isApproval } from './approval.ts';
 import type { ElicitationRequest, ElicitationResponse } from './elicitation.ts';
 import { coerceContent } from './form/coerce-content.ts';
 import type { Field } from './form/field.ts';
 import { readRequestedSchema } from './form/requested-schema.ts';
+import { isRecord } from './form/schema-keywords.ts';
 
 export type ReadAnswer =
   | { kind: 'response'; response: ElicitationResponse }
-  /** Nothing was decided; `reasons` are for whoever answered. */
+  /** Not understood; `reasons` are for the person who answered. */
   | { kind: 'misfit'; reasons: string };
 
-/** `object`: what was sent beside the words, or instead of them, where a protocol has a place for it. */
+/** `object`: sent in addition to the text, or instead of it, if the protocol supports that. */
 export function answerInWords(
   { text, object = jsonObject(text) }: { text: string; object?: Record<string, unknown> | null },
   question: ElicitationRequest,
@@ -44,7 +45,7 @@ function toLink(text: string): ReadAnswer {
   }
 }
 
-/** “no” is an answer to a yes-or-no question and may be a choice; to any other field it is a refusal. */
+/** “no” answers a yes-or-no question and may be a choice; for other fields it declines the question. */
 function toOneField(field: Field, text: string): ReadAnswer {
   const value = valueOf(field, text);
   if (value !== undefined) return accept(coerceContent([field], { [field.name]: value }));
@@ -52,7 +53,7 @@ function toOneField(field: Field, text: string): ReadAnswer {
   return accept(coerceContent([field], { [field.name]: text }));
 }
 
-/** The value that a field knows under this text; undefined where any text would do. */
+/** The value that this text means for the field; undefined if it means none. */
 function valueOf(field: Field, text: string): unknown {
   switch (field.kind) {
     case 'choice':
@@ -96,14 +97,10 @@ function jsonObject(text: string): Record<string, unknown> | null {
   if (!text.startsWith('{')) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const decline: ReadAnswer = { kind: 'response', response: { action: 'decline' } };

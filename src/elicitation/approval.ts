@@ -1,19 +1,20 @@
 /**
- * Whether a person has to approve a tool call before it is sent, and what they are shown of it. Pure: for the agents
- * file, the worker, and every surface.
+ * Whether a person has to approve a tool call before it is sent, what they see of it, and what the model reads about it.
+ * Pure.
  */
-import type { Context, Remember } from './elicitation.ts';
+import type { Outcome, Remember } from './elicitation.ts';
+import { nameInWords } from './wording.ts';
 
-/** `destructive`: only calls of tools that may destroy something, as far as their server says. */
+/** `destructive`: only calls of tools that may destroy something, according to their server. */
 export const approvalPolicies = ['always', 'never', 'destructive'] as const;
 export type ApprovalPolicy = (typeof approvalPolicies)[number];
 
-/** For all tools of a server, or by the tools' own names. */
+/** For all tools of a server, or by tool name. */
 export type ApprovalSettings =
   | ApprovalPolicy
   | { default: ApprovalPolicy; tools: Record<string, ApprovalPolicy> };
 
-/** What MCP lets a server say of a tool. Nobody checks that it is true. */
+/** MCP's hints of a server about a tool. They are not verified. */
 export interface ToolHints {
   readOnlyHint?: boolean | undefined;
   destructiveHint?: boolean | undefined;
@@ -25,7 +26,7 @@ export function policyFor(settings: ApprovalSettings | undefined, tool: string):
   return Object.hasOwn(settings.tools, tool) ? (settings.tools[tool] ?? settings.default) : settings.default;
 }
 
-/** A tool without hints counts as destructive, as MCP has it; so does one that its server has not listed. */
+/** As in MCP, a tool without hints counts as destructive; so does one that its server has not listed. */
 export function needsApproval(policy: ApprovalPolicy, hints: ToolHints | undefined): boolean {
   switch (policy) {
     case 'always':
@@ -39,40 +40,40 @@ export function needsApproval(policy: ApprovalPolicy, hints: ToolHints | undefin
   }
 }
 
-/** Whether a question is ours about a tool call, and not a form of a server that happens to have no fields. */
-export function isApproval({ trigger }: Pick<Context, 'trigger'> | { trigger: string }): boolean {
+/** Whether a question is our own about a tool call, and not a form of a server without fields. */
+export function isApproval({ trigger }: { trigger: string }): boolean {
   return trigger === 'approval';
 }
 
-/** What a person decides with, and what is kept of it beside the action. */
+/** What a person may add to the decision. */
 export interface ApprovalDetails {
   remember?: Remember;
   reason?: string;
 }
 
-/** What is remembered of a tool of an agent's own stands under a name and a place that no server can have. */
+/** Remembered approvals of an agent's own tool have a server name and a place that no server can have. */
 export function ownTool(agent: string, tool: string): { server: string; place: string; tool: string } {
   return { server: ownTools + agent, place: '', tool };
 }
 
-/** The agent whose tool it is; null: it is a server's. */
+/** The agent that has the tool; null if it is a server's. */
 export function agentOfOwnTool({ server }: { server: string }): string | null {
   return server.startsWith(ownTools) ? server.slice(ownTools.length) : null;
 }
 
 const ownTools = 'agent/';
 
-/** In characters, as they are shown: more than anybody reads before they approve. */
-export const shownLimit = 32_000;
+/** The limit of shown arguments, in characters. */
+const shownLimit = 32_000;
 
-/** Whether a person can be shown all that is about to be sent: what they do not see they cannot approve. */
+/** Whether a person can be shown all arguments: they cannot approve what they do not see. */
 export function isShowable(input: unknown): boolean {
   return shownArguments(input).length <= shownLimit;
 }
 
 /**
- * The arguments of a call as they are sent, all of them, to be read by a person: JSON, with escapes for whatever cannot be
- * seen or looks like a plain space.
+ * All arguments of a call as they are sent, for a person to read: JSON, with escapes for characters that are invisible or
+ * look like a plain space.
  */
 export function shownArguments(input: unknown): string {
   return (JSON.stringify(input ?? {}, null, 2) ?? '{}').replaceAll(invisible, escaped);
@@ -86,4 +87,68 @@ function escaped(character: string): string {
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
+}
+
+/** The question about a call that needs approval. */
+export function approvalMessage(agent: string, serverTitle: string, tool: string): string {
+  return `${agent} wants to ${nameInWords(tool)} in ${serverTitle}. Approve this?`;
+}
+
+/** The same for an agent's own tool. */
+export function toolApprovalMessage(agent: string, tool: string): string {
+  return `${agent} wants to ${nameInWords(tool)}. Approve this?`;
+}
+
+/** Why a call was not approved. */
+export type ApprovalRefusal =
+  | Exclude<Outcome, 'accept'>
+  | 'unsupported'
+  | 'no-user'
+  | 'too-many-open'
+  | 'too-many-in-turn';
+
+/** `serverTitle`: null for an agent's own tool. `reason`: the user's, if they gave one. */
+export function approvalRefusedForModel(
+  refusal: ApprovalRefusal,
+  toolName: string,
+  serverTitle: string | null,
+  reason?: string,
+): string {
+  const call = `this call of ${toolName}`;
+  const notRun = untouched(serverTitle);
+  switch (refusal) {
+    case 'decline': {
+      const why = reason === undefined ? '' : ` Their reason: ${JSON.stringify(reason)}`;
+      return `The user was asked to approve ${call} and refused.${why} ${notRun} Respect that: do not make the same call again unless the user asks for it.`;
+    }
+    case 'cancel':
+      return `The user was asked to approve ${call} and dismissed the question without deciding. ${notRun} Offer to try again later.`;
+    case 'expired':
+      return `The user was asked to approve ${call}, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.`;
+    case 'unsupported':
+      return `This needs the user's approval, and the client they use cannot show the request, so nobody was asked. ${notRun} Tell the user what you wanted to do, and to ask again from a client that can show questions.`;
+    case 'no-user':
+      return `This needs a person's approval, but the caller is a service. ${notRun} It works when called on behalf of a signed-in user.`;
+    case 'too-many-open':
+      return `The user already has too many open questions, so nobody was asked to approve ${call}. ${notRun} Ask the user to answer those first.`;
+    case 'too-many-in-turn':
+      return `As many questions are open in this turn as may be, so nobody was asked to approve ${call}. ${notRun} Once those are answered, it can be called again.`;
+    default:
+      return refusal satisfies never;
+  }
+}
+
+/** The arguments are too long to be shown in full (see `isShowable`). */
+export function tooLongToApproveForModel(toolName: string, serverTitle: string | null): string {
+  return `This call of ${toolName} needs the user's approval, and its arguments are too long to be shown to them (more than ${shownLimit} characters), so nobody was asked. ${untouched(serverTitle)} Make the call with less, or in parts.`;
+}
+
+/** What is about to be sent is not what the user approved. */
+export function notAsApprovedForModel(serverTitle: string | null): string {
+  const was = serverTitle === null ? 'run' : 'be sent';
+  return `The user approved this call, but what was about to ${was} is not what they approved, so it was stopped. ${untouched(serverTitle)} Tell the user, and do not repeat the call by yourself.`;
+}
+
+function untouched(serverTitle: string | null): string {
+  return serverTitle === null ? 'The tool did not run.' : `Nothing was sent to ${serverTitle}.`;
 }

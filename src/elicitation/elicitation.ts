@@ -1,29 +1,29 @@
 /**
- * The one primitive: a question to a person and what became of it.
+ * The one primitive: a question to a person and its outcome.
  *
- * This folder is the centre. It imports nothing outside itself, so that workflows, surfaces and the
- * browser can all share the same words. Everything here is plain data.
+ * This folder is the centre. It imports nothing outside itself, so that workflows, surfaces and the browser share the same
+ * types. Everything here is plain data.
  */
 
 export type Mode = 'url' | 'form';
 
-/** What a person can do with a question. `accept` of a url is consent to open it, not success. */
+/** A person's answer. `accept` of a url is consent to open it, not success. */
 export type Action = 'accept' | 'decline' | 'cancel';
 
 export function isAction(value: unknown): value is Action {
   return value === 'accept' || value === 'decline' || value === 'cancel';
 }
 
-/** `expired` is ours alone: nobody answered before the deadline. */
+/** `expired` is our own: there was no answer before the deadline. */
 export type Outcome = Action | 'expired';
 
 export type Status = 'pending' | Outcome;
 
-/** Why a question closed without anybody's answer, where it was neither the clock nor the end of the turn. */
+/** Why a question closed without an answer, if the reason was neither its deadline nor the end of the turn. */
 export type ClosedBecause =
-  /** Whoever asked did not wait any longer. */
+  /** The asker did not wait any longer. */
   | 'server_gave_up'
-  /** Whoever asked is gone, and nobody is left to hear the answer. */
+  /** The asker is gone and could not receive an answer. */
   | 'server_gone';
 
 export type Trigger =
@@ -38,14 +38,14 @@ export type Trigger =
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';
 
-/** How a person gives an account: at its provider, as a key that they enter, or in a window of the system that keeps it. */
+/** How a person connects an account: at its provider, by entering a key, or in a window of the system that stores it. */
 export type ConnectedBy = 'sign-in' | 'key' | 'window';
 
 export type UrlWarning = 'punycode' | 'userinfo' | 'ip_host' | 'plain_http';
 
 /**
- * Who asks, and why. Shown to the person before they decide. Only `trigger` is always there: a question of a tool of our
- * own, of the model, or an approval has no server.
+ * Who asks, and why. Shown to the person before they decide. Only `trigger` is always present: questions of our own tools
+ * and of the model, and approvals, have no server.
  */
 export interface Context {
   trigger: Trigger;
@@ -56,14 +56,14 @@ export interface Context {
   serverTitle?: string;
   host?: string;
   toolName?: string;
-  /** What the tool is called for people. */
+  /** The tool's name for people. */
   toolTitle?: string;
-  /** The call it belongs to; where several wait for one account, the one that asked first. */
+  /** The call that asks; if several wait for one account, the one that asked first. */
   toolCallId?: string;
   reason?: ConnectionReason;
   scopes?: string[];
   warnings?: UrlWarning[];
-  /** Of an approval: the arguments of the call as they will be sent, as JSON to be read. */
+  /** Of an approval: the arguments of the call as they will be sent, as readable JSON. */
   arguments?: string;
 }
 
@@ -76,11 +76,11 @@ export type ElicitationRequest =
   | (Asked & { mode: 'url'; url: string })
   | (Asked & { mode: 'form'; requestedSchema: Record<string, unknown> });
 
-/** What a person sent. `content` only with `accept` of a form. */
+/** A person's response. `content` only with `accept` of a form. */
 export interface ElicitationResponse {
   action: Action;
   content?: Record<string, unknown>;
-  /** Only with `accept` of an approval: how long calls of the same tool need no other one. */
+  /** Only with `accept` of an approval: how long calls of the same tool need no other approval. */
   remember?: Remember;
   /** Only with `decline` of an approval: for the model. */
   reason?: string;
@@ -88,7 +88,7 @@ export interface ElicitationResponse {
 
 export type Remember = 'conversation' | 'always';
 
-/** What answered where no person did. */
+/** What answered, if no person did. */
 export type AnsweredBy = 'file' | 'program' | 'rule';
 
 /**
@@ -102,3 +102,80 @@ export type ElicitationEvent = ElicitationRequest & {
   expiresAt: string;
   because?: ClosedBecause;
 };
+
+/** The kinds of question that the caller declared it can show to a person. */
+export type Capabilities = Record<Mode, boolean>;
+
+export const cannotAsk: Capabilities = { url: false, form: false };
+
+export function canPresent(mode: Mode, capabilities: Capabilities): boolean {
+  return capabilities[mode];
+}
+
+/**
+ * Reads `x-supports-elicitation`: `true` for both modes, or a comma-separated list of modes.
+ * Absent and `false` mean neither; other words are refused earlier.
+ */
+export function parseCapabilities(header: string | undefined): Capabilities {
+  const words = new Set((header ?? '').split(',').map((word) => word.trim().toLowerCase()));
+  const all = words.has('true');
+  return { url: all || words.has('url'), form: all || words.has('form') };
+}
+
+interface StoredQuestion {
+  id: string;
+  request: ElicitationRequest;
+  status: Status;
+  /** In epoch milliseconds. */
+  deadline: number;
+  because: ClosedBecause | null;
+}
+
+/** A stored question as every client sees it, in the log and in the list of a conversation's questions. */
+export function toElicitationEvent(question: StoredQuestion): ElicitationEvent {
+  const { id, request, status, deadline, because } = question;
+  return {
+    type: 'elicitation-request',
+    elicitationId: id,
+    ...request,
+    status,
+    expiresAt: new Date(deadline).toISOString(),
+    ...(because !== null && { because }),
+  };
+}
+
+/** Members of a context, of our own type or of the published one. */
+type Partly<Member extends keyof Context> = { [Key in Member]?: Context[Key] | undefined };
+
+/** The title of the server, tool or agent that asks. Undefined if the context names none. */
+export function askerTitle({
+  serverTitle,
+  server,
+  toolTitle,
+  agent,
+}: Partly<'serverTitle' | 'server' | 'toolTitle' | 'agent'>): string | undefined {
+  return serverTitle ?? server ?? toolTitle ?? agent;
+}
+
+/** The agents that lead to the question, outermost first. The last of `path` asks; `agent` is its name for people. */
+export function whoAsks({ agent, path = [] }: Partly<'agent' | 'path'>): string[] {
+  const last = agent ?? path.at(-1);
+  return [...path.slice(0, -1), ...(last === undefined ? [] : [last])];
+}
+
+/**
+ * Whether a tool call waits for this question. Most questions name the one call that they belong to. An account is asked for
+ * once, for all calls of its server.
+ */
+export function isWaitingFor(
+  { trigger, toolCallId, server }: { trigger: string } & Partly<'toolCallId' | 'server'>,
+  call: { toolCallId: string; toolName: string },
+): boolean {
+  if (toolCallId === call.toolCallId) return true;
+  return trigger === 'credential_required' && server !== undefined && isCallOf(server, call.toolName);
+}
+
+/** `toolName`: the tool's name for the model. */
+export function isCallOf(server: string, toolName: string): boolean {
+  return toolName === `connect_${server}` || toolName.startsWith(`${server}__`);
+}

@@ -1,14 +1,13 @@
 /**
- * Why a tool call failed, as whoever asked for it can read it. What stands in the log is written for the model: it speaks
- * of "the user" and says what to tell them. Only sentences that begin as ours do are turned around; a server's own words
- * stay as they are.
+ * Rewrites the error of a tool call for the user. The log contains the text for the model, which speaks of "the user" and
+ * says what to tell them. Only sentences that begin like our own are rewritten; a server's own text stays unchanged.
  */
 export function forPeople(text: string): string {
   const sentences = text.split(/(?<=[.!?]) /).flatMap(turnedAround);
   return sentences.length > 0 ? sentences.join(' ') : text;
 }
 
-/** How ours begin; null: it is not for whoever reads this. */
+/** How our sentences begin, for the model and for people; null if people do not need the sentence. */
 const beginnings: [model: string, people: string | null][] = [
   ['Respect that', null],
   ['Go on without it', null],

@@ -1,6 +1,6 @@
 /**
- * Whether a value takes more than so many characters as JSON (escapes not counted). Stops as soon as it is known:
- * the cost is bounded by the limit, not by the value, and no depth of nesting overflows the stack.
+ * Whether a value has more than `limit` characters as JSON (escapes not counted). Stops as soon as that is known: the cost
+ * depends on the limit, not on the value, and deep nesting does not overflow the stack.
  */
 export function isLargerThan(value: unknown, limit: number): boolean {
   let left = limit;
@@ -24,7 +24,7 @@ export function isLargerThan(value: unknown, limit: number): boolean {
   return false;
 }
 
-/** Whether something in a value lies this deep in it: what is read recursively must not be. */
+/** Whether a value is nested deeper than this. Check it before reading a value recursively. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));

@@ -1,9 +1,9 @@
 /**
- * How a question comes to its end. A pure reducer, run in the transaction that has locked the question's row, and only
- * there: the first event that settles it wins, everything later leaves it as it is.
+ * How a question is settled. A pure reducer, which only runs in the transaction that has locked the question's row: the
+ * first event that settles the question wins, later ones change nothing.
  *
- * `accept` of a url is consent where a fact can be known: it is remembered, but only the fact settles the question, which
- * is that the account is connected, or that the tool's page is done. The fact counts whether or not consent came first.
+ * `accept` of a url is only consent if a fact can be known: that the account is connected, or that the tool's page is done.
+ * The consent is stored, but the fact settles the question, with or without consent before.
  */
 import type { Action, ClosedBecause, ElicitationRequest, Mode, Outcome, Status } from './elicitation.ts';
 
@@ -12,17 +12,17 @@ export interface Elicitation {
   mode: Mode;
   /** The only person who may answer. */
   user: string;
-  /** Until when it can be answered, in epoch milliseconds by the database's clock. */
+  /** In epoch milliseconds, by the database's clock. */
   deadline: number;
-  /** Whose question it is, or whose account is missing; empty for a question that has no server. */
+  /** The server that asks, or whose account is missing; empty if there is none. */
   server: string;
   /** For a connection question: the connection version that turned out not to work (0 = none). */
   connection?: { seenVersion: number };
-  /** For a page of a tool's own, which reports that it is done. */
+  /** The question is a page that reports that it is done. */
   page?: 'reports';
   state:
     | { kind: 'pending'; consent?: string }
-    /** `responseId` is the answer that won; absent when a fact or the clock settled it. */
+    /** `responseId`: the answer that won; absent if a fact or the deadline settled the question. */
     | { kind: 'settled'; outcome: Outcome; responseId?: string; because?: ClosedBecause };
 }
 
@@ -65,13 +65,13 @@ export type LifecycleEvent =
   | { type: 'answered'; responseId: string; action: Action; user: string }
   | { type: 'connected'; server: string; version: number }
   | { type: 'deadline-passed' }
-  /** An operator ends the wait. It counts as if the time were up. */
+  /** An operator ends the wait, as if the time were up. */
   | { type: 'expired-by-operator' }
-  /** Whoever asked no longer listens. */
+  /** The asker no longer waits. */
   | { type: 'withdrawn'; because: ClosedBecause }
-  /** The server says that the page it sent the user to has done its work. */
+  /** The server reports that its page is done. */
   | { type: 'page-done' }
-  /** The turn is cancelled or superseded, or the call that asked is given up: the open question closes with it. */
+  /** The turn was cancelled or superseded, or the call that asked was given up. */
   | { type: 'abandoned' };
 
 export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicitation {
@@ -106,7 +106,7 @@ export function advance(elicitation: Elicitation, event: LifecycleEvent): Elicit
   }
 }
 
-/** The account was connected before the person's "yes" arrived: that yes is then the answer on record. */
+/** If the account was connected before the person's "yes" arrived, that "yes" is recorded as the answer. */
 function attachLateConsent(elicitation: Elicitation, event: LifecycleEvent): Elicitation {
   const { state } = elicitation;
   if (state.kind !== 'settled' || state.outcome !== 'accept' || state.responseId !== undefined)
@@ -123,20 +123,20 @@ function settled(elicitation: Elicitation, outcome: Outcome, responseId?: string
   };
 }
 
-/** A server that gave up let its time run out, as our own clock does; one that is gone leaves everything undecided. */
+/** A server that gave up counts as a deadline that has passed; one that is gone leaves the question undecided. */
 function withdrawn(elicitation: Elicitation, because: ClosedBecause): Elicitation {
   const outcome = because === 'server_gave_up' ? 'expired' : 'cancel';
   return { ...elicitation, state: { kind: 'settled', outcome, because } };
 }
 
-/** What became of one particular answer. The HTTP edge turns this into a status code. */
-export type Receipt =
+/** What one particular answer did. The HTTP edge turns this into a status code. */
+type Receipt =
   | { kind: 'recorded'; outcome: Outcome }
   | { kind: 'awaiting-connection' }
   | { kind: 'awaiting-page' }
   | { kind: 'already-answered'; outcome: Outcome }
   | { kind: 'expired' }
-  /** Whoever asked did not wait for it. */
+  /** The asker did not wait for the answer. */
   | { kind: 'withdrawn'; because: ClosedBecause }
   | { kind: 'not-counted' };
 
@@ -147,7 +147,7 @@ export function receiptFor(elicitation: Elicitation, responseId: string, action:
     return { kind: elicitation.page ? 'awaiting-page' : 'awaiting-connection' };
   }
   if (state.responseId === responseId) return { kind: 'recorded', outcome: state.outcome };
-  // Two accepts of one url say the same thing, whoever pressed first; a page that is done needs none.
+  // Two accepts of one url mean the same, so both are recorded; so is one after the page is done.
   if (elicitation.mode === 'url' && state.outcome === 'accept' && action === 'accept') {
     return { kind: 'recorded', outcome: state.outcome };
   }

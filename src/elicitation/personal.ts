@@ -1,20 +1,20 @@
 /**
- * Questions that only the person accepts, signed in, wherever a model may be the caller: approvals, because a model that gave
- * one would approve its own call, and forms that want a secret, because no model may see it. Pure.
+ * Questions that only the signed-in person may answer if the caller may be a model: approvals, because a model would approve
+ * its own call, and forms that ask for a secret, because no model may see it. Pure.
  */
 import { isApproval } from './approval.ts';
 import type { ElicitationEvent, ElicitationRequest } from './elicitation.ts';
 import { wantsSecret } from './form/secret-fields.ts';
 
-export type Personal = 'approval' | 'secret';
+type Personal = 'approval' | 'secret';
 
-/** Null for a question that a program may answer with what its user has said. */
+/** Null if a program may answer for its user. */
 export function personalKind(question: ElicitationRequest): Personal | null {
   if (isApproval(question.context)) return 'approval';
   return wantsSecret(question) ? 'secret' : null;
 }
 
-/** For a caller that would answer in the person's place. `page`: where the person answers. */
+/** For a caller that tries to answer for the person. `page`: where the person answers. */
 export function personalWords(kind: Personal, page: string): string {
   switch (kind) {
     case 'approval':
@@ -26,7 +26,7 @@ export function personalWords(kind: Personal, page: string): string {
   }
 }
 
-/** As a caller that may be a model is asked: a personal question is a link to its page, any other stays as it is. */
+/** For a caller that may be a model: replaces a personal question by a link to its page. */
 export function withPersonalAsLink(question: ElicitationEvent, page: string): ElicitationEvent {
   if (question.mode === 'url' || personalKind(question) === null) return question;
   const { requestedSchema: _, ...rest } = question;

@@ -1,6 +1,6 @@
 /**
- * Secrets that can be told by their shape in any text: keys, tokens, credentials of HTTP headers and passwords in addresses.
- * Used where words of others are kept in a file or a log. What has no shape of its own passes. Pure.
+ * Removes secrets that have a recognisable shape from any text: keys, tokens, credentials of HTTP headers and passwords in
+ * addresses. Used before external text is written to a file or a log. Other secrets are not found. Pure.
  */
 export function hideSecrets(text: string, hidden: string): string {
   const withoutBasic = text.replaceAll(basic, (found, word: string, code: string) =>
@@ -13,9 +13,9 @@ export function hideSecrets(text: string, hidden: string): string {
   );
 }
 
-/** What is captured stays. */
+/** The captured part stays. */
 const shapes = [
-  // To its end, or to where the text was cut.
+  // To its end, or to the end of a text that was cut.
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[^]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----|$)/g,
   /(\/\/[^\s/@:]{0,200}:)[^\s/@]{1,500}(?=@)/g,
   /\b(bearer\s+)[\w.~+/=-]{8,}/gi,
@@ -28,11 +28,11 @@ const shapes = [
   /\bAIza[\w-]{30,}/g,
   /\b(?:npm|hf|lin_api)_[A-Za-z0-9]{16,}/g,
   /\bxapp-[\w-]{10,}/g,
-  // Named so, behind = or in quotation marks: `password=hunter2`, `"password": "hunter2"`. A sentence has neither.
+  // Named as a secret, with = or quotation marks: `password=hunter2`, `"password": "hunter2"`. A sentence has neither.
   /((?:password|passwd|secret|token|(?:api|account)[_-]?key)\\?["']?(?:=| ?: ?(?=\\?["']))\\?["']?)[^\s"'\\&;,]{4,500}/gi,
 ];
 
-/** “Basic” is a word as well: what follows it counts where it is a name and a password. */
+/** “Basic” is also a word, so what follows must decode to a name and a password. */
 const basic = /\b(basic\s+)([A-Za-z0-9+/]{4,}={0,2})/gi;
 
 function isCredential(code: string): boolean {
@@ -45,7 +45,7 @@ function isCredential(code: string): boolean {
 
 const named = /(?<![\w-])([\w-]{1,60})["']? ?[:=] ?["']?/g;
 
-/** Of headers in a text, each ends with its line or its quotation mark. */
+/** Hides credentials of headers in a text; each header ends with its line or its quotation mark. */
 function withoutHeaders(text: string, hidden: string): string {
   let shown = '';
   let from = 0;
@@ -63,7 +63,7 @@ function withoutHeaders(text: string, hidden: string): string {
 const longestLine = 20_000;
 const schemesOfSeveralWords = /^(?:digest|hawk|signature|aws4-hmac-sha256) /i;
 
-/** What of the value has to be hidden; empty: nothing. */
+/** The part of the value that must be hidden; empty if nothing. */
 function secretOf(name: string, text: string): string {
   const isHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-.*(?:key|token|secret)$/.test(name);
   if (!isHeader) return '';

@@ -1,30 +1,30 @@
-/** What to make of addresses that others name: which may be opened, and what a person should know first. None is fetched. */
+/** Which untrusted addresses may be opened, and what a person should know before. Fetches nothing. */
 import type { UrlWarning } from './elicitation.ts';
 
-/** Whether a host name or address, as URLs and settings write it, can only ever be this machine. */
+/** Whether a host name or address, as in URLs and settings, can only be this machine. */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname);
 }
 
 /**
- * The rule for every address that is opened, given to a browser, an editor or the operating system, or sent a secret: https,
- * or http on this machine. A link of any other scheme (`vscode:`, `ms-msdt:`) may start a program, whatever host it names.
+ * The rule for every address that is opened by a browser, an editor or the operating system, or that gets a secret: https,
+ * or http on this machine. Links with other schemes (`vscode:`, `ms-msdt:`) may start a program.
  */
 export function isSafeToOpen(address: string | URL): boolean {
   const { protocol, hostname } = URL.parse(address) ?? { protocol: '', hostname: '' };
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-export type InspectedUrl =
+type InspectedUrl =
   | { kind: 'ok'; host: string; warnings: UrlWarning[] }
   | { kind: 'refused'; reason: string };
 
 const maximalLength = 8192;
 
-/** `host` is the real one, as a browser reads it. `reason` is one sentence, and never repeats the url. */
+/** `host`: as a browser reads it. `reason`: one sentence, which never contains the url. */
 export function inspectUrl(url: string): InspectedUrl {
   if (url.length > maximalLength) return refused(`is longer than ${maximalLength} characters`);
-  // What readers skip, turn around or read as a slash, so that what is shown would not be what is opened.
+  // Characters that readers skip, reorder or treat as a slash: the shown address would differ from the opened one.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(url)) return refused('has characters that must be percent-encoded');
   const authority = /^https?:\/\/([^/?#]+)/i.exec(url)?.[1];
   if (authority === undefined) return refused('is not a complete http or https address');
@@ -47,13 +47,13 @@ function refused(what: string): InspectedUrl {
   return { kind: 'refused', reason: `The url ${what}.` };
 }
 
-/** Of a URL that may be shown; none of one that may not. */
+/** The warnings about a URL; empty if the URL is refused. */
 export function warningsAbout(url: string): UrlWarning[] {
   const inspected = inspectUrl(url);
   return inspected.kind === 'ok' ? inspected.warnings : [];
 }
 
-/** For whoever is about to open it. Other words are a newer service's. */
+/** For the person who is about to open the URL. Unknown warnings come from a newer service. */
 export function warningText(warning: string): string {
   switch (warning) {
     case 'punycode':

@@ -1,12 +1,12 @@
 /**
- * What people and models are told, in words. One place, so that decline, cancel and expiry stay three
- * different things all the way into the model's next sentence.
+ * The texts that people and models read about questions, accounts and tool calls. In one place, so that decline, cancel and
+ * expiry stay three different things, also in the model's next sentence.
  */
 import type { ConnectedBy, ConnectionReason, Outcome } from './elicitation.ts';
 
 /**
- * The question above the Connect button. `tool` is absent when all tools of the server wait for the account; `by` is
- * how people give it.
+ * The question above the Connect button. `tool`: undefined if all tools of the server wait for the account. `by`: how people
+ * connect it.
  */
 export function connectionMessage(
   serverTitle: string,
@@ -44,7 +44,7 @@ function keyMessage(serverTitle: string, reason: ConnectionReason, aim: string):
   }
 }
 
-/** For the person in front of a client that cannot show them the question: what to do instead. `address`: of their connections. */
+/** For a person whose client cannot show the question: what to do instead. `address`: of the page with their connections. */
 export function elsewhere(question: string, isAsked: boolean, address?: string): string {
   const remedy = isAsked ? 'open this conversation in one that can' : 'ask again in one that can';
   const next = isAsked ? 'and this one goes on' : 'and ask again here';
@@ -52,7 +52,7 @@ export function elsewhere(question: string, isAsked: boolean, address?: string):
   return `${question} The client you use cannot show the link to connect it: ${remedy}${here}.`;
 }
 
-/** Tools are named for what they do: `list_issues`, `createIssue`, `issues.search`. */
+/** The last part of a tool's name in words: `list_issues`, `createIssue`, `issues.search`. */
 export function inWords(tool: string): string {
   const [name = tool] = tool.split(/[./:]/).slice(-1);
   return name
@@ -62,7 +62,7 @@ export function inWords(tool: string): string {
     .toLowerCase();
 }
 
-/** All of a tool's name, for whoever has to decide by it: `admin/delete_all` is not just "delete all". */
+/** The whole name of a tool in words, for a person who decides about it: `admin/delete_all` is not just "delete all". */
 export function nameInWords(tool: string): string {
   const words = tool
     .split(/[./:]/)
@@ -71,29 +71,29 @@ export function nameInWords(tool: string): string {
   return words.length === 0 ? tool : words.join(' ');
 }
 
-/** Why a tool call ends without having run. */
+/** Why a tool call ends without running the tool. */
 export type Refusal =
   | Exclude<Outcome, 'accept'>
   /** The caller declared that it cannot present such a question. */
   | 'unsupported'
   /** The turn runs for a service, which has no account of its own to connect. */
   | 'no-user'
-  /** So many that nobody was asked to connect the account. */
+  /** Too many questions of the user are open to ask for the account. */
   | 'too-many-open'
-  /** The same, of the turn. */
+  /** The same for the turn. */
   | 'too-many-in-turn'
-  /** So many that the server's own question was not put to the user. */
+  /** Too many questions of the user are open to ask the server's question. */
   | 'question-too-many'
-  /** The same, of the turn. */
+  /** The same for the turn. */
   | 'question-too-many-in-turn'
-  /** Connected, and refused by the server all the same. */
+  /** The account was connected, but the server still refuses it. */
   | 'still-refused'
-  /** Our own trouble: the call could not be made. */
+  /** The call could not be made because of a problem on our side. */
   | 'failed';
 
 /**
- * The tool's result as the model reads it. Says whether anybody was asked, so that it cannot invent a card; and where
- * the account can be connected all the same: `address`, of the user's connections, where connecting helps.
+ * The tool's result for the model. Says whether the user was asked, so that the model does not invent a question. `address`:
+ * the page with the user's connections, if connecting the account helps.
  */
 export function refusalForModel(refusal: Refusal, serverTitle: string, address?: string): string {
   const notRun = 'The tool did not run.';
@@ -127,7 +127,7 @@ export function refusalForModel(refusal: Refusal, serverTitle: string, address?:
   }
 }
 
-/** The server refuses the call until the user has been to a page of its own. Not that anybody refused the tool. */
+/** The server refuses the call until the user has opened one of its pages, and the user has not. */
 export function pageNotOpenedForModel(outcome: Exclude<Outcome, 'accept'>, serverTitle: string): string {
   const page = `open a page of ${serverTitle} that this tool needs first`;
   const notRun = 'The tool did not run.';
@@ -143,7 +143,7 @@ export function pageNotOpenedForModel(outcome: Exclude<Outcome, 'accept'>, serve
   }
 }
 
-/** Read beside the result of a call in which `expired` of the `asked` questions ran out; for its server they were cancelled. */
+/** Added to the result of a call in which `expired` of the `asked` questions expired; its server got `cancel` for them. */
 export function expiredForModel(serverTitle: string, expired: number, asked: number): string {
   const what =
     asked === 1
@@ -156,7 +156,7 @@ export function expiredForModel(serverTitle: string, expired: number, asked: num
   return `${what}, but ${which}. ${serverTitle} was told "cancel", having no word for that: the user did not dismiss anything. Tell the user that it timed out and that they can ask again.`;
 }
 
-/** A server that is never content: the same page again and again, or one question after another. */
+/** A server that keeps asking: the same page again and again, or one question after another. */
 export function tooManyRoundsForModel(
   serverTitle: string,
   what: 'rounds' | 'same-page',
@@ -169,25 +169,25 @@ export function tooManyRoundsForModel(
   return `${why}, so the call was stopped. What it had done before stays done. Tell the user, and do not repeat the call by yourself.`;
 }
 
-/** A server that holds the line while people think, where too many lines are held already. */
+/** A server that keeps its connection open while people think, when too many connections are open already. */
 export function tooManyHeldForModel(serverTitle: string): string {
   return `${serverTitle} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. The call was stopped; what it had done before stays done. Tell the user that it may be tried again later.`;
 }
 
-/** For the instructions. Servers that cannot be reached, so that nobody knows their tools; empty where there are none. */
+/** For the model's instructions: servers that cannot be reached, so that their tools are unknown. Empty if there are none. */
 export function awayForModel(serverTitles: string[]): string {
   if (serverTitles.length === 0) return '';
   return `Not available right now: ${serverTitles.join(', ')}. If the request needs one of these, tell the user that it cannot be reached at the moment and may be tried again later.`;
 }
 
-/** The agents file does not list it for this agent. */
+/** The agents file does not list the tool for this agent. */
 export function notAllowedForModel(toolName: string): string {
   return `This agent may not use ${toolName}, so it did not run. Go on without it.`;
 }
 
 /**
- * The request may have reached the server, and no answer came: it must not be repeated blindly. `trouble`: what is
- * known of the reason, in a sentence.
+ * The request may have reached the server, and no answer came: it must not be repeated blindly. `trouble`: the reason, in a
+ * sentence, if it is known.
  */
 export function unknownOutcomeForModel(serverTitle: string, trouble?: string): string {
   const what =
@@ -197,33 +197,33 @@ export function unknownOutcomeForModel(serverTitle: string, trouble?: string): s
   return `${what} it is unknown whether the action took place. It was not repeated. Check the state in ${serverTitle} before trying again, and tell the user.`;
 }
 
-/** The server was in the middle of a call, which waited for the user, and is not there to be called again. */
+/** A call waited for the user, and then its server could not be reached. */
 export function interruptedForModel(trouble: string): string {
   return `${trouble} It was in the middle of the call, which did not complete; what it had done before stays done. Nothing was sent twice. Tell the user that they can try again later.`;
 }
 
-/** A tool in TypeScript whose workflow was ended from outside: what it had done nobody knows. */
+/** A tool in TypeScript whose workflow was ended from outside, with unknown effects. */
 export function lostToolForModel(toolName: string): string {
   return `${toolName} was stopped in the middle by somebody who looks after this service. It did not complete; whatever it had done before stays done. Check before it is called again, and tell the user.`;
 }
 
-/** A tool in TypeScript whose code does not give control back. */
+/** A tool in TypeScript whose code never yields. */
 export function stuckToolForModel(toolName: string): string {
   return `${toolName} was ended, because it did not come to an end: a mistake in the tool. Whatever it had done before stays done. Do not call it again with the same arguments, and tell the user.`;
 }
 
-/** A tool in TypeScript that no worker has begun to run. */
+/** A tool in TypeScript that no worker has started. */
 export function unrunToolForModel(toolName: string): string {
   return `${toolName} could not be run because of a problem on our side: no worker has its code. The tool did not run. Tell the user to try again in a moment.`;
 }
 
-/** What an agent reads when the one it handed a task to has no answer. `trouble` is the reason, in a sentence. */
+/** For an agent whose delegate has no answer. `trouble`: the reason, in a sentence. */
 export function unansweredForModel(agentTitle: string, trouble: string | undefined): string {
   const why = trouble ?? 'It was stopped.';
   return `${agentTitle} did not finish the task. ${why} Whatever it had done before stays done: check before the task is handed over again.`;
 }
 
-/** What a call is left with when its turn ends first; the model reads it in the next turn. */
+/** The result of a call whose turn ended first; the model reads it in the next turn. */
 export function unfinishedForModel(
   end: 'completed' | 'failed' | 'cancelled' | 'superseded',
   state: 'requested' | 'started' | 'paused' | 'finished' | 'delegated',
@@ -232,7 +232,7 @@ export function unfinishedForModel(
     return end === 'superseded'
       ? 'The agent with this task was waiting for the user, who sent a new message instead of answering. What it had done before stays done. Answer the new message.'
       : 'The turn ended while another agent was at work on this task. What it had done until then stays done.';
-  // A turn that makes room only waits for people, in calls that hold their connection, or are a tool's code, too.
+  // A superseded turn only waited for people, also in started calls: those that hold a connection, and tools in TypeScript.
   if (state === 'paused' || (state === 'started' && end === 'superseded'))
     return end === 'superseded'
       ? 'The tool was waiting for the user, who sent a new message instead of answering. It did not complete; what it had done before stays done. Answer the new message.'
@@ -243,3 +243,94 @@ export function unfinishedForModel(
     ? 'The user was asked for something this tool needs and sent a new message instead of answering. The tool did not run. Answer the new message.'
     : 'The turn ended before this tool could run.';
 }
+
+/** An account that a tenant shares and that cannot be used. Users are not asked to connect it: only an operator may. */
+interface SharedAccount {
+  serverTitle: string;
+  reason: ConnectionReason;
+  /** The person or team to ask, from the agents file. */
+  contact: string | undefined;
+}
+
+export function sharedAccountMessage(account: SharedAccount): string {
+  return `${troubleOf(account)} ${remedyFor(account)}`;
+}
+
+export function sharedAccountForModel(account: SharedAccount): string {
+  return `${troubleOf(account)} Only an operator can connect it, not the user. The tool did not run. Tell the user: ${remedyFor(account)}`;
+}
+
+export function askWhom(contact: string | undefined): string {
+  return `Ask ${whom(contact)}.`;
+}
+
+function whom(contact: string | undefined): string {
+  return contact ?? 'the operator of this service';
+}
+
+function troubleOf({ serverTitle, reason }: SharedAccount): string {
+  const one = `${serverTitle} is used with one account for everybody here`;
+  switch (reason) {
+    case 'missing':
+      return `${one}, and it is not connected.`;
+    case 'rejected':
+      return `${one}, and ${serverTitle} refuses it.`;
+    case 'insufficient_scope':
+      return `${one}, and it lacks a permission that this needs.`;
+    case 'revoked':
+      return `${one}, and its access was withdrawn.`;
+    default:
+      return reason satisfies never;
+  }
+}
+
+function remedyFor({ reason, contact }: SharedAccount): string {
+  const what = reason === 'missing' ? 'connect it' : 'connect it again';
+  return `Ask ${whom(contact)} to ${what}.`;
+}
+
+/** The result of a question that the model asked by `ask_user`. `question`: as text, so that the model can ask in words. */
+export function modelQuestionForModel(
+  result:
+    | Exclude<Outcome, 'accept'>
+    | 'unsupported'
+    | 'too-many-open'
+    | 'too-many-in-turn'
+    | 'no-user'
+    | 'limit-reached',
+  question: string,
+): string {
+  switch (result) {
+    case 'decline':
+      return 'The user was shown the form and chose not to answer. Respect that: go on without it, and do not ask the same again.';
+    case 'cancel':
+      return 'The user closed the form without answering. Offer to ask again later, or go on without it.';
+    case 'expired':
+      return 'The user was shown the form, but nobody answered before the time was up. Tell the user that it timed out and that they can ask again.';
+    case 'unsupported':
+      return `The client the user has cannot show a form, so nobody was asked. Put the question to the user in your answer, in words, and let them reply in their next message:\n${question}`;
+    case 'too-many-open':
+      return 'The user already has too many open questions, so nobody was asked. Ask the user to answer those first.';
+    case 'too-many-in-turn':
+      return 'As many questions are open in this turn as may be, so nobody was asked. Once those are answered, you can ask again.';
+    case 'no-user':
+      return `The caller is a service, and no person is there to be asked. Go on without it, or say in your answer what you would have to know:\n${question}`;
+    case 'limit-reached':
+      return `You have asked the user as many forms as are allowed in one turn, so nobody was asked. Go on with what you know, or ask in your answer, in words:\n${question}`;
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Added to the result of a tool whose questions could not be asked. Null if there were none. */
+export function unaskedForModel(questions: string[], hasUser: boolean): string | null {
+  if (questions.length === 0) return null;
+  const why = hasUser
+    ? 'The client the user has cannot show what the tool asks, so nobody was asked. Tell the user what it wanted to know, and that it can ask them from a client that shows questions:'
+    : 'The caller is a service, and no person is there to be asked. Say in your answer what the tool wanted to know; it can ask when it is called on behalf of a signed-in user:';
+  return [why, ...questions].join('\n');
+}
+
+/** Added to the error of a server that asked in a turn of a service: the error speaks of a user's client. */
+export const nobodyToAskForModel =
+  'The caller is a service, and no person is there to be asked: it works when called on behalf of a signed-in user.';

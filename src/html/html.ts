@@ -1,13 +1,13 @@
 /**
- * HTML that is escaped by construction: a page can only be built with the `html` tag, and everything put into
- * it is text unless it is `Html` itself. Values belong between tags or inside quoted attributes.
+ * HTML that is escaped by construction: pages are built with the `html` tag, which escapes every value that is not `Html`
+ * itself. Values belong between tags or inside quoted attributes.
  */
 export interface Html {
   readonly markup: string;
 }
 
-/** `false` and `undefined` leave nothing behind, so that parts can be conditional. */
-export type HtmlValue = string | number | false | undefined | Html | readonly Html[];
+/** `false` and `undefined` add nothing, so that parts can be conditional. */
+type HtmlValue = string | number | false | undefined | Html | readonly Html[];
 
 export function html(literal: TemplateStringsArray, ...values: HtmlValue[]): Html {
   const markup = literal.reduce((before, part, index) => before + toMarkup(values[index - 1]) + part);

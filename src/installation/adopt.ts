@@ -1,27 +1,27 @@
 /**
- * An operator's decision: this database and this Temporal belong together from now on. Turns of which only one of them knows
- * come to an end, or begin again where that is safe; both get the mark of a new installation. Nothing is sent to other
- * servers. Interrupted, it is run again: until the last write they do not belong together.
+ * An operator's decision: this database and this Temporal belong together from now on. Turns that only one of them
+ * knows are ended, or restarted where that is safe. Both get the mark of a new installation. Nothing is sent to other
+ * servers. An interrupted adoption is repeated: until the last write the two do not belong together.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { askUserTool } from '../activities/call-model/question-tool.ts';
+import { askUserTool } from '../activities/model-question.ts';
 import type { Config } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { connectTool, serverNameIn, toModelTool } from '../remote/model-tools.ts';
 import { endTurn } from '../service/end-turn.ts';
-import { startOptions } from '../service/start-options.ts';
-import type { StartConfig } from '../service/start-options.ts';
-import type { UnfinishedCall } from '../storage/ports/tool-calls.ts';
-import type { TurnRow } from '../storage/ports/turns.ts';
+import { startOptions } from '../service/start-workflow.ts';
+import type { StartConfig } from '../service/start-workflow.ts';
+import type { UnfinishedCall } from '../storage/tables/tool-calls.ts';
+import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import type { Storage } from '../storage/storage.ts';
 import { turnOfWorkflow } from '../turn/turn.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
-import type { Reason } from './belonging.ts';
 import { NotTogether } from './belonging.ts';
-import type { Examined, OpenedInstallation } from './installation.ts';
+import type { Reason } from './belonging.ts';
 import { usualIntervals } from './installation.ts';
+import type { Examined, OpenedInstallation } from './installation.ts';
 
 interface Parts {
   config: StartConfig & Pick<Config, 'agents' | 'servers'>;
@@ -33,14 +33,14 @@ interface Parts {
 export interface Survey {
   /** Turns of the database that have not ended. */
   live: number;
-  /** Those that Temporal does not know. */
+  /** Unknown to Temporal. */
   unknown: TurnRow[];
-  /** Those that Temporal knows, and that may go on. */
+  /** Known to Temporal, and may go on. */
   known: TurnRow[];
-  /** Those that Temporal knows, and that went on after the database's last generation. Only where the database is older. */
+  /** Known to Temporal, and continued after the database's last generation. Only if the database is older. */
   ahead: TurnRow[];
-  /** Runs at Temporal whose turns the database does not know, or knows to be over. */
-  strangers: { workflowId: string; runId: string }[];
+  /** Runs at Temporal whose turns are unknown or over in the database. */
+  orphans: { workflowId: string; runId: string }[];
 }
 
 export interface Adopted {
@@ -56,10 +56,10 @@ const failure = {
 };
 /** In the audit, instead of a user's id. */
 const operator = '(command line)';
-/** Clocks differ. What a workflow did so long before the database's last generation is in the database. */
+/** Clocks differ. Workflow events this long before the database's last generation are in the database. */
 const clockMarginMs = 60_000;
 
-/** What only one of them knows. Changes nothing. */
+/** Finds what only one of them knows. Changes nothing. */
 export async function survey(
   { config, storage, installation }: Parts,
   { belonging, row }: Examined,
@@ -74,25 +74,25 @@ export async function survey(
   });
   const those = (which: string) => turns.filter((_, index) => seen[index] === which);
 
-  const strangers: Survey['strangers'] = [];
+  const orphans: Survey['orphans'] = [];
   const query = `TaskQueue = '${config.temporal.taskQueue}' AND WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     const ref = turnOfWorkflow(workflowId);
-    // A delegated agent's ends with its turn's.
+    // A delegated agent's workflow ends with its turn's.
     if (!ref || workflowId !== turnWorkflowId(ref)) continue;
     const turn = await storage.turns.get(ref);
-    if (!turn || turn.endedAt !== null) strangers.push({ workflowId, runId });
+    if (!turn || turn.endedAt !== null) orphans.push({ workflowId, runId });
   }
   return {
     live: turns.length,
     unknown: those('unknown'),
     known: those('known'),
     ahead: those('ahead'),
-    strangers,
+    orphans,
   };
 }
 
-/** `takeOver`: also from an installation that may still be running. */
+/** `takeOver`: even if the other installation may still be running. */
 export async function adopt(
   parts: Parts,
   examined: Examined,
@@ -101,10 +101,10 @@ export async function adopt(
   const { installation, storage } = parts;
   const { client, marks, table } = installation;
   if (!takeOver) refuseWhileInUse(examined);
-  const { unknown, known, ahead, strangers } = await survey(parts, examined);
+  const { unknown, known, ahead, orphans } = await survey(parts, examined);
 
   const runs: { workflowId: string; runId?: string }[] = [
-    ...strangers,
+    ...orphans,
     ...ahead.map((turn) => ({ workflowId: turnWorkflowId(turn) })),
   ];
   await inChunks(runs, ({ workflowId, runId }) =>
@@ -128,7 +128,7 @@ export async function adopt(
   const adopted = {
     ended: unknown.length + ahead.length - begunAgain,
     begunAgain,
-    terminated: strangers.length + ahead.length,
+    terminated: orphans.length + ahead.length,
   };
   await storage.audit.record({
     at: Date.now(),
@@ -146,7 +146,7 @@ export async function adopt(
   else await marks.create(mark);
   const written = await marks.read();
   if (written?.mark.token !== mark.token) {
-    // A process that waited has found that no turn is missing any more, and has written the mark.
+    // A waiting process has found that no turn is missing any more, and has written the mark.
     if ((await installation.examine()).belonging.kind === 'together') return adopted;
     throw new NotTogether(
       'The mark at Temporal was written by another process meanwhile. Look again: interlude installation status',
@@ -156,7 +156,7 @@ export async function adopt(
   return adopted;
 }
 
-/** An installation that wrote its mark minutes ago is probably running, and would stop as soon as it reads another one. */
+/** An installation that wrote its mark minutes ago is probably running, and would stop when it reads another mark. */
 function refuseWhileInUse({ belonging, found }: Examined): void {
   const shared: Reason[] = ['other-installation', 'database-older', 'forked'];
   if (belonging.kind !== 'apart' || !shared.includes(belonging.reason) || !found) return;
@@ -169,7 +169,7 @@ function refuseWhileInUse({ belonging, found }: Examined): void {
   );
 }
 
-/** Whether its workflow has done anything after this time, or is doing something now, that the database may not know. */
+/** Whether its workflow has done anything since, or is doing something now, that the database may not know. */
 async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, since: number): Promise<boolean> {
   const workflowId = turnWorkflowId(turn);
   const { namespace } = client.options;
@@ -184,7 +184,7 @@ async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, sinc
   return at > since;
 }
 
-/** It only waits for a person, and no call of it that is unfinished can have done something that must not be repeated. */
+/** It only waits for a person, and none of its unfinished calls can have had an effect that must not be repeated. */
 async function maySafelyBeginAgain({ config, storage }: Parts, turn: TurnRow): Promise<boolean> {
   if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
   const pending = await storage.elicitations.ofConversation(turn, 'pending');
@@ -199,7 +199,7 @@ async function isRepeatable(
   turn: TurnRow,
   { toolName, state, delegation }: UnfinishedCall,
 ): Promise<boolean> {
-  // Delegated agents and tools in TypeScript have runs of their own, which are gone as well.
+  // Delegated agents and tools in TypeScript have workflows of their own, which are lost as well.
   if (delegation) return false;
   const servers = [...config.servers.values()];
   if (toolName === askUserTool || servers.some((server) => connectTool(server).modelName === toolName))
@@ -212,7 +212,7 @@ async function isRepeatable(
   return tools.some(({ modelName, idempotent }) => modelName === toolName && idempotent);
 }
 
-/** False where it cannot: it has ended meanwhile, or Temporal knows its workflow after all. */
+/** False if it has ended meanwhile, or Temporal knows its workflow after all. */
 async function beginAgain({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
   const buildId = await storage.versions.current(config.temporal.deployment.name);
   if (buildId === null || !(await storage.installation.rewind(turn, buildId))) return false;

@@ -1,13 +1,13 @@
-/** Whether a database and a Temporal belong together, decided from their two records; and the messages for operators. */
-import type { InstallationRow } from '../storage/ports/installation.ts';
+/** Whether a database and a Temporal belong together, decided by their two records; and messages for operators. */
+import type { InstallationRow } from '../storage/tables/installation.ts';
 import type { Mark } from './mark.ts';
 
 /**
  * - `no-mark`: Temporal has no mark, and knows none of the database's turns.
  * - `other-installation`: its mark is another installation's.
- * - `database-older`: its mark has come further than the database.
- * - `temporal-older`: the database has come further than the mark, which is always written first.
- * - `forked`: both have come equally far, from where another copy of the database has gone on.
+ * - `database-older`: its mark is ahead of the database.
+ * - `temporal-older`: the database is ahead of the mark, which is always written first.
+ * - `forked`: both are at the same generation, but the mark was written by another copy of the database.
  */
 export type Reason = 'no-mark' | 'other-installation' | 'database-older' | 'temporal-older' | 'forked';
 
@@ -17,7 +17,7 @@ export type Belonging =
   | { kind: 'unknown'; detail: string; cause?: unknown }
   | { kind: 'apart'; reason: Reason };
 
-/** `unconfirmed`: together; the last generation is written at Temporal and not yet in the database. */
+/** `unconfirmed`: together, but the last generation is not in the database yet. */
 export function compare(
   row: InstallationRow | null,
   mark: Mark | null,

@@ -1,10 +1,10 @@
 /**
- * Watches whether this process's database and Temporal belong together. A restored copy of either one has turns that other
- * processes own, or knows less than the other; what a process would do with it cannot be taken back.
+ * Watches whether this process's database and Temporal belong together. If one of them is a restored copy, it contains
+ * turns of other processes, or knows less than the other, and acting on it cannot be undone.
  *
- * Both sides keep the installation's id and a generation, which one process at a time advances: first Temporal's, then the
- * database's. A gap of one is completed by any process, because the database has announced the token beforehand.
- * docs/decisions/0110-an-installation-knows-its-temporal.md says why.
+ * Both sides store the installation's id and a generation, which one process at a time advances: first Temporal's, then
+ * the database's. Any process completes a gap of one, because the database announces the token beforehand. See
+ * docs/decisions/0110-an-installation-knows-its-temporal.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
@@ -13,14 +13,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { InstallationRow } from '../storage/ports/installation.ts';
-import type { TurnRow } from '../storage/ports/turns.ts';
-import type { Storage } from '../storage/storage.ts';
 import { isOfTemporal } from '../service/temporal-errors.ts';
+import type { InstallationRow } from '../storage/tables/installation.ts';
+import type { TurnRow } from '../storage/tables/turn-rows.ts';
+import type { Storage } from '../storage/storage.ts';
 import { connectLazily } from '../temporal/connection.ts';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
-import { databaseTrouble } from '../turn/failure-types.ts';
 import { withTimeout } from '../time/with-timeout.ts';
+import { databaseTrouble } from '../turn/step.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { compare, explain, NotTogether } from './belonging.ts';
 import type { Belonging } from './belonging.ts';
@@ -28,7 +28,7 @@ import { createMarks, NoSchedules } from './mark.ts';
 import type { FoundMark } from './mark.ts';
 
 export interface Intervals {
-  /** Between two generations. A restore to a time before the last one is detected. */
+  /** Between two generations. Restores to a time before the last one are detected. */
   advanceMs: number;
   /** Between two checks while both sides belong together, and otherwise. */
   togetherMs: number;
@@ -37,14 +37,17 @@ export interface Intervals {
 
 export const usualIntervals: Intervals = { advanceMs: 120_000, togetherMs: 10_000, otherwiseMs: 1_000 };
 
-/** How many of the newest turns are looked up in a namespace without a mark. If Temporal knows one, it is the right Temporal. */
+/**
+ * How many of the newest turns are looked up in a namespace without a mark. If Temporal knows one of them, it is the
+ * right Temporal.
+ */
 const witnesses = 20;
-/** The longest that a process waits for its first check. */
+/** The longest wait for the first check. */
 const firstLookMs = 5_000;
-/** How long the start of an activity waits while both sides cannot be read. */
+/** How long the start of an activity waits while the sides cannot be read. */
 const soonMs = 4_000;
 const soonPauseMs = 250;
-/** How often in a row both sides may change while they are read. */
+/** How often in a row the sides may change while they are read. */
 const mostReads = 10;
 
 export interface Examined {
@@ -59,7 +62,7 @@ interface Parts {
   logger: Logger;
 }
 
-/** For commands and for the watch: reads both sides; `look` also writes what is missing where that is certain. */
+/** For commands and for the watch: reads both sides. `look` also writes what is missing if that is certain. */
 export function openInstallation({ config: { temporal }, storage, logger }: Parts) {
   const table = storage.installation;
   // Without the client's retries, which hide whether Temporal is unreachable or slow.
@@ -79,7 +82,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
     }
   }
 
-  /** A database that was never paired is judged by its running turns, any other by all turns that it has begun. */
+  /** A database that was never paired is judged by its running turns, any other by all turns that it has started. */
   async function mayBeMarked(row: InstallationRow | null): Promise<boolean> {
     const isPaired = row !== null && row.generation > 0;
     const begun = isPaired
@@ -152,7 +155,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       }
     },
 
-    /** One process in each interval writes the next generation. */
+    /** One process per interval writes the next generation. */
     async advance(everyMs: number): Promise<void> {
       if (isOff || !(await table.claim(everyMs))) return;
       const row = await table.read();
@@ -161,7 +164,7 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
       const token = await table.intend(row.generation);
       if (token === null) return;
       await marks.replace(found, { installation: row.id, generation: row.generation + 1, token });
-      // Only what can be read back counts: another process may have written first.
+      // Another process may have written first, so the mark is read back.
       await look();
     },
 
@@ -172,14 +175,14 @@ export function openInstallation({ config: { temporal }, storage, logger }: Part
 export type OpenedInstallation = ReturnType<typeof openInstallation>;
 
 export interface InstallationWatch {
-  /** Why nothing may be done, for operators; null while both sides belong together or cannot be read. */
+  /** Why nothing may be done, for operators. Null while both sides belong together or cannot be read. */
   lack(): string | null;
   isTogether(): boolean;
   /** Resolves as soon as they belong together; rejects when `signal` aborts. */
   untilTogether(signal?: AbortSignal): Promise<void>;
-  /** For a client: nothing is sent to a Temporal that may be another one. */
+  /** For clients: sends nothing to a Temporal that may be another one. */
   guard: WorkflowClientInterceptor;
-  /** For a worker: no activity begins while its Temporal may be another one. */
+  /** For workers: starts no activity while their Temporal may be another one. */
   activityGuard: ActivityInterceptorsFactory;
   opened: OpenedInstallation;
   close(): Promise<void>;
@@ -187,7 +190,7 @@ export interface InstallationWatch {
 
 interface WatchOptions {
   intervals?: Intervals;
-  /** Called when both sides belonged together and do not any more. The process must stop. */
+  /** Called when both sides stopped belonging together. The process must stop. */
   onParted?: (reason: string) => void;
 }
 
@@ -212,7 +215,7 @@ export async function watchInstallation(
     if (found.kind === 'unknown') {
       // A slow Temporal is still the same one.
       if (found.detail === tooSlow && state.kind === 'together') return;
-      // A mismatch ends only when both sides have been read and match.
+      // A mismatch only ends when both sides were read and match.
       if (state.kind === 'apart') return;
     }
     const before = state;
@@ -237,7 +240,7 @@ export async function watchInstallation(
     throw new NotTogether(state.kind === 'apart' ? explain(state.reason) : unknownWords);
   }
 
-  /** Waits for a Temporal that has just come back, for less than the shortest time-out of an activity. */
+  /** Waits for a Temporal that has just returned, for less than the shortest time-out of an activity. */
   async function isSoonTogether(): Promise<boolean> {
     for (const start = performance.now(); ; await sleep(soonPauseMs)) {
       const isTogether = await ensure().then(

@@ -1,12 +1,13 @@
 /**
- * What Temporal knows of an installation: three values in the notes of a schedule that is paused and has no times. A schedule
- * is the one thing in a namespace that any client may create once and then change by compare-and-set, without a worker.
+ * Temporal's record of an installation: three values in the notes of a paused schedule without times. A schedule is the
+ * only thing in a namespace that any client can create once and then change by compare-and-set, without a worker.
  *
- * Most servers drop a change with a stale token without an error, newer ones refuse it, so the writer reads back what counts. Each task queue has a mark of its own: deployments may share a namespace.
+ * Most servers ignore a change with a stale token silently, newer ones refuse it, so the writer reads the mark back.
+ * Each task queue has its own mark, because deployments may share a namespace.
  */
 import { randomUUID } from 'node:crypto';
-import { NamespaceNotFoundError } from '@temporalio/common';
 import type { Connection } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import type { TemporalConfig } from '../config/config.ts';
 import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
 
@@ -20,11 +21,11 @@ export interface FoundMark {
   mark: Mark;
   /** Changes with each write. */
   version: Uint8Array;
-  /** When it was last written, by Temporal's clock. */
+  /** By Temporal's clock. */
   writtenAt: number;
 }
 
-/** This Temporal has no schedules, or does not let us use them. */
+/** This Temporal has no schedules, or we may not use them. */
 export class NoSchedules extends Error {
   override name = 'NoSchedules';
 }
@@ -57,7 +58,7 @@ export function createMarks(
   return {
     scheduleId,
 
-    /** Null where the namespace has none. Rejects while Temporal does not answer. */
+    /** Null if the namespace has none. Rejects while Temporal does not answer. */
     async read(): Promise<FoundMark | null> {
       try {
         const { schedule, conflictToken, info } = await calling(() =>
@@ -76,7 +77,7 @@ export function createMarks(
       }
     },
 
-    /** Does nothing where there is one. */
+    /** Does nothing if it exists. */
     async create(mark: Mark): Promise<void> {
       try {
         await calling(() =>
@@ -87,7 +88,7 @@ export function createMarks(
       }
     },
 
-    /** Does nothing where it has been written since it was found. */
+    /** Does nothing if it was written since. */
     async replace({ version }: Pick<FoundMark, 'version'>, mark: Mark): Promise<void> {
       try {
         await calling(() =>
@@ -104,7 +105,7 @@ export function createMarks(
     },
   };
 
-  /** A namespace that does not exist is not one without a mark. */
+  /** A missing namespace is an error, not a missing mark. */
   async function requireNamespace(): Promise<void> {
     try {
       await calling(() => workflowService.describeNamespace({ namespace }));
@@ -115,7 +116,7 @@ export function createMarks(
   }
 }
 
-/** Its action is never taken; one is required. Nothing polls that task queue. */
+/** An action is required, but never taken. Nothing polls that task queue. */
 function toSchedule(mark: Mark) {
   const name = 'interlude-installation';
   return {
@@ -131,14 +132,12 @@ function toSchedule(mark: Mark) {
   };
 }
 
-/** Notes that a person has changed are those of no installation. */
+/** Edited notes belong to no installation. */
 function parse(notes: string | null | undefined): Mark {
   try {
     const { installation, generation, token } = JSON.parse(notes ?? '') as Partial<Mark>;
     if (installation !== undefined && generation !== undefined && token !== undefined)
       return { installation, generation, token };
-  } catch {
-    // Not ours.
-  }
+  } catch {}
   return { installation: 'unreadable', generation: 0, token: '' };
 }

@@ -1,6 +1,6 @@
 /**
- * The Markdown that models write, read into plain data: blocks of spans. Made for text that is still growing, so nothing
- * is ever an error, and what is not understood stays as it was written. HTML in it is text. Pure.
+ * Reads the Markdown that models write into plain data: blocks of spans. Made for text that is still growing: nothing is an
+ * error, and what is not understood stays as it was written. HTML is text. Pure.
  */
 import { plainText } from '../elicitation/plain-text.ts';
 import { readSpans } from './spans.ts';
@@ -15,14 +15,14 @@ export type Block =
   | { kind: 'table'; head: Span[][]; rows: Span[][][] }
   | { kind: 'rule' };
 
-/** Deeper than anybody writes; a text that goes on is shown as it is. */
+/** Deeper nesting is shown as text. */
 const deepest = 12;
 
 export function readMarkdown(text: string): Block[] {
   return readLines(linesOf(text)).blocks;
 }
 
-/** What was read of a text that is still growing. */
+/** The blocks of a text that is still growing. */
 export interface Reading {
   text: string;
   blocks: Block[];
@@ -30,10 +30,10 @@ export interface Reading {
   starts: number[];
 }
 
-/** The same as `readMarkdown`, with the blocks of the reading before that nothing can change any more. */
+/** Like `readMarkdown`, but reuses the blocks of the earlier reading that can no longer change. */
 export function readGrowing(text: string, before?: Reading): Reading {
   const isGrown = before !== undefined && text.startsWith(before.text);
-  // What is added may still make one of the last two.
+  // Added text may still merge the last two blocks.
   const kept = isGrown ? Math.max(0, before.blocks.length - 2) : 0;
   const { blocks = [], starts = [] } = before ?? {};
   const read = readLines(linesOf(text), { from: starts[kept] ?? 0 });
@@ -44,7 +44,7 @@ export function readGrowing(text: string, before?: Reading): Reading {
   };
 }
 
-/** Marks that turn the direction of writing would show a link's host in front of its label, or its letters backwards. */
+/** Marks that change the direction of writing could show a link's host before its label, or backwards. */
 function linesOf(text: string): string[] {
   return plainText(text).split('\n');
 }
@@ -99,14 +99,14 @@ function readBlock(lines: string[], at: number, depth: number, isInParagraph: bo
   }
   if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(line)) return { block: { kind: 'rule' }, next: at + 1 };
   if (/^ {0,3}>/.test(line)) return readQuote(lines, at, depth);
-  // A line of a paragraph that begins with a number, like a year, is no list.
+  // In a paragraph, a line that begins with a number, such as a year, is no list.
   const item = itemAt(line);
   if (item && (!isInParagraph || item.number === null || item.number === 1))
     return readList(lines, at, depth, item);
   return isInParagraph ? null : readTable(lines, at);
 }
 
-/** Without the marks that may close it, which stand apart from its words. */
+/** Without closing `#` marks, which a space separates from the text. */
 function headingText(text: string): string {
   const words = text.trim();
   let end = words.length;
@@ -130,7 +130,7 @@ function readQuote(lines: string[], at: number, depth: number): Found {
 
 interface Item {
   indent: number;
-  /** Where its text begins. */
+  /** The column at which its text begins. */
   offset: number;
   number: number | null;
 }

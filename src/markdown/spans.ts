@@ -1,15 +1,15 @@
-/** What is inside a line: emphasis, code, links. Pure; see `readMarkdown`. */
+/** Reads what is inside a line: emphasis, code, links. Pure; see `readMarkdown`. */
 export type Span =
   | { kind: 'text'; text: string }
   | { kind: 'code'; text: string }
   | { kind: 'break' }
   | { kind: 'strong' | 'emphasis' | 'deleted'; spans: Span[] }
-  /** `host`: where it leads, which every renderer shows behind the label; empty where the label says so itself. */
+  /** `host`: where the link leads, which every renderer shows after the label; empty if the label itself shows it. */
   | { kind: 'link'; href: string; host: string; spans: Span[] };
 
 /**
- * In the order in which they are tried at the same place. Every one is bounded and reads a text in one way only, so that
- * none can backtrack far. How often they may fail is bounded by `Work`: a stranger's text must not keep the page busy.
+ * In the order in which they are tried at one place. Each is bounded and matches in only one way, so that none can backtrack
+ * far. `Work` limits how often they may fail, because untrusted text must not keep the page busy.
  */
 const code = /^(`+)([^`]|[^`][^]{0,2000}?[^`])\1(?!`)/;
 const image = /^!\[([^[\]]{0,500})\]\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)/;
@@ -21,14 +21,14 @@ const starred = /^\*(?=\S)((?:\*\*|[^*]){1,4000}?)(?<=\S)\*(?!\w)/;
 const underlined = /^_(?=\S)([^_]{1,4000}?)(?<=\S)_(?!\w)/;
 const deleted = /^~~(?=\S)([^]{0,4000}?\S)~~/;
 const escaped = /^\\([!-/:-@[-`{-~])/;
-/** Nothing begins with any other character. */
+/** Text up to the next character that may begin a span. */
 const plain = /^(?:[^\\`*_~[!<h\n]+|`+|[^])/u;
-/** What was searched for its end in vain. */
+/** A mark whose end was searched for in vain. */
 const opens = /^(?:[`*_]|~~|<https?:)\S/i;
 
 const deepest = 8;
 
-/** How many characters may still be searched in vain for the end of what a mark begins; after that, marks are text. */
+/** How many characters may still be searched in vain for the end of a mark; after that, marks are text. */
 interface Work {
   left: number;
 }
@@ -74,7 +74,7 @@ function spanAt(rest: string, before: string, depth: number, work: Work): Found 
   if (rest.startsWith('\n')) return { span: { kind: 'break' }, length: 1 };
   if (is(escaped)) return as(part(1));
   if (is(code)) return as({ kind: 'code', text: part(2).replace(/^ (.*) $/, '$1') });
-  // A picture's address, made up by a model, can carry away what was said: its words are all that is left of it.
+  // Only the text of an image is kept: loading an address that a model made up could leak the conversation.
   if (is(image)) return as(part(1));
   if (is(link)) return as(toLink(part(2), inside(part(1)), part(1)));
   if (!isInWord && is(address)) return fromAddress(part(1), part(2));
@@ -85,7 +85,7 @@ function spanAt(rest: string, before: string, depth: number, work: Work): Found 
   return null;
 }
 
-/** Anything but a web page or a mail address is no link. */
+/** Only web pages and mail addresses become links. */
 function toLink(address: string, spans: Span[], label: string): Span {
   const url = URL.parse(address);
   if (!url || !['https:', 'http:', 'mailto:'].includes(url.protocol)) return { kind: 'emphasis', spans };
@@ -94,7 +94,7 @@ function toLink(address: string, spans: Span[], label: string): Span {
   return { kind: 'link', href, host: saysItself(label, target) ? '' : target, spans: withoutLinks(spans) };
 }
 
-/** A label leads nowhere but to the target. */
+/** A label must not contain other links. */
 function withoutLinks(spans: Span[]): Span[] {
   return spans.flatMap((span) => {
     if (!('spans' in span)) return span;
@@ -104,8 +104,8 @@ function withoutLinks(spans: Span[]): Span[] {
 }
 
 /**
- * The host itself, or an address there. Nothing less will do: a label with a comma, a port, or letters of another script may
- * look like another host.
+ * Whether the label is the host itself, or an address there. Strict, because a label with a comma, a port, or letters of
+ * another script may look like another host.
  */
 function saysItself(label: string, host: string): boolean {
   const words = label.toLowerCase().replace(/^(?:https?:\/\/|mailto:)/, '');
@@ -113,13 +113,13 @@ function saysItself(label: string, host: string): boolean {
 }
 
 function fromAddress(inBrackets: string, bare: string): Found {
-  // The dot behind an address ends the sentence.
+  // A dot after an address ends the sentence.
   const text = inBrackets === '' ? withoutEnd(bare) : inBrackets;
   const length = inBrackets === '' ? text.length : inBrackets.length + 2;
   return { span: toLink(text, [{ kind: 'text', text }], text), length };
 }
 
-/** Its pattern would be tried from every one of the marks. */
+/** No regular expression, which would be tried from every mark. */
 function withoutEnd(address: string): string {
   let end = address.length;
   while (`.,:;!?'")]`.includes(address.charAt(end - 1))) end--;

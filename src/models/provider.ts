@@ -1,13 +1,10 @@
-/**
- * From the agents file's `provider:model` to a language model. Providers are loaded when first used, so that a
- * process starts without those it does not need.
- */
+/** Makes language models from the `provider:model` of the agents file. Providers are loaded when first used. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { LanguageModel } from 'ai';
+import type { LanguageModel, LogWarningsFunction } from 'ai';
+import type { Logger } from 'pino';
 import type { Config, ProvidersConfig } from '../config/config.ts';
-import { describeFiles } from './describe-files.ts';
-import { fetchReadableChunks } from './readable-chunks.ts';
+import { describeFiles, fetchReadableChunks } from './openai-compatible.ts';
 import type { Script } from './scripted/script.ts';
 
 export type Models = (spec: string) => Promise<LanguageModel>;
@@ -25,14 +22,14 @@ export function createModels(config: Pick<Config, 'providers' | 'configDir' | 's
     try {
       return await model;
     } catch (error) {
-      // Nothing that failed is kept: the operator may repair it while we run.
+      // Failures are not cached: the operator may fix the configuration while this runs.
       made.delete(spec);
       throw error;
     }
   };
 }
 
-/** Name of the environment variable that holds the key for a model; null when none is configured. */
+/** The environment variable with the key for a model; null when none is configured. */
 export function keyVariable(spec: string, providers: ProvidersConfig): string | null {
   switch (split(spec).provider) {
     case 'openai':
@@ -118,9 +115,29 @@ function split(spec: string): { provider: string; model: string } {
     : { provider: spec.slice(0, colon), model: spec.slice(colon + 1) };
 }
 
-/** The providers tell "not given" from "given as undefined". */
+/** The providers distinguish missing and undefined members. */
 function given<T extends Record<string, string | undefined>>(settings: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: string;
   };
+}
+
+/**
+ * Logs each warning of a model once, for example about a setting that it does not support. The AI SDK has one hook for it
+ * per process, and by default writes to the console at every call.
+ */
+export function logModelWarnings(logger: Pick<Logger, 'warn'>): void {
+  const seen = new Set<string>();
+  const log: LogWarningsFunction = (given) => {
+    // Version 5 of the AI SDK in the same process passes only the list.
+    if (Array.isArray(given)) return;
+    const { warnings, provider, model } = given;
+    for (const warning of warnings) {
+      const key = JSON.stringify([provider, model, warning]);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      logger.warn({ provider, model, warning }, 'a model ignores a setting of its agent');
+    }
+  };
+  globalThis.AI_SDK_LOG_WARNINGS = log;
 }

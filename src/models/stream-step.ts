@@ -1,7 +1,7 @@
 /**
- * One model call as a stream of what it says, ending in what it decided. The AI SDK does the talking to the
- * provider; everything that can go wrong with the call is thrown as a `ModelCallError` and nothing else is, so that
- * a failure of our own database is never mistaken for the model's.
+ * One model call as a stream of parts, which ends with what the model decided. The AI SDK talks to the provider. All
+ * failures of the call are thrown as `ModelCallError`, and nothing else is, so that a failure of our own database never
+ * passes for the model's.
  */
 import { jsonSchema, NoSuchToolError, streamText } from 'ai';
 import type {
@@ -12,10 +12,9 @@ import type {
   TextStreamPart,
   ToolSet,
 } from 'ai';
-import type { ModelSettings } from '../config/agents-file/model-settings.ts';
+import type { ModelSettings } from '../config/agents-file/agents-file.ts';
 import type { Usage } from '../turn/turn.ts';
-import { classifyModelError } from './classify-model-error.ts';
-import { ModelStalledError } from './model-failure.ts';
+import { classifyModelError, ModelStalledError } from './model-failure.ts';
 import type { ModelFailure, ModelIdentity } from './model-failure.ts';
 
 export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
@@ -25,10 +24,10 @@ export type StepPart =
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'done'; finish: FinishReason; usage: Usage; content: AssistantPart[]; mistakes: Mistakes };
 
-/** Tool calls that cannot be made, by call id, with what to tell the model about them. */
+/** Tool calls that cannot be made, by call id, with the message for the model. */
 export type Mistakes = Map<string, string>;
 
-export interface StepRequest {
+interface StepRequest {
   model: LanguageModel;
   identity: ModelIdentity;
   instructions: string;
@@ -39,7 +38,7 @@ export interface StepRequest {
   silenceLimits: SilenceLimits;
 }
 
-/** How long the model may be silent before the call counts as lost, in milliseconds. */
+/** How long the model may be silent before the call counts as failed, in milliseconds. */
 export interface SilenceLimits {
   firstMs: number;
   nextMs: number;
@@ -54,7 +53,7 @@ export class ModelCallError extends Error {
   }
 }
 
-/** Ends early, without `done`, only when `signal` is aborted. */
+/** Ends without `done` only when `signal` aborts. */
 export async function* streamStep(request: StepRequest): AsyncGenerator<StepPart> {
   const { identity, signal } = request;
   try {
@@ -73,13 +72,13 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
     messages: wellFormed(messages) as ModelMessage[],
     ...(instructions !== '' && { instructions }),
     tools: toToolSet(request.tools),
-    // Temporal repeats the call, where everybody can see it.
+    // Temporal repeats the call, which is visible in the history.
     maxRetries: 0,
     abortSignal: signal,
     timeout: { firstChunkMs: silenceLimits.firstMs, chunkMs: silenceLimits.nextMs },
-    // The history is ours; OpenAI need not keep a copy, and reasoning then travels inside it.
+    // We keep the history, so OpenAI need not store it; reasoning is then contained in the messages.
     providerOptions: { ...providerOptions, openai: { store: false, ...providerOptions['openai'] } },
-    // Errors are parts of the stream; the default would print them, prompt and all.
+    // Errors are parts of the stream. The default handler would print them, including the prompt.
     onError: () => undefined,
   });
   const mistakes: Mistakes = new Map();
@@ -116,13 +115,13 @@ async function* parts(request: StepRequest): AsyncGenerator<StepPart> {
         break;
       }
       default:
-        // Sources, files, raw chunks and the like have no place in the turn log yet.
+        // Sources, files and raw chunks are not supported.
         break;
     }
   }
 }
 
-/** Half of a surrogate pair is no text, and providers reject the whole request for it. */
+/** Providers reject the whole request because of a lone surrogate. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -133,7 +132,7 @@ function wellFormed(value: unknown): unknown {
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The SDK tells "not given" from "given as undefined". */
+/** The SDK distinguishes missing and undefined members. */
 function withoutUndefined<T extends object>(settings: T): Given<T> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Given<T>;
 }
@@ -141,7 +140,7 @@ function withoutUndefined<T extends object>(settings: T): Given<T> {
 function toToolSet(tools: StepRequest['tools']): ToolSet {
   return Object.fromEntries(
     tools.map(({ modelName, description, inputSchema }) => {
-      // Some providers insist on `properties`, which MCP servers leave out for tools without parameters.
+      // Some providers require `properties`, which MCP servers omit for tools without parameters.
       return [
         modelName,
         { description, inputSchema: jsonSchema({ type: 'object', properties: {}, ...inputSchema }) },

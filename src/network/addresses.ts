@@ -1,8 +1,8 @@
-/** Which network addresses a request may go to, and which host names are of one's own network. */
+/** Which network addresses requests may go to, which host names are local, and which names a server of ours may have. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** `public`: addresses of the internet only. `local`: those of one's own machine and network as well. */
+/** `public`: only addresses of the internet. `local`: also those of this machine and its network. */
 export type Reach = 'public' | 'local';
 
 export type AllowsAddress = (address: string, reach: Reach) => boolean;
@@ -15,14 +15,14 @@ const localRanges = new Set([
   'carrierGradeNat',
   'unspecified',
 ]);
-/** All that is given to anybody on the internet today; `unicast` is also what nobody has named. */
+/** All IPv6 addresses that are assigned on the internet today; `unicast` also includes unassigned ones. */
 const globalIPv6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 /** An IPv4 address as hosts behind NAT64 see it (RFC 6052). */
 const translated = ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number];
-/** Where clouds give the credentials of a machine to whoever asks on it, outside the link-local ranges. */
+/** Addresses outside the link-local ranges at which clouds give a machine's credentials to every program on it. */
 const metadataServices = new Set(['100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254']);
 
-/** Link-local addresses, and with them the metadata services of clouds, are allowed to nobody. */
+/** Never allows link-local addresses and other metadata services of clouds. */
 export const allowsAddress: AllowsAddress = (address, reach) => {
   if (!ipaddr.isValid(address)) return false;
   // ::ffff:127.0.0.1 is 127.0.0.1.
@@ -39,8 +39,8 @@ export const allowsAddress: AllowsAddress = (address, reach) => {
 const ownNetwork = /(^|\.)(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc)$/;
 
 /**
- * Told by how it is written, never by what it resolves to: whoever owns a public name may let it point anywhere.
- * A name without a dot is of one's own network, too.
+ * Decided by the name, never by what it resolves to: the owner of a public name can point it anywhere. Names without a dot
+ * are local.
  */
 export function isLocalHost(hostname: string): boolean {
   const host = bareHost(hostname);
@@ -48,7 +48,23 @@ export function isLocalHost(hostname: string): boolean {
   return !host.includes('.') || ownNetwork.test(host);
 }
 
-/** As in a URL, without the brackets of IPv6 and the dot that ends a name. */
+/** The host of a URL without the brackets of IPv6 and without a final dot. */
 export function bareHost(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');
 }
+
+/**
+ * Protects a server of ours against DNS rebinding: an attacker's page can point its own name to our address, and then counts
+ * as one of ours for the browser, but it cannot change the name in `Host`. IP literals cannot be rebound, so they are
+ * allowed; so are requests without `Host`, which come from no browser. `names`: allowed besides `localhost`.
+ */
+export function isKnownHost(header: string | undefined, names: readonly string[] = []): boolean {
+  if (header === undefined) return true;
+  if (!URL.canParse(`http://${header}`)) return false;
+  const host = bareHost(new URL(`http://${header}`).hostname);
+  return isIP(host) !== 0 || host === 'localhost' || host.endsWith('.localhost') || names.includes(host);
+}
+
+/** For operators. */
+export const unknownHostWords =
+  'This server does not answer under this name; address it as PUBLIC_URL says, or add the name to ALLOWED_HOSTS.';

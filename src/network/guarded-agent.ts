@@ -1,6 +1,6 @@
 /**
- * Connections to allowed addresses only. A name is resolved once, every address it has is looked at, and exactly those
- * are connected to: there is no second look-up that could say something else.
+ * Connects only to allowed addresses. A name is resolved once, all its addresses are checked, and the connection uses
+ * exactly these: there is no second look-up that could return something else.
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
@@ -45,7 +45,7 @@ export function createGuardedAgent(
   return new Agent({
     connect(options, callback) {
       const host = bareHost(options.hostname);
-      // What is an address already is never looked up.
+      // IP literals are never looked up.
       if (isIP(host) !== 0 && !allows(host, reach)) return callback(new AddressRefused(host, host), null);
       return connect(options, callback);
     },

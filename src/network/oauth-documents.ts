@@ -1,14 +1,16 @@
 /**
- * OAuth documents as servers really send them: metadata of resources and authorization servers, registrations, tokens, errors.
- * The members that are used here are read; null, an empty text or a value of another type counts as absent. Libraries
- * refuse a whole document for one member that they do not use, so they are handed what was read here.
+ * OAuth documents as servers really send them: metadata of resources and authorization servers, registrations, tokens and
+ * errors. Reads the members that we use; null, an empty text or a value of another type counts as absent. Libraries refuse a
+ * whole document because of one member that they do not use, so they get what was read here.
  *
- * Nothing is decided here: whether an issuer, a resource or a PKCE method is the right one is checked where it is used.
+ * Nothing is verified here: issuer, resource and PKCE method are checked where they are used.
  */
+import type { CustomFetchOptions } from 'openid-client';
+
 type Document = Record<string, unknown>;
 type Reader = (value: unknown) => unknown;
 
-/** A member means the same in every document. */
+/** A member has the same meaning in every document. */
 const readers: Record<string, Reader> = {
   // Protected resource metadata (RFC 9728).
   resource: text,
@@ -44,34 +46,34 @@ const readers: Record<string, Reader> = {
   error_description: text,
 };
 
-/** Each document has one of them, except what providers write of errors. */
+/** Each document has one of these, except errors. */
 const documentMembers = ['access_token', 'client_id', 'issuer', 'resource', 'authorization_endpoint'];
 
-/** For the MCP SDK: nothing but the members above. Of errors and of other documents, all that they say. */
+/** For the MCP SDK: only the members above. Errors and other documents keep all members. */
 export function readOAuthDocument(document: Document): Document {
   const read = readMembers(document, Object.keys(readers));
   const isKnown = documentMembers.some((name) => name in read) && !('error' in read);
   if (!isKnown) return withoutOddities(document);
   if ('authorization_endpoint' in read || 'token_endpoint' in read) return withMetadataDefaults(read);
   if ('access_token' in read) return { token_type: 'Bearer', ...read };
-  // The SDK insists on the addresses that it has just sent.
+  // The SDK requires the addresses that it has just sent.
   return 'client_id' in read ? { redirect_uris: [], ...read } : read;
 }
 
-/** For `openid-client`, which reads more than the members above: all others, without those that are null. */
+/** For `openid-client`, which reads more members: the members above, and all others that are not null. */
 export function withoutOddities(document: Document): Document {
   const others = Object.entries(document).filter(([name, value]) => value !== null && !(name in readers));
   const read = { ...Object.fromEntries(others), ...readMembers(document, Object.keys(readers)) };
   return 'access_token' in read ? { token_type: 'Bearer', ...read } : read;
 }
 
-/** The same text unless it is a JSON object. */
+/** Returns other bodies than JSON objects unchanged. */
 export function rewriteJson(body: string, rewrite: (document: Document) => Document): string {
   const document = readObject(body);
   return document === undefined ? body : JSON.stringify(rewrite(document));
 }
 
-/** Rewrites what `send` gets, whatever its status and content type. */
+/** Rewrites the responses of `send`, for every status and content type. */
 export function rewriting<Request extends unknown[]>(
   rewrite: (document: Document) => Document,
   send: (...request: Request) => Promise<Response>,
@@ -80,14 +82,19 @@ export function rewriting<Request extends unknown[]>(
     const response = await send(...request);
     const body = rewriteJson(await response.text(), rewrite);
     const headers = new Headers(response.headers);
-    // The body is decoded by now.
+    // The body is already decoded.
     headers.delete('content-encoding');
     headers.delete('content-length');
     return new Response(body === '' ? null : body, { status: response.status, headers });
   };
 }
 
-/** Undefined for what is no JSON, and for JSON that is no object. */
+/** For `openid-client`, which refuses a whole response because of one member that is null. */
+export const readableFetch = rewriting(withoutOddities, (url: string, options: CustomFetchOptions) =>
+  fetch(url, options as RequestInit),
+);
+
+/** Undefined if the body is no JSON object. */
 export function readObject(body: string): Document | undefined {
   try {
     const value: unknown = JSON.parse(body);
@@ -104,7 +111,7 @@ function readMembers(document: Document, names: string[]): Document {
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
-/** Members that the SDK insists on. Code and PKCE are what it goes on with; keys and the like it never uses. */
+/** Adds members that the SDK requires. It uses the response type; it never uses keys, subject types and algorithms. */
 function withMetadataDefaults(read: Document): Document {
   return {
     response_types_supported: ['code'],
@@ -123,7 +130,7 @@ function address(value: unknown): string | undefined {
   return typeof value === 'string' && /^https?:/.test(value) && URL.canParse(value) ? value : undefined;
 }
 
-/** One text, or a list of which some may be none. */
+/** One text, or a list, without empty texts and other values. */
 function list(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value === '' ? undefined : [value];
   return Array.isArray(value) ? value.filter((item) => text(item) !== undefined) : undefined;
@@ -133,12 +140,12 @@ function addresses(value: unknown): string[] | undefined {
   return list(value)?.filter((item) => address(item) !== undefined);
 }
 
-/** Words have no spaces in them: some servers write several into one text. */
+/** Some servers write several words into one text. */
 function words(value: unknown): string[] | undefined {
   return list(value)?.flatMap((item) => item.split(/\s+/).filter(Boolean));
 }
 
-/** RFC 6749 has spaces between scopes; some servers send commas or a list. The empty text means that there are none. */
+/** RFC 6749 separates scopes by spaces; some servers send commas or a list. An empty text means no scopes. */
 function scopes(value: unknown): string | undefined {
   const given = Array.isArray(value) ? list(value)?.join(' ') : value;
   return typeof given === 'string'
@@ -154,7 +161,7 @@ function yesOrNo(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** Rows hold whole numbers only. */
+/** Our rows store whole numbers only. */
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;

@@ -1,4 +1,4 @@
-/** What an OpenID provider says of itself (OpenID Connect Discovery), and in words what is wrong with it. */
+/** Reads the metadata of an OpenID provider (OpenID Connect Discovery), and explains what is wrong with it. */
 import { z } from 'zod';
 
 const networkTimeoutMs = 5_000;
@@ -10,7 +10,7 @@ class IssuerError extends Error {
   override name = 'IssuerError';
 }
 
-/** Where the issuer's signing keys are. Throws `IssuerError`. */
+/** The address of the issuer's signing keys. Throws `IssuerError`. */
 export async function discoverIssuer(issuer: string): Promise<{ jwksUri: string }> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   let response: Response;
@@ -32,7 +32,7 @@ export async function discoverIssuer(issuer: string): Promise<{ jwksUri: string 
   return { jwksUri: data.jwks_uri };
 }
 
-/** Null when it answers as it should. */
+/** What is wrong with the issuer; null if nothing is. */
 export async function issuerProblem(issuer: string): Promise<string | null> {
   try {
     await discoverIssuer(issuer);

@@ -1,6 +1,6 @@
 /**
- * One POST to an address that a caller has named. Nobody vouches for it: to the internet only by https, at addresses of the
- * internet, and nowhere that a redirect leads. What it answers is not read.
+ * One POST to an address that a caller has named, which is untrusted: on the internet only https and public addresses, and
+ * no redirects. The body of the response is not read.
  */
 import { isIP } from 'node:net';
 import { fetch } from 'undici';
@@ -9,14 +9,14 @@ import { allowsAddress, bareHost, isLocalHost } from './addresses.ts';
 import type { Reach } from './addresses.ts';
 import { AddressRefused, createGuardedAgent } from './guarded-agent.ts';
 
-export type Posted =
+type Posted =
   | { kind: 'taken' }
-  /** It says that nobody wants this any more. */
+  /** It answered 410: it wants no more requests. */
   | { kind: 'gone' }
-  /** `reason` names neither a path nor what was sent. `isSlow`: it used up its time. */
+  /** `reason` contains neither a path nor what was sent. `isSlow`: it used up its time. */
   | { kind: 'failed'; reason: string; retryAfterMs: number | null; isSlow: boolean };
 
-export interface Webhooks {
+interface Webhooks {
   post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ interface Options {
 
 const longest = 2_000;
 
-/** What can be told before a name is looked up: a sentence, or null. The rest shows when it is connected to. */
+/** Checks an address without looking up its name: returns advice, or null. The rest is checked on connecting. */
 export function webhookProblem(text: string, reach: Reach): string | null {
   if (text.length > longest || !URL.canParse(text)) return `send an address of at most ${longest} characters`;
   const { protocol, username, password, hostname } = new URL(text);

@@ -1,34 +1,33 @@
 /**
- * Reads the feed of a conversation as long as its turns have something to tell. A browser has six connections to a service
- * for all its windows together, so one is held only while a turn is at work: not between turns, and not while one waits
- * for a person.
+ * Reads the feed of a conversation while a turn is at work, but not between turns, nor while a turn waits for a person: a
+ * browser has six connections to a service for all its windows together.
  */
 import type { Client } from '../client/client.ts';
-import type { FeedItem } from '../client/follow-feed.ts';
+import type { FeedItem } from '../client/follow.ts';
 import { InterludeError } from '../client/interlude-error.ts';
 
 interface Parts {
   client: Client;
   conversation: string;
   see: (item: FeedItem) => void;
-  /** Whoever wakes it next tries again. */
+  /** Reading has failed; the next `wake` tries again. */
   fail: (problem: unknown) => void;
 }
 
 export interface FollowedTurns {
-  /** There may be something to hear. */
+  /** There may be new events. */
   wake(): void;
-  /** Nobody looks any more; what comes meanwhile is read after the next `wake`. */
+  /** Stops reading; the next `wake` reads what has come meanwhile. */
   leave(): void;
 }
 
 interface Reading {
   leaving: AbortController;
-  /** There may be more to hear than was known when it began. */
+  /** `wake` was called while this reading was under way. */
   mustReadAgain: boolean;
 }
 
-/** A turn that asks may still be at other work. */
+/** A turn with an open question may still do other work. */
 const quietMs = 1_000;
 
 export function followTurns({ client, conversation, see, fail }: Parts): FollowedTurns {
@@ -55,7 +54,7 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
   /** Resolves when there is nothing to wait for. */
   async function read(leaving: AbortSignal): Promise<void> {
     const { position, turn } = await client.conversation(conversation, { limit: 1, signal: leaving });
-    // It may be under way, and not have written anything down yet.
+    // A turn that has begun may not have written an event yet.
     if (turn) turns.add(turn.turnId);
     const resting = new AbortController();
     const signal = AbortSignal.any([leaving, resting.signal]);
@@ -86,7 +85,7 @@ export function followTurns({ client, conversation, see, fail }: Parts): Followe
       try {
         await read(mine.leaving.signal);
       } catch (problem) {
-        // Of a conversation that is not there yet, somebody will tell, or already has.
+        // An unknown conversation is not stored yet: `wake` is called when it is, or already was.
         const isUnknown = problem instanceof InterludeError && problem.status === 404;
         if (!mine.leaving.signal.aborted && !isUnknown) fail(problem);
         if (!isUnknown) break;

@@ -1,13 +1,32 @@
-/** The page that `npm start` opens: a conversation, and beside it what its turns do. */
+/** The page that `npm start` opens: a conversation, and beside it the events of its turns. */
 import { createRoot } from 'react-dom/client';
 import { createClient } from '../client/client.ts';
 import { defineInterludeChat } from '../widget/element.tsx';
-import { comeBackFromSignIn, keepForSignIn } from './address.ts';
+import { comeBackFromSignIn, keepForSignIn } from './use-opened.ts';
 import { Playground } from './playground.tsx';
-import { readSettings } from './settings.ts';
-import { createSignIn } from './sign-in.ts';
+import { createSignIn, readSettings } from './sign-in.ts';
 import { timelineStyle } from '../timeline/markup.ts';
-import { style } from './style.ts';
+
+/**
+ * For what this script draws; the page's own sheet has the colours and the layout. In a low window the page scrolls, so that a
+ * question fits at twice the text size.
+ */
+const style = `
+.skip { position: absolute; inset-block-start: .5rem; inset-inline-start: .5rem; z-index: 1; padding: .5rem .875rem; border-radius: .625rem; background: var(--accent); color: var(--on-accent); font-weight: 600 }
+.skip:not(:focus) { clip-path: inset(50%) }
+.bar select, .bar button { border-color: light-dark(#8b8d90, #73777e) }
+.bar button:hover { background: var(--raised) }
+aside .timeline { flex: 1; min-height: 0; padding: .25rem 1rem 1rem .25rem; overflow-y: auto; font-size: .875rem }
+.empty { text-wrap: pretty }
+.again { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-decoration: underline; text-underline-offset: .15em; cursor: pointer }
+.notices p { margin: 0; padding: .625rem 1rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: .9375rem; text-wrap: pretty }
+main { height: max(100dvh, 24rem) }
+@media (max-width: 48rem) {
+  main { height: max(100dvh, 38rem) }
+  .bar button span { display: none }
+  aside { max-height: 7rem }
+}
+`;
 
 defineInterludeChat();
 const place = document.querySelector('main');

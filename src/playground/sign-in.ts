@@ -1,11 +1,11 @@
-/** Whether the one whom the page was made for is still signed in, as the service said when a token was last asked for. */
+/** The settings that the page was served with, and whether its user is still signed in, as of the latest token request. */
 import { useSyncExternalStore } from 'react';
 
-/** `replaced`: somebody else is signed in, from another window of the same browser. */
+/** `replaced`: another user has signed in, in another window of this browser. */
 type Status = 'valid' | 'over' | 'replaced';
 
 export interface SignIn {
-  /** For the API. Fails while the sign-in is over, and works again once it was renewed in whatever window. */
+  /** An access token for the API. Rejects while the user is signed out. */
   token(): Promise<string>;
   status(): Status;
   onChange(listener: () => void): () => void;
@@ -40,4 +40,18 @@ export function createSignIn(user: string): SignIn {
 
 export function useStatus({ onChange, status }: SignIn): Status {
   return useSyncExternalStore(onChange, status);
+}
+
+export interface Settings {
+  user: string;
+  userName: string;
+  temporalUi: string | null;
+  /** By agent id. */
+  suggestions: Record<string, string[]>;
+}
+
+/** Null when no user is signed in. */
+export function readSettings(): Settings | null {
+  const text = document.querySelector('#settings')?.textContent;
+  return text ? (JSON.parse(text) as Settings) : null;
 }

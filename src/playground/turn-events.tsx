@@ -1,26 +1,27 @@
-/** What a conversation's turns do, as the feed tells it, and where operators see the same. */
-import { useMemo, useRef } from 'react';
+/** What the turns of a conversation do, read from its feed, with a link to the workflow in Temporal's UI. */
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
-import type { FeedItem } from '../client/follow-feed.ts';
+import type { FeedItem } from '../client/follow.ts';
 import { timelineRows } from '../timeline/markup.ts';
 import { timelineOf } from '../timeline/timeline.ts';
 import type { LogEntry, TurnEvent } from '../turn/event.ts';
 import { turnWorkflowId } from '../turn/turn.ts';
-import { useStickToEnd } from '../widget/use-stick-to-end.ts';
-import { TryAgain } from './try-again.tsx';
-import { useTurnEvents } from './use-turn-events.ts';
+import { useStickToEnd } from '../widget/stay-in-place.ts';
+import { wordsOf } from '../widget/use-history.ts';
+import { followTurns } from './follow-turns.ts';
+import type { FollowedTurns } from './follow-turns.ts';
 
 interface Props {
   client: Client;
-  /** One that the service knows. */
+  /** Undefined until the service has stored it. */
   conversation: string | undefined;
-  /** Counts the changes of the conversation; the log is read on when there is another one. */
+  /** A counter; each change makes the feed be read on. */
   changes: number;
   temporalUi: string | null;
 }
 
 export function TurnEvents({ client, conversation, changes, temporalUi }: Props) {
-  const { items, problem, retry } = useTurnEvents({ client, conversation, changes });
+  const { items, problem, retry } = useTurnEvents(client, conversation, changes);
   const rows = useMemo(() => timelineRows(timelineOf(items.map(toEntry), { contents: true })), [items]);
   const turnId = items.at(-1)?.event['turnId'];
   return (
@@ -67,5 +68,62 @@ function Rows({ rows }: { rows: ReturnType<typeof timelineRows> }) {
         <li key={id} className={className} dangerouslySetInnerHTML={{ __html: body.markup }} />
       ))}
     </ol>
+  );
+}
+
+/** All events but those of text, which the conversation shows. Reads only while the page is visible. */
+function useTurnEvents(client: Client, conversation: string | undefined, changes: number) {
+  const [items, setItems] = useState<FeedItem[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const turns = useRef<FollowedTurns>(undefined);
+
+  const readOn = useCallback(() => {
+    if (document.hidden) return turns.current?.leave();
+    setProblem(null);
+    turns.current?.wake();
+  }, []);
+
+  useEffect(() => {
+    if (conversation === undefined) return undefined;
+    let arrived: FeedItem[] = [];
+    let frame = 0;
+    // One rendering per frame: a long conversation arrives in one burst.
+    function draw() {
+      const more = arrived;
+      arrived = [];
+      frame = 0;
+      setItems((before) => [...before, ...more]);
+    }
+    turns.current = followTurns({
+      client,
+      conversation,
+      see(item) {
+        if (/^(?:text|reasoning)-/.test(item.event.type)) return;
+        arrived.push(item);
+        frame ||= requestAnimationFrame(draw);
+      },
+      fail: (error) => setProblem(wordsOf(error)),
+    });
+    readOn();
+    document.addEventListener('visibilitychange', readOn);
+    addEventListener('online', readOn);
+    return () => {
+      document.removeEventListener('visibilitychange', readOn);
+      removeEventListener('online', readOn);
+      cancelAnimationFrame(frame);
+      turns.current?.leave();
+      turns.current = undefined;
+    };
+  }, [client, conversation, readOn]);
+  useEffect(readOn, [readOn, changes]);
+
+  return { items, problem, retry: readOn };
+}
+
+export function TryAgain({ onPress }: { onPress: () => void }) {
+  return (
+    <button type="button" className="again" onClick={onPress}>
+      Try again
+    </button>
   );
 }

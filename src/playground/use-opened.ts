@@ -1,21 +1,24 @@
-/** The conversation that the page shows, and what the service knows of it. */
+/**
+ * The conversation that the page shows. Its id is in the address, so that a reload and a second window show the same one. A
+ * sign-in leads to other pages and loses the fragment; the tab remembers the id meanwhile.
+ */
 import { useCallback, useEffect, useState } from 'react';
 import type { Client } from '../client/client.ts';
 import { InterludeError } from '../client/interlude-error.ts';
-import { conversationInAddress, leaveAddress, putInAddress } from './address.ts';
+import { recall, remember } from '../widget/tab-memory.ts';
 
 export type Opened =
-  /** It is in the address; whether there is such a one is being asked. */
+  /** The id is from the address; the service is being asked for it. */
   | { kind: 'looking'; conversation: string }
-  /** `isMissing`: in place of one that is not there, or somebody else's. */
+  /** `isMissing`: the one in the address does not exist, or belongs to another user. */
   | { kind: 'new'; agent?: string; isMissing?: boolean }
-  /** `agent` is absent where nobody could say. */
+  /** `agent` is absent where the service did not answer. */
   | { kind: 'begun'; conversation: string; agent?: string };
 
 interface OpenedConversation {
   opened: Opened;
   startAnew(agent: string | undefined): void;
-  /** The service has it now. */
+  /** To be called once the service has stored the conversation. */
   begun(conversation: string): void;
 }
 
@@ -23,7 +26,6 @@ export function useOpened(client: Client): OpenedConversation {
   const [opened, setOpened] = useState<Opened>(fromAddress);
 
   useEffect(() => {
-    // Another one was written over it, or chosen from the history.
     const changed = () => setOpened(fromAddress);
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
@@ -68,7 +70,35 @@ async function look(client: Client, conversation: string, signal: AbortSignal): 
     return { kind: 'begun', conversation, agent };
   } catch (problem) {
     if (problem instanceof InterludeError && problem.status === 404) return { kind: 'new', isMissing: true };
-    // The chat says what is wrong, and offers another attempt.
+    // The chat shows the problem and offers to try again.
     return { kind: 'begun', conversation };
   }
+}
+
+const name = 'interlude-conversation';
+
+function conversationInAddress(): string | undefined {
+  const id = location.hash.slice(1);
+  return /^[\w.:-]{1,128}$/.test(id) ? id : undefined;
+}
+
+function putInAddress(conversation: string | undefined): void {
+  history.replaceState(null, '', conversation === undefined ? location.pathname : `#${conversation}`);
+}
+
+/** A new history entry, so that the browser's back button leads to the previous conversation. */
+function leaveAddress(): void {
+  if (conversationInAddress() !== undefined) history.pushState(null, '', location.pathname);
+}
+
+/** To be called before a sign-in. */
+export function keepForSignIn(): void {
+  remember(name, conversationInAddress());
+}
+
+/** To be called after a sign-in. */
+export function comeBackFromSignIn(): void {
+  const kept = recall(name);
+  remember(name, undefined);
+  if (kept !== undefined && conversationInAddress() === undefined) putInAddress(kept);
 }

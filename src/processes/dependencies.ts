@@ -1,26 +1,26 @@
-/** What both kinds of process need: opened once from the configuration, handed to whoever needs it, closed by the process. */
+/** What both kinds of process need: opened once from the configuration, and closed by the process. */
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { proveKeys } from '../credentials/sealing/key-proofs.ts';
 import { openKeys } from '../credentials/sealing/key-file.ts';
+import { proveKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import type { CredentialStore } from '../credentials/store.ts';
+import type { CredentialStore } from '../credentials/credential-store.ts';
 import { openStores, storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
-import { createServersByProtocol } from '../remote/servers-by-protocol.ts';
 import type { InstallationWatch } from '../installation/installation.ts';
 import type { RemoteServers } from '../remote/remote-servers.ts';
 import { createConfirmConnection } from '../service/confirm-connection.ts';
 import { toConfirmed } from '../service/nango-attempts.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { StorageOptions } from '../storage/open-storage.ts';
-import type { ElicitationRow, QuestionObserver } from '../storage/ports/elicitations.ts';
-import type { Mark, OutboxObserver } from '../storage/ports/outbox.ts';
+import type { ElicitationRow, Mark } from '../storage/schema/question-tables.ts';
+import type { QuestionObserver, OutboxObserver } from '../storage/database.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createQuestionLog } from '../telemetry/question-log.ts';
+import { createQuestionLog } from '../telemetry/events.ts';
 import { createQuestionSpans } from '../telemetry/traces/question-spans.ts';
 import { spansWritten } from '../telemetry/traces/tracing.ts';
+import { openRemoteServers } from '../remote/open-remote-servers.ts';
 
 export interface Dependencies {
   config: Config;
@@ -29,19 +29,22 @@ export interface Dependencies {
   stores: Stores;
   remote: RemoteServers;
   storeOf(server: ServerConfig): CredentialStore;
-  /** Who delivers the marks that this process has to deliver at once. Without, other processes deliver them after five seconds. */
+  /**
+   * Delivers the marks that this process should deliver at once. Without it, other processes deliver them after five
+   * seconds.
+   */
   onMarks(deliver: OutboxObserver): void;
   /** Logs, counts and traces the questions of this process. */
   questions: QuestionObserver;
   logger: Logger;
-  /** Absent in tests that bring their own Temporal: whether it belongs to the database is not asked. */
+  /** Absent in tests with their own Temporal: whether it belongs to the database is not checked. */
   installation?: InstallationWatch;
-  /** Called when a worker has failed. Returns whether it is replaced; otherwise its end is that of the process. */
+  /** Called when a worker has failed. True if it is replaced; otherwise the process ends. */
   onFailure?: () => boolean;
 }
 
 interface Options extends Pick<StorageOptions, 'isThere'> {
-  /** The clock of deadlines, in tests that have their own. */
+  /** The clock of deadlines, for tests. */
   time?: StorageOptions['time'] | undefined;
   /** Instead of log, metrics and traces. */
   questions?: QuestionObserver;
@@ -52,7 +55,7 @@ export async function openDependencies(
   logger: Logger,
   { time, isThere = false, questions = reporting(logger, config) }: Options = {},
 ): Promise<Dependencies> {
-  // A small buffer that a waiting turn keeps would keep a slab of 64 KiB, Node's default.
+  // Node's default pool would keep a slab of 64 KiB alive for a small buffer of a waiting turn.
   Buffer.poolSize = 8 * 1024;
   let deliver: OutboxObserver = () => undefined;
   const opened = await openStorage(config.database, {
@@ -65,12 +68,12 @@ export async function openDependencies(
   const storage: Storage = {
     ...opened,
     async close() {
-      // Some are read from it first.
+      // Some spans are read from the database first.
       await spansWritten();
       await opened.close();
     },
   };
-  const remote = createServersByProtocol(storage.learnedEras);
+  const remote = openRemoteServers({ learnedEras: storage.learnedEras });
   const confirm = createConfirmConnection(storage);
   try {
     const keys = await openKeys(config, { areThere: isThere });
@@ -110,8 +113,8 @@ function reporting(logger: Logger, { servers }: Pick<Config, 'servers'>): Questi
 }
 
 /**
- * The work of a command on the database of a service, which has to be there. A command has no Temporal, and what it logs and
- * counts would not be collected: processes of the service notify workflows, and report the questions that it has settled.
+ * The work of a command on an existing database of a service. A command has no Temporal, and its logs and metrics would
+ * not be collected: processes of the service notify workflows and report the questions that it settled.
  */
 export async function onServiceDatabase<T>(
   config: Config,

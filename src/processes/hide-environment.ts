@@ -1,20 +1,20 @@
 /**
- * Takes the environment out of what the system shows of this process. Programs of the same user read
- * `/proc/<pid>/environ`, which holds what the process was started with for as long as it lives: so a server that we
- * start as a process could read our keys, whatever it is given itself. The process replaces itself by one that was
- * started with next to nothing, and hands the rest on in a file that is gone before anything else begins.
+ * Hides the environment of this process. Programs of the same user can read `/proc/<pid>/environ`, the initial
+ * environment, for as long as the process lives, so a local server could read our keys from there. The process replaces
+ * itself (`execve`) with almost no environment, and passes the rest in a file that is deleted before anything else
+ * happens.
  *
- * Runs before the modules of the process are loaded, which would otherwise be loaded twice. Without effect on
- * Windows, which does not show environments, and in a process that has a channel to the one that started it.
+ * Runs before the modules of the process are loaded, which would otherwise be loaded twice. No effect on Windows, which
+ * does not show environments, and in a child process with an IPC channel.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const handedOn = 'INTERLUDE_ENVIRONMENT';
-/** In memory, where the system has it: what is handed on never reaches a disk. */
+/** In memory where the system has it, so that the environment never reaches a disk. */
 const memoryFolder = '/dev/shm';
-/** What Node.js and the system's libraries read before our code runs. None of it is a secret. */
+/** Read by Node.js and system libraries before our code runs. None of it is secret. */
 const isStartedWith = (name: string) =>
   ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'].includes(name) || /^(LC|NODE|SSL_CERT|UV)_/.test(name);
 

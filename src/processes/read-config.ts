@@ -1,18 +1,20 @@
-/** Reads the settings of this process. Besides what runs at a terminal, only this file reads `process.env`. */
+/** Reads the settings of this process. Apart from commands at a terminal, only this file reads `process.env`. */
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
-import { needsOf } from '../config/environment-combinations.ts';
-import type { ProcessKind } from '../config/environment-combinations.ts';
+import { needsOf } from '../config/environment.ts';
+import type { ProcessKind } from '../config/environment.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { issuerProblem } from '../network/openid-issuer.ts';
 
-/** The configuration of a command; throws a `ConfigError` that lists every problem. `agentsFile`: another than its own. */
+/**
+ * The configuration of a command. Throws a `ConfigError` with every problem. `agentsFile` overrides the configured one.
+ */
 export function readConfig(agentsFile?: string): Config {
   const env = { ...process.env, ...(agentsFile !== undefined && { INTERLUDE_CONFIG: agentsFile }) };
   return loadConfig(env, process.cwd());
 }
 
-/** As `readConfig`, of a process. Where people sign in, that the issuer answers is checked as well. */
+/** The configuration of a process. Where users sign in, it also checks that the issuer answers. */
 export async function readProcessConfig(kind: ProcessKind): Promise<Config> {
   const config = configOrError(kind);
   const issuer = (config instanceof ConfigError ? process.env['AUTH_ISSUER'] : config.auth?.issuer) ?? '';

@@ -1,13 +1,14 @@
 /**
- * The version of the workflow code that new turns start with: a row in the database. A worker that polls for its version makes
- * it current, once; an operator can go back (`interlude versions use`), and a restart of the newer release does not undo that.
+ * The version of the workflow code for new turns: a row in the database. A worker makes its own version current, once,
+ * when it polls. An operator can go back (`interlude versions use`), and a restart of the newer release does not undo
+ * that.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
-import { routedByTemporal } from '../storage/ports/versions.ts';
-import type { LivingProcess } from '../storage/ports/versions.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
+import { routedByTemporal } from '../storage/tables/versions.ts';
+import type { LivingProcess } from '../storage/tables/versions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isKnown } from '../temporal/deployment.ts';
 import { contract, isOffered } from '../workflows/contract.ts';
@@ -19,7 +20,7 @@ const tryAgainMs = 1_000;
 
 type Parts = Pick<Dependencies, 'config' | 'storage' | 'logger'>;
 
-/** Says that this process is alive, and which contracts it offers, until the stack is disposed. */
+/** Registers this process as alive, with the contracts that it offers, until the stack is disposed. */
 export async function holdLease(
   { config, storage, logger }: Parts,
   kind: LivingProcess['kind'],
@@ -46,7 +47,7 @@ export async function holdLease(
 }
 
 /**
- * Refuses to start where turns wait that neither this release can run nor another process does: after a rollback past a
+ * Refuses to start if waiting turns can neither run in this release nor in another process: after a rollback past a
  * version that needs more, or a jump over the release that still offered what old turns need.
  */
 export async function checkContracts({ config, storage }: Parts): Promise<void> {
@@ -73,7 +74,7 @@ class UnsupportedVersions extends Error {
   override name = 'UnsupportedVersions';
 }
 
-/** At an operator's command. Refuses a version whose code is not kept, or that a running process could not run. */
+/** For an operator's command. Refuses a version whose code is not kept, or that a running process could not run. */
 export async function useVersion(storage: Storage, deployment: string, buildId: string): Promise<void> {
   const kept = await storage.workflowCode.list('turns');
   const code = kept.find(({ id }) => id === buildId);
@@ -96,11 +97,13 @@ export async function useVersion(storage: Storage, deployment: string, buildId: 
 interface Advance {
   connection: Pick<ConnectionLike, 'workflowService'>;
   own: TurnCode;
-  /** There is no other worker, so that another version would only be that of an earlier checkout. */
+  /** There is no other worker, so any other version is that of an earlier checkout. */
   isAlone: boolean;
 }
 
-/** Makes the own version current once Temporal has seen its poll. Resolves when that is done, or when the signal aborts. */
+/**
+ * Makes the own version current once Temporal has seen its poll. Resolves when that is done, or when the signal aborts.
+ */
 export async function becomeCurrent(
   { config, storage, logger }: Parts,
   { connection, own, isAlone }: Advance,

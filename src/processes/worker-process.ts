@@ -1,20 +1,21 @@
-/** The worker process. Any number of them may run; each takes turns from the task queue. */
-import { openDependencies } from './dependencies.ts';
-import { startInternalServer } from './internal-server.ts';
-import { logReadiness } from './log-readiness.ts';
-import { watchOwnInstallation } from './own-installation.ts';
-import { runProcess } from './run-process.ts';
-import { requireNamespace } from '../temporal/namespace.ts';
+/** The worker process. Any number may run; each takes turns from the task queue. */
+import type { NativeConnection } from '@temporalio/worker';
+import { createReadiness, databaseChecks, installationCheck, temporalCheck } from '../service/readiness.ts';
+import type { Readiness } from '../service/readiness.ts';
+import { queryDeadlineMs, createTemporalReadiness } from '../service/temporal-calls.ts';
+import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
 import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
+import { requireNamespace } from '../temporal/namespace.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
-import { watchFigures } from '../telemetry/metrics/stored-figures.ts';
-import { startWhenReachable } from './start-when-reachable.ts';
+import { openDependencies } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
+import { logReadiness, startInternalServer } from './internal-server.ts';
+import { runProcess, startWhenReachable, watchOwnInstallation } from './run-process.ts';
 import { startWorker } from './start-worker.ts';
-import { workerReadiness } from './worker-readiness.ts';
 import { readTurnCode } from './workers/turn-code.ts';
-import { installRuntime } from './workers/turn-worker.ts';
+import { installRuntime } from './workers/turn-workers.ts';
 
-/** In which the SDK's worker does not give up because of Temporal. */
+/** A failure after at least this time may be caused by Temporal: the SDK's worker then gives up. */
 const shortestRunMs = 30_000;
 
 export async function runWorkerProcess(): Promise<void> {
@@ -29,11 +30,11 @@ export async function runWorkerProcess(): Promise<void> {
       ]);
       const { namespace, taskQueue } = config.temporal;
       let running = new AsyncDisposableStack();
-      /** Workers that finish what they have begun, beside the one that has replaced them. */
+      /** Replaced workers that finish their work. */
       const leaving = new Set<Promise<void>>();
       let starting: Promise<void> | undefined;
 
-      /** The SDK's worker gives up after a minute in which Temporal refuses the login, and reads certificates once. */
+      /** The SDK's worker gives up when Temporal refuses the login for a minute, and reads certificates only once. */
       function startAgain(why: string): void {
         if (starting || signal.aborted) return;
         logger.warn(`the worker is started again: ${why}`);
@@ -62,11 +63,11 @@ export async function runWorkerProcess(): Promise<void> {
         await requireNamespace(connection, namespace);
         const readiness = workerReadiness(parts, connection);
         internal.report(readiness);
-        // Until then it polls nothing.
+        // It polls nothing until then.
         await installation.untilTogether(signal);
         const startedAt = performance.now();
         const onFailure = () => {
-          // One that fails at once is broken, and not refused.
+          // A worker that fails at once is broken, not refused.
           if (performance.now() - startedAt < shortestRunMs) return false;
           startAgain('it has failed, as when Temporal refuses the login for a minute');
           return true;
@@ -95,4 +96,20 @@ export async function runWorkerProcess(): Promise<void> {
       await run();
     },
   );
+}
+
+/** `versions`: what is wrong with the versions of the workflow code that it runs; null if nothing is. */
+function workerReadiness(
+  { config, storage, keys, installation }: Dependencies,
+  connection: NativeConnection,
+  versions: () => Promise<string | null> = async () => null,
+): () => Promise<Readiness> {
+  const client = clientOver(connection, config.temporal);
+  const temporal = createTemporalReadiness(client, config.temporal, storage);
+  return createReadiness([
+    ...databaseChecks({ storage, keys }),
+    installationCheck(installation),
+    temporalCheck(() => client.withDeadline(Date.now() + queryDeadlineMs, temporal.namespace)),
+    { name: 'versions', check: versions, otherwise: null, isWarning: true },
+  ]);
 }

@@ -1,34 +1,31 @@
 /**
- * Reconciles the rows of turns with Temporal: ends turns whose workflow could not, because it was terminated, timed out,
- * or is missing, and turns that take longer than a turn may take. Their readers are shown how they ended, and the next
- * message starts at once.
+ * Reconciles the rows of turns with Temporal: ends turns whose workflow could not, because it was terminated, timed out, or
+ * is missing, and turns that exceed their time limit. Readers see how they ended, and the next message starts at once.
  *
- * Temporal's list of closed runs shows within seconds what was ended from outside, however many turns wait. Runs that are
- * gone are in no list; they are found by looking at each turn in turn, at a rate that does not grow with their number, and
- * only a second look is believed (see missing-runs.ts). The state of a run counts only if the turn's row, read afterwards,
- * has not ended. How long a turn takes is judged by its row and the database's clock.
+ * Temporal's list of closed runs shows within seconds what was ended from outside, however many turns wait. Missing runs are
+ * in no list; they are found by checking one turn after the other, at a rate that does not grow with their number. The state
+ * of a run counts only if the turn's row, read afterwards, has not ended. The age of a turn is computed from its row and the
+ * database's clock.
  */
 import type { Logger } from 'pino';
 import { aboutTurn, short } from '../telemetry/events.ts';
 import { traceEnd } from '../telemetry/traces/turn-spans.ts';
 import type { Config } from '../config/config.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
-import type { LeasedLoop } from '../storage/leased-loop.ts';
-import type { DueTurn } from '../storage/ports/turns.ts';
+import type { DueTurn } from '../storage/tables/turn-rows.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnFailure, TurnRef } from '../turn/turn.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { endTurn } from '../service/end-turn.ts';
 import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
-import { createMissingRuns } from './missing-runs.ts';
 
 const everyMs = 2_000;
-/** Of each turn, and so the rate for few turns. */
+/** Between two checks of one turn. */
 const againMs = 4_000;
-/** The rate for many. As long as lost turns are found, it is what the loop can do. */
+/** Turns per round, unless lost turns are found: then as many as the loop can check. */
 const usually = 25;
 const atOnce = 50;
-/** A workflow that is alive closes its question itself, as soon as it has a worker. */
+/** A running workflow closes its question itself as soon as it has a worker. */
 const overdueMs = 30_000;
 const defaultConfirmMs = 90_000;
 
@@ -50,7 +47,7 @@ const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, Tur
   missing: lost,
 };
 
-/** For operators: why, and what to do. */
+/** For operators: why the turn ended, and what to do. */
 const causes: Record<keyof typeof failures | 'cancelled', string> = {
   cancelled: 'it was cancelled in Temporal. To cancel a turn, use its page or interlude cancel.',
   terminated: 'it was terminated in Temporal. To end a turn, use its page or interlude cancel.',
@@ -64,33 +61,33 @@ interface Parts {
   storage: Storage;
   logger: Logger;
   config: Pick<Config, 'turn'>;
-  /** Between two looks that do not find a run; 90 seconds by default. */
+  /** Time between two checks that do not find a run. Default 90 seconds. */
   confirmMs?: number;
-  /** Absent: whether database and Temporal belong together is not asked. */
+  /** Whether database and Temporal belong together; not checked if absent. */
   installation?: { isTogether(): boolean };
-  /** Starts the deliveries of the turn again, which may be lost as well. */
+  /** Restarts the deliveries of the turn, which may be lost too. */
   resumeDeliveries?: (turn: TurnRef) => Promise<void>;
 }
 
 export function startReconciler(
   { storage, logger, config, confirmMs = defaultConfirmMs, installation, resumeDeliveries }: Parts,
   runs: TurnRuns,
-): Pick<LeasedLoop, 'stop'> {
+): { stop(): Promise<void> } {
   const longestMs = config.turn.timeoutMs;
   const { turns, turnLog, elicitations } = storage;
   const closedRuns = runs.createClosed(storage.now);
-  const missing = createMissingRuns<DueTurn>(confirmMs);
+  const missing = new MissingRuns(confirmMs);
   let hasFound = false;
   const isTogether = () => installation?.isTogether() ?? true;
 
-  async function lookAfter(turn: DueTurn): Promise<void> {
+  async function checkTurn(turn: DueTurn): Promise<void> {
     if (turn.status !== 'starting' && turn.status !== 'running') return turnLog.merge(turn);
-    // With or without a worker. The outbox cancels its run, should there be one.
+    // The outbox cancels its run, if there is one.
     if (storage.now() - turn.createdAt >= longestMs) return end(turn, 'timed-out');
-    if (!missing.has(turn)) await lookAtRun(turn);
+    if (!missing.has(turn)) await checkRun(turn);
   }
 
-  async function lookAtRun(turn: DueTurn): Promise<void> {
+  async function checkRun(turn: DueTurn): Promise<void> {
     const runStatus = await runs.statusOf(turnWorkflowId(turn));
     if (runStatus === 'missing' && !missing.note(turn)) {
       hasFound = true;
@@ -131,8 +128,8 @@ export function startReconciler(
   }
 
   /**
-   * Of a delegated agent or tool that was ended from outside without being seen in the list: its turn goes on, and would leave
-   * the question open till its own end. An account's question is left to its workflow, which looks for the account once more.
+   * For a delegated agent or tool that was ended from outside and missed in the list: its turn goes on and would leave the
+   * question open until its own end. Questions about accounts are left to their workflow, which looks for the account again.
    */
   async function closeOverdue(turn: TurnRef): Promise<void> {
     const pending = await elicitations.ofConversation(turn, 'pending');
@@ -164,7 +161,7 @@ export function startReconciler(
           hasFound = false;
           return turns.claimDue(limit, againMs);
         },
-        work: lookAfter,
+        work: checkTurn,
       },
       logger,
     ),
@@ -174,7 +171,7 @@ export function startReconciler(
         everyMs,
         atOnce,
         claim: async (free) => (isTogether() ? turns.claimOverdue(free, againMs, longestMs) : []),
-        work: lookAfter,
+        work: checkTurn,
       },
       logger,
     ),
@@ -185,7 +182,7 @@ export function startReconciler(
         atOnce,
         claim: async (free, underWay) =>
           isTogether() ? missing.due(free + underWay.length).filter((turn) => !underWay.includes(turn)) : [],
-        work: lookAtRun,
+        work: checkRun,
       },
       logger,
     ),
@@ -201,4 +198,53 @@ export function startReconciler(
     ),
   ];
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) };
+}
+
+/** More missing runs are only remembered once there is room. */
+const mostMissing = 10_000;
+
+/**
+ * Turns whose run Temporal did not find. One check is not enough to end a turn, because a Temporal server that has just
+ * started gives the same answer. The same process checks again, after `confirmMs` of its own monotonic clock. This is kept
+ * in memory: a new process checks twice again.
+ */
+class MissingRuns {
+  readonly #confirmMs: number;
+  /** In the order of `since`. */
+  readonly #missing = new Map<string, { turn: DueTurn; since: number }>();
+
+  constructor(confirmMs: number) {
+    this.#confirmMs = confirmMs;
+  }
+
+  /** Call this when the run was not found. True if it was also missing at least `confirmMs` ago. */
+  note(turn: DueTurn): boolean {
+    const known = this.#missing.get(turn.turnId);
+    if (known) return this.#isDue(known.since);
+    if (this.#missing.size < mostMissing) this.#missing.set(turn.turnId, { turn, since: performance.now() });
+    return false;
+  }
+
+  forget({ turnId }: DueTurn): void {
+    this.#missing.delete(turnId);
+  }
+
+  /** Whether the run was missing once. */
+  has({ turnId }: DueTurn): boolean {
+    return this.#missing.has(turnId);
+  }
+
+  /** The turns to check again. */
+  due(limit: number): DueTurn[] {
+    const turns: DueTurn[] = [];
+    for (const { turn, since } of this.#missing.values()) {
+      if (turns.length === limit || !this.#isDue(since)) break;
+      turns.push(turn);
+    }
+    return turns;
+  }
+
+  #isDue(since: number): boolean {
+    return performance.now() - since >= this.#confirmMs;
+  }
 }

@@ -1,10 +1,10 @@
-/** Messages that nobody waits for, such as the cancellation of a call: nobody but a process that is about to end. */
+/** Messages whose delivery no caller waits for, such as the cancellation of a call. A process that stops waits for them. */
 import { withTimeout } from '../time/with-timeout.ts';
 
 const timeoutMs = 2_000;
 const underWay = new Set<Promise<void>>();
 
-/** Resolves when it was sent, or would have taken too long. Failures are ignored. */
+/** Resolves when it was sent or has taken too long. Failures are ignored. */
 export function sendBestEffort(message: Promise<unknown>): Promise<void> {
   const ended = message.catch(() => undefined);
   const sent = withTimeout(ended, timeoutMs, undefined, { ref: false }).then(

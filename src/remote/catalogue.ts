@@ -1,31 +1,45 @@
 /**
  * The tools of each server, kept in the database so that the model knows them before the user has connected.
  *
- * What a server lists can differ by user. A turn is offered its user's own list; until there is one, the newest list
- * of anybody in the tenant that the server lets others see; and without any, one tool that connects the account.
+ * The list of a server can differ by user. A turn is offered its user's own list. Until there is one, it is offered the newest
+ * list of the tenant that the server lets others see, and without any such list one tool that connects the account.
  *
- * Reading never waits for a server whose tools are known: outdated lists are refreshed beside the turn, by whoever
- * holds a credential at that moment. Only a server that needs no account and was never listed is asked at once.
+ * A turn never waits for a server whose tools are known: outdated lists are refreshed beside a turn that holds a credential.
+ * Only a server that needs no account and was never listed is asked at once. There is one listing at a time for each list, and
+ * a server that cannot be reached is not listed again before its backoff has passed.
  */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { Credential } from '../credentials/store.ts';
+import { noCredential } from '../credentials/credential-store.ts';
+import type { Credential } from '../credentials/credential-store.ts';
+import type { KeptToolList } from '../storage/tables/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
+import { serverRefused } from '../telemetry/metrics/instruments.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { TurnOwner } from '../turn/turn.ts';
-import { createBackoff } from './backoff.ts';
-import type { Backoff } from './backoff.ts';
+import { logProcessExit } from './log-process-exit.ts';
 import { connectTool, toModelTool } from './model-tools.ts';
 import type { ModelTool } from './model-tools.ts';
-import type { RemoteServers } from './remote-servers.ts';
-import { createToolLists } from './tool-lists.ts';
-import type { ToolLists } from './tool-lists.ts';
+import type { ListOutcome, RemoteServers } from './remote-servers.ts';
 
-export interface Catalogue extends Pick<ToolLists, 'learn' | 'refresh' | 'needsRefresh'> {
-  /** What to offer the model, in the order of the servers. */
+/** `old`: refresh a missing or outdated list. `missing`: only when the user has no list of their own. `now`: always. */
+export type RefreshWhen = 'old' | 'missing' | 'now';
+
+export interface Catalogue {
+  /** The tools to offer to the model, in the order of the servers. */
   toolsFor(owner: TurnOwner, servers: ServerConfig[]): Promise<ModelTool[]>;
-  /** Of servers that could not be reached. */
+  /** Lists the server's tools now and stores the list. */
+  learn(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    signal: AbortSignal,
+  ): Promise<ListOutcome>;
+  /** Lists them again if `needsRefresh`. Never rejects, so that it can run beside other work. */
+  refresh(owner: TurnOwner, server: ServerConfig, credential: Credential, when?: RefreshWhen): Promise<void>;
+  /** `known`: the stored list. */
+  needsRefresh(known: KeptToolList | null, when: RefreshWhen): boolean;
   backoff: Backoff;
 }
 
@@ -33,22 +47,27 @@ interface Options {
   storage: Pick<Storage, 'toolCatalogue'>;
   remote: Pick<RemoteServers, 'listTools'>;
   logger: Logger;
-  /** How old a list may get before it is refreshed, unless its server says less. Default ten minutes. */
+  /** Maximum age of a list, unless its server states a shorter one. Default ten minutes. */
   freshMs?: number;
   /**
-   * How soon a list is refreshed at the earliest, whatever its server says. Default 15 seconds: many servers say zero
-   * because nobody told them otherwise, and every call would be followed by a listing.
+   * Minimum time between two listings. Default 15 seconds: many servers state zero because that is their SDK's default, and
+   * every call would be followed by a listing.
    */
   soonestMs?: number;
-  /** How long a turn may wait for a list that nobody has yet. Default five seconds. */
+  /** How long a turn may wait for the first list of a server. Default five seconds. */
   listTimeoutMs?: number;
   backoff?: Backoff;
 }
 
-const noCredential: Credential = { kind: 'credential', headers: {}, version: 0 };
+interface Refresh {
+  startedAt: number;
+  work: Promise<void>;
+  /** Begins after `work`, for callers that need a list newer than `startedAt`. */
+  next?: Promise<void>;
+}
 
 export function createCatalogue({
-  storage,
+  storage: { toolCatalogue },
   remote,
   logger,
   freshMs = 600_000,
@@ -56,13 +75,12 @@ export function createCatalogue({
   listTimeoutMs = 5_000,
   backoff = createBackoff(),
 }: Options): Catalogue {
-  const { toolCatalogue } = storage;
-  const lists = createToolLists({ storage, remote, backoff, logger, freshMs, soonestMs });
+  const underWay = new Map<string, Refresh>();
 
   async function toolsOf(owner: TurnOwner, server: ServerConfig): Promise<ModelTool[]> {
     const known = await toolCatalogue.get(connectionKey(server, owner));
     if (known) {
-      if (server.credentialScope === 'none') void lists.refresh(owner, server, noCredential);
+      if (server.credentialScope === 'none') void refresh(owner, server, noCredential);
       return known.tools.map((tool) => toModelTool(server, tool));
     }
     if (server.credentialScope !== 'none') return [connectTool(server)];
@@ -72,10 +90,10 @@ export function createCatalogue({
     return (listed?.tools ?? []).map((tool) => toModelTool(server, tool));
   }
 
-  /** One that takes longer, because it has to be installed first, is there for a later turn, and is waited for once. */
+  /** A server that has to be installed first takes longer: its tools are offered to a later turn. */
   async function firstListing(owner: TurnOwner, server: ServerConfig): Promise<void> {
-    const listing = lists.refresh(owner, server, noCredential);
-    const startedAt = lists.refreshingSince(owner, server) ?? 0;
+    const listing = refresh(owner, server, noCredential);
+    const startedAt = underWay.get(refreshKey(owner, server))?.startedAt ?? 0;
     const leftMs = startedAt + listTimeoutMs - Date.now();
     if (leftMs <= 0) return;
     if ((await withTimeout(listing, leftMs, 'late')) === 'late')
@@ -85,12 +103,141 @@ export function createCatalogue({
       );
   }
 
+  async function refresh(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    when: RefreshWhen = 'old',
+  ): Promise<void> {
+    // An agent is one tool, which the agents file describes.
+    if (server.agent) return;
+    const key = refreshKey(owner, server);
+    const current = underWay.get(key);
+    if (!current) {
+      const work = refreshOnce(owner, server, credential, when).finally(() => underWay.delete(key));
+      underWay.set(key, { startedAt: Date.now(), work });
+      return work;
+    }
+    if (when !== 'now') return current.work;
+    // The listing under way may have read the list before it changed.
+    current.next ??= current.work.then(() => refresh(owner, server, credential, 'now'));
+    return current.next;
+  }
+
+  async function refreshOnce(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    when: RefreshWhen,
+  ): Promise<void> {
+    const failed = `the tools of server "${server.name}" cannot be listed`;
+    try {
+      const known = await toolCatalogue.get(connectionKey(server, owner));
+      if (!needsRefresh(known, when)) return;
+      if (when !== 'now' && backoff.reason(server) !== null) return;
+      const listed = await learn(owner, server, credential, new AbortController().signal);
+      switch (listed.kind) {
+        case 'tools':
+          return;
+        case 'refused':
+          if (!listed.otherwise) serverRefused(server.name, listed.status, 'given_up');
+          logger.warn({ server: server.name, reason: `it answered HTTP ${listed.status}` }, failed);
+          return;
+        case 'unreachable': {
+          const retryInMs = backoff.failed(server, listed.message);
+          const next = `; it is not tried again for ${Math.ceil(retryInMs / 1000)} s`;
+          logger.warn({ server: server.name, reason: listed.message, retryInMs }, failed + next);
+          return;
+        }
+        default:
+          return listed satisfies never;
+      }
+    } catch (error) {
+      logger.warn({ server: server.name, err: error }, failed);
+    }
+  }
+
+  async function learn(
+    owner: TurnOwner,
+    server: ServerConfig,
+    credential: Credential,
+    signal: AbortSignal,
+  ): Promise<ListOutcome> {
+    const onProcessExit = logProcessExit(logger, server);
+    const listed = await remote.listTools(server, credential, signal, { onProcessExit });
+    if (listed.kind === 'unreachable') return listed;
+    backoff.reached(server);
+    if (listed.kind === 'refused') return listed;
+    for (const { tool: toolName, reason } of listed.leftOut)
+      logger.warn({ server: server.name, toolName, reason }, 'a tool cannot be offered');
+    const { tools, audience, freshMs: statedMs } = listed;
+    await toolCatalogue.put(connectionKey(server, owner), { tools, audience, freshMs: statedMs });
+    return listed;
+  }
+
+  function needsRefresh(known: KeptToolList | null, when: RefreshWhen): boolean {
+    if (known?.isOwn !== true) return true;
+    switch (when) {
+      case 'now':
+        return true;
+      case 'missing':
+        return false;
+      case 'old': {
+        const statedMs = Math.max(known.freshMs ?? Infinity, soonestMs);
+        return Date.now() - known.updatedAt >= Math.min(freshMs, statedMs);
+      }
+      default:
+        return when satisfies never;
+    }
+  }
+
   return {
     toolsFor: async (owner, servers) =>
       (await Promise.all(servers.map((server) => toolsOf(owner, server)))).flat(),
-    learn: lists.learn,
-    refresh: lists.refresh,
-    needsRefresh: lists.needsRefresh,
+    learn,
+    refresh,
+    needsRefresh,
     backoff,
+  };
+}
+
+function refreshKey(owner: TurnOwner, server: ServerConfig): string {
+  return JSON.stringify(connectionKey(server, owner));
+}
+
+/** Which servers could not be reached, and until when they are not tried again. In memory: each process finds out by itself. */
+interface Backoff {
+  /** Why the server could not be reached; null when it may be tried. */
+  reason(server: ServerConfig): string | null;
+  /** `message`: that of `Unreachable`. Returns for how long the server is not tried, in milliseconds. */
+  failed(server: ServerConfig, message: string): number;
+  reached(server: ServerConfig): void;
+}
+
+interface Failures {
+  count: number;
+  message: string;
+  until: number;
+}
+
+/** Exponential. `firstMs`: after the first failure, default five seconds. `longestMs`: default five minutes. */
+export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date.now } = {}): Backoff {
+  const failing = new Map<string, Failures>();
+  return {
+    reason({ name }) {
+      const failures = failing.get(name);
+      return failures && now() < failures.until ? failures.message : null;
+    },
+    failed({ name }, message) {
+      const { count = 0, until = 0 } = failing.get(name) ?? {};
+      // Attempts that were under way together count once.
+      if (now() < until) return until - now();
+      const waitMs = Math.min(firstMs * 2 ** count, longestMs);
+      failing.set(name, { count: count + 1, message, until: now() + waitMs });
+      return waitMs;
+    },
+    reached({ name }) {
+      failing.delete(name);
+    },
   };
 }

@@ -1,11 +1,10 @@
-/** One deadline for a whole operation at a server. The caller's signal and the time limit end it alike, but are told apart. */
+/** One deadline for a whole operation at a server: the caller's signal and a time limit. `end` tells the two apart. */
 export interface Deadline extends Disposable {
   signal: AbortSignal;
-  /** Why it ended, if it did. */
   readonly end: 'timeout' | 'cancelled' | undefined;
-  /** Suspends the time limit, not the caller's signal: a person is thinking. */
+  /** Suspends the time limit, but not the caller's signal, while a person is asked. */
   pause(): void;
-  /** The limit starts from zero: whatever comes after an answer is work of its own. */
+  /** Starts the time limit again from zero. */
   resume(): void;
 }
 

@@ -1,9 +1,11 @@
-/** Logs how the process of a server ended and, where it was not told to end, what it wrote last. */
+/** Logs how the process of a server ended and, unless it was stopped, the end of its standard error. */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../config/config.ts';
 import { plainText } from '../elicitation/plain-text.ts';
-import type { ProcessExit } from './call-listener.ts';
-import { redactSecrets } from './redact-process-output.ts';
+import type { ProcessExit } from './mcp/stdio/process.ts';
+import { inheritedVariables } from '../config/agents-file/server-config.ts';
+import type { ServerProcess } from '../config/agents-file/server-config.ts';
+import { hidden, withoutKeys } from '../telemetry/redact-secrets.ts';
 
 const maxLines = 10;
 
@@ -23,4 +25,30 @@ export function logProcessExit(
     const said = stderr.length > 0 ? `it said:\n${stderr.join('\n')}` : 'it said nothing';
     logger.warn({ ...facts, stderr }, `the process of server "${server}" failed (${how}); ${said}`);
   };
+}
+
+const shortestSecret = 6;
+
+/**
+ * Hides the values that the program was given, and everything that looks like a key: more people read the log than may know
+ * them.
+ */
+export function redactSecrets(text: string, { env, args }: Pick<ServerProcess, 'env' | 'args'>): string {
+  const given = Object.entries(env).flatMap(([name, value]) =>
+    inheritedVariables.includes(name) ? [] : value,
+  );
+  const known = [...given, ...args.flatMap(secretArgument)]
+    .filter((value) => value.length >= shortestSecret)
+    .toSorted((one, other) => other.length - one.length);
+  const withoutKnown = known.reduce((words, value) => words.replaceAll(value, hidden), text);
+  return withoutKeys(withoutKnown);
+}
+
+/** `--token=…`, and the argument after `--token`. */
+function secretArgument(argument: string, index: number, all: string[]): string[] {
+  const isNamed = (text: string) => /^-.*(?:token|secret|password|key|auth)/i.test(text);
+  const [name = '', ...value] = argument.split('=');
+  if (value.length > 0) return isNamed(name) ? [value.join('=')] : [];
+  const before = all[index - 1];
+  return before !== undefined && !before.includes('=') && isNamed(before) ? [argument] : [];
 }

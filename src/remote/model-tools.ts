@@ -1,23 +1,22 @@
 /**
- * Tools as the model sees them. Names are `<server>__<tool>`, cut and cleaned to what every provider accepts
- * (64 characters of letters, digits, `_` and `-`); a name that had to be changed carries a digest, so that two
- * tools never share one. The way back to the tool is the list itself, not the spelling.
+ * Tools as the model sees them. Names are `<server>__<tool>`, cut and cleaned to what every provider accepts (64 characters
+ * of letters, digits, `_` and `-`). A changed name contains a digest, so that no two tools share one. A name is resolved by
+ * looking it up in the list, not by parsing it.
  */
 import { hash } from 'node:crypto';
 import type { ServerConfig } from '../config/config.ts';
-import type { CatalogueTool } from '../storage/ports/tool-catalogue.ts';
+import type { CatalogueTool } from '../storage/schema/account-tables.ts';
 
 export interface ModelTool {
   modelName: string;
-  /** Key of the server in the agents file. */
   server: string;
-  /** The tool's own name at its server; null for `connect_<server>`. */
+  /** The tool's name at its server; null for `connect_<server>`. */
   tool: string | null;
   description: string;
   inputSchema: Record<string, unknown>;
   readOnly: boolean;
   idempotent: boolean;
-  /** Title of the remote agent that this is a task for. */
+  /** Set for a task of a remote agent: its title. */
   delegate?: string;
 }
 
@@ -37,7 +36,7 @@ export function toModelTool(server: ServerConfig, tool: CatalogueTool): ModelToo
   };
 }
 
-/** Stands in for the tools of a server that nobody has listed yet. */
+/** Offered instead of the tools of a server that were never listed. */
 export function connectTool(server: ServerConfig): ModelTool {
   return {
     modelName: `connect_${server.name}`,
@@ -62,7 +61,7 @@ export function modelNameOf(server: string, tool: string): string {
   return `${clean.slice(0, longest - digest.length - 1)}_${digest}`;
 }
 
-/** Of a tool with this name, if it is a server's: names of servers are never cut, and have no two underscores in a row. */
+/** Empty when the tool belongs to no server. Names of servers are never cut and do not contain `__`. */
 export function serverNameIn(modelName: string): string {
   return modelName.slice(0, Math.max(0, modelName.indexOf('__')));
 }

@@ -1,7 +1,4 @@
-/** Why a server could not be reached over the network, in words that a person can act on. Only error codes are read. */
-import { errorCodeOf } from './error-code.ts';
-
-/** `remedy`: what the operator should check. */
+/** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */
 export function networkFailure(name: string, failure: unknown, remedy: string): string {
   const code = errorCodeOf(failure);
   switch (code) {
@@ -21,4 +18,12 @@ export function networkFailure(name: string, failure: unknown, remedy: string): 
         ? `${name} cannot be reached: its TLS certificate was not accepted (${code}). The operator should check it.`
         : `${name} cannot be reached${code && ` (${code})`}. ${remedy}`;
   }
+}
+
+/** The system's code of an error (`ECONNREFUSED`) or of its causes; empty without one. */
+export function errorCodeOf(failure: unknown): string {
+  for (let error = failure; error instanceof Error; error = error.cause) {
+    if ('code' in error && typeof error.code === 'string') return error.code;
+  }
+  return '';
 }

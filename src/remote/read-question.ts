@@ -1,16 +1,14 @@
 /**
- * Reads what a server wants to ask before anybody sees it. What cannot be put to a person is refused with a reason
- * that the server's author, and the model, understand.
+ * Validates a question of a server before it is shown. One that cannot be shown is refused, with a reason for the server's
+ * author and the model.
  */
 import { z } from 'zod';
-import { canPresent } from '../elicitation/capabilities.ts';
-import type { Capabilities } from '../elicitation/capabilities.ts';
-import { plainSchema } from '../elicitation/form/plain-schema.ts';
-import type { Mode } from '../elicitation/elicitation.ts';
+import { canPresent } from '../elicitation/elicitation.ts';
+import type { Capabilities, Mode } from '../elicitation/elicitation.ts';
+import { plainSchema, Unsupported, withoutNullKeywords } from '../elicitation/form/schema-keywords.ts';
 import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
 import { questionAsText } from '../elicitation/question-as-text.ts';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
-import { Unsupported, withoutNullKeywords } from '../elicitation/form/schema-keywords.ts';
 import { inspectUrl } from '../elicitation/url-safety.ts';
 import type { InputRequest, InputRequired } from './input-required.ts';
 
@@ -21,13 +19,13 @@ export type ReadInputRequired =
 
 export type ReadQuestion = { kind: 'question'; request: InputRequest } | { kind: 'refused'; reason: string };
 
-/** Longer ones are no questions: they fill the screen they are shown on. */
+/** A longer message would fill the screen. */
 const maxMessageLength = 4_000;
 const maxUrlLength = 4_000;
-/** More at once are not a question but a flood. */
+/** More at once are a flood. */
 export const maxQuestions = 20;
 export const tooManyQuestions = `it asks more than ${maxQuestions} questions at once`;
-/** Of the server's own names for its questions. */
+/** Of the server's keys for its questions. */
 export const maxKeyLength = 1024;
 
 const message = z
@@ -35,11 +33,11 @@ const message = z
   .max(maxMessageLength, 'its message is too long')
   .refine(isVisible, 'it has no message')
   .transform(plainMessage);
-/** Without a mode it is a form, as in 2025-06-18, which knew nothing else. */
+/** Without a mode it is a form: 2025-06-18 had only forms. */
 const formSchema = z.looseObject({ message, requestedSchema: z.record(z.string(), z.unknown()) });
 const urlSchema = z.looseObject({ message, url: z.string().max(maxUrlLength, 'its url is too long') });
 
-/** `params` of `elicitation/create`, in whatever shape they came. */
+/** `params` of `elicitation/create`, not validated yet. */
 export function readQuestion(params: unknown, capabilities: Capabilities): ReadQuestion {
   const mode = (params as { mode?: unknown } | null | undefined)?.mode ?? 'form';
   if (mode !== 'form' && mode !== 'url')
@@ -76,7 +74,7 @@ function readUrl(params: unknown): ReadQuestion {
     : { kind: 'question', request: { mode: 'url', message, url } };
 }
 
-/** The model may put it to the user in words. They are quoted: they are the server's, and nobody else's. */
+/** The model may ask it in the chat. The question is quoted, because the server wrote it. */
 function notShown(mode: Mode, read: ReadQuestion): string {
   const why = `it asks with a ${mode}, which the user's client cannot show, as the server was told`;
   if (read.kind === 'refused') return why;
@@ -93,6 +91,6 @@ function firstProblem({ issues }: z.ZodError): string {
   return `${at === '' ? 'the question' : `"${at}"`} is malformed: ${issue?.message ?? 'unknown problem'}`;
 }
 
-function cut(text: string): string {
+export function cut(text: string): string {
   return text.slice(0, 40);
 }

@@ -1,7 +1,4 @@
-/**
- * A response body of any size and shape: no more of it is read than there is memory for, and the event loop gets its turn
- * between pieces. A stream of a hundred thousand small messages would otherwise be worked off in one go.
- */
+/** Response bodies, read in pieces and up to a limit. */
 import { setImmediate } from 'node:timers/promises';
 
 export const responseLimitBytes = 10 * 1024 * 1024;
@@ -10,16 +7,16 @@ export class ResponseTooLarge extends Error {
   override name = 'ResponseTooLarge';
 }
 
-/** A few hundred small messages. */
+/** A few hundred small messages. Without pauses, a stream of 100,000 small messages would block the event loop. */
 const pieceBytes = 8 * 1024;
 
 interface Listener {
-  /** Called with why the body ends early, before its reader knows. */
+  /** Called before the reader sees the error. */
   onFailure(error: unknown): void;
   onEnd(): void;
 }
 
-/** Bytes are counted after decompression. */
+/** The limit counts bytes after decompression. */
 export function limitedBody(
   body: ReadableStream<Uint8Array>,
   { onFailure, onEnd }: Listener,
@@ -59,7 +56,6 @@ export function limitedBody(
       } catch (error) {
         onFailure(error);
         controller.error(error);
-        // The rest is of no use to anybody.
         reader.cancel(error).catch(() => undefined);
       }
     },

@@ -1,13 +1,16 @@
-/** How people and the model read of a server, and by what it is known again. */
+/** How a server is named to people and the model, and how its identity is compared. */
 import { createHash } from 'node:crypto';
 import type { ServerConfig } from '../config/config.ts';
 
-/** Its title and where it is. */
+/** Title and host. */
 export function nameOf(server: ServerConfig): string {
   return `${server.title} (${placeOf(server)})`;
 }
 
-/** Where it is, and exactly what is there: another path, scheme or command is another one. Shown up to the `#`. */
+/**
+ * The host, and after the `#`, which is not shown, a digest of the exact address or command: any change makes it another
+ * server.
+ */
 export function identityOf(server: ServerConfig): string {
   const { url, process } = server;
   const exactly = process ? JSON.stringify([process.command, ...process.args]) : new URL(url).href;

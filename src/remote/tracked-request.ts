@@ -1,24 +1,40 @@
 /**
  * One HTTP request, and how far it got.
  *
- * Whether anything can have been done at the other side is decided by this and nothing else: undici says when it begins to
- * write a request to an open socket. Before that moment nothing left this machine; after it, only an answer brings
- * certainty. Errors cannot tell the two apart (a reset can come before or after the server read the request).
+ * This alone decides whether the server can have done anything: undici reports when it begins to write a request to an open
+ * socket. Before that, nothing has left this machine; after it, only an answer gives certainty. Errors cannot tell the two
+ * apart: a reset can come before or after the server has read the request.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
-import { errorCodeOf } from './error-code.ts';
 import { limitedBody } from './response-body.ts';
+import { errorCodeOf } from './network-failure.ts';
+
+/** One JSON-RPC message that was sent. */
+export interface Exchange extends RequestTrace {
+  method: string;
+  id: unknown;
+  /** It was sent in a session that the server had opened before. */
+  isInSession?: boolean;
+}
+
+export interface ExchangeLog {
+  last(method?: string): Exchange | undefined;
+  /** Resolves when the standing stream is open or refused, if it was requested. */
+  listening(): Promise<void>;
+  /** Resolves when all notifications were delivered or have failed. */
+  settled(): Promise<void>;
+}
 
 export interface RequestTrace {
-  /** The request began to leave this machine. */
+  /** The request began to be written to a socket. */
   isSent: boolean;
   status?: number;
-  /** The answer comes as a stream, so it may still come after the response has begun. */
+  /** The answer is an event stream, so its message may still come after the headers. */
   isStream: boolean;
-  /** The answer is a page for people. */
+  /** The answer is HTML. */
   isPage?: boolean;
-  /** The answer calls itself JSON, so that it came from a program and not from a page. */
+  /** The answer is declared as JSON, so a program sent it and not a web page. */
   isJson?: boolean;
   /** `WWW-Authenticate` of the answer. */
   challenge: string | null;
@@ -28,8 +44,8 @@ export interface RequestTrace {
   isRead?: boolean;
 }
 
-// Streams may rest for as long as a tool takes: the operation's own deadline is the only clock. Idle connections are
-// given up soon, whatever the server offers: one that died unnoticed would turn a call's outcome into "unknown".
+// Streams may be idle for as long as a tool takes, so only the operation's deadline limits them. Idle connections are
+// closed early, even if the server offers more: one that died unnoticed would make a call's outcome unknown.
 const timeouts = { bodyTimeout: 0, headersTimeout: 0, connect: { timeout: 10_000 } };
 const pool = new Agent({ ...timeouts, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
 /** Opens a connection for each request. */
@@ -37,9 +53,9 @@ const unpooled = new Agent({ ...timeouts, pipelining: 0 });
 
 interface Options {
   signal: AbortSignal;
-  /** Called when the request is being written to its socket; what is begun from there comes after it. */
+  /** Called when the request is being written to its socket. Work started there comes after it. */
   onSending?: (() => void) | undefined;
-  /** Nothing is done by it, so that it may be sent again when a pooled connection turns out to be dead. */
+  /** It has no effect, so it may be sent again when a pooled connection turns out to be dead. */
   isHarmless?: boolean;
 }
 
@@ -51,7 +67,7 @@ export async function trackedRequest(
 ): Promise<Response> {
   const request = (agent: Agent) =>
     undiciFetch(url, {
-      // Whoever wants them followed sees to it that they stay with the server: what we send is for nobody else.
+      // A caller that follows redirects has to keep them at the server: our headers are for no other host.
       redirect: 'manual',
       ...(init as UndiciRequestInit),
       signal,
@@ -75,7 +91,7 @@ export async function trackedRequest(
   }
 }
 
-/** The other side closed the connection instead of answering, as it does with one that it has already given up. */
+/** The server closed the connection instead of answering, as it does with one that it has already given up. */
 function isBroken(error: unknown): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCodeOf(error));
 }
@@ -109,3 +125,5 @@ function withLimitedBody(response: Response, trace: RequestTrace): Response {
   });
   return new Response(body, { status, statusText, headers });
 }
+
+/** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */

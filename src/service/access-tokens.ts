@@ -1,6 +1,6 @@
 /**
- * Access tokens of the configured issuer. Its signing keys are found by OIDC discovery on the first token and
- * kept by jose, which fetches them again when a token names a key it has not seen.
+ * Verifies access tokens of the configured issuer. Its signing keys are found by OIDC discovery on the first token; jose
+ * keeps them, and fetches them again when a token names an unknown key.
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -10,7 +10,10 @@ import { isDisplayName, isTenantName, isUserId } from './principal.ts';
 import type { UserPrincipal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
 
-/** Asymmetric only: with a shared-secret algorithm allowed, the issuer's public key would sign tokens. */
+/**
+ * Asymmetric algorithms only. If shared-secret algorithms were allowed, anyone could sign tokens with the issuer's public
+ * key.
+ */
 const algorithms = [
   'RS256',
   'RS384',
@@ -30,8 +33,8 @@ export const usualTenantClaim = 'tenant';
 
 export type TokenRules = Pick<AuthConfig, 'issuer' | 'audience' | 'tenantClaim' | 'operator'>;
 
-/** A token has to be for one of `audiences`; by default, for the configured one. */
-export type VerifyToken = (token: string, audiences?: readonly string[]) => Promise<UserPrincipal>;
+/** The token's audience has to be one of `audiences`; by default, the configured one. */
+type VerifyToken = (token: string, audiences?: readonly string[]) => Promise<UserPrincipal>;
 
 export function createTokenVerifier(rules: TokenRules): VerifyToken {
   const keys = createIssuerKeys(rules.issuer);
@@ -53,13 +56,13 @@ export function createTokenVerifier(rules: TokenRules): VerifyToken {
   };
 }
 
-/** Until when a token that was verified is accepted, in epoch milliseconds. */
+/** Until when a verified token is accepted, in epoch milliseconds. */
 export function validUntil(token: string): number {
   const { exp = 0 } = decodeJwt(token);
   return (exp + clockToleranceSeconds) * 1_000;
 }
 
-/** What else issuers sign for the same audience: an answer to a login, or news of one. */
+/** Issuers sign these for the same audience: responses to a login, and security events. */
 const otherTypes = new Set(['logout+jwt', 'secevent+jwt', 'token-introspection+jwt', 'dpop+jwt']);
 const otherClaims = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'];
 
@@ -70,7 +73,7 @@ function requireAccessToken({ typ }: JWSHeaderParameters, claims: JWTPayload): v
   throw unauthenticated('This is no access token but an ID or logout token; ask for an access token.');
 }
 
-/** The same claims mean the same user, in an access token here and in an ID token on the connect page. */
+/** The same claims mean the same user, in an access token and in an ID token from the sign-in of our pages. */
 export function userFromClaims(
   claims: JWTPayload,
   { tenantClaim: configured, operator }: Pick<TokenRules, 'tenantClaim' | 'operator'>,
@@ -100,12 +103,12 @@ export function userFromClaims(
   };
 }
 
-/** A list, or one by itself. */
+/** The claim is a list or a single value. */
 function rolesIn(claim: unknown): unknown[] {
   return Array.isArray(claim) ? claim : [claim];
 }
 
-/** What no key could make right is refused before the issuer is asked for its keys. */
+/** Refuses what no key can make valid, before the issuer is asked for its keys. */
 function refuseHopeless(token: string, issuer: string): void {
   let algorithm: string | undefined;
   let tokenIssuer: string | undefined;
@@ -155,10 +158,10 @@ class IssuerUnavailable extends Error {
   }
 }
 
-/** Of the issuer and valid, and for somebody else. */
+/** A valid token of the issuer, for another audience. */
 export class WrongAudience extends ServiceError {
   override name = 'WrongAudience';
-  /** Whom the token is about. */
+  /** Claims of the token. */
   readonly claims: JWTPayload;
 
   constructor(claims: JWTPayload, audiences: readonly string[]) {

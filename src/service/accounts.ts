@@ -1,46 +1,34 @@
 /**
- * How a person gives an account: what is asked for, the way to its provider and back, a key that they enter, Nango. For
- * surfaces on which people connect. Failures of a provider or a store are `CredentialStoreError`s with words for both the
- * person and the operator.
+ * How people connect accounts: by signing in at a provider, by entering a key, or through Nango. Failures of a provider or a
+ * store are `CredentialStoreError`s, with one message for the person and one for the operator.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
-import type { BeginInput } from '../credentials/mcp-oauth/begin.ts';
+import type { BeginInput, Completion } from '../credentials/mcp-oauth/sign-in.ts';
 import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
-import type { ConnectedBy } from '../elicitation/elicitation.ts';
-import type { ConnectionKey } from '../storage/ports/connections.ts';
+import type { ConnectedBy, Outcome } from '../elicitation/elicitation.ts';
+import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { MayChange } from './account-rights.ts';
-import { createCompleteAuthorization } from './complete-authorization.ts';
-import type { CompleteAuthorization } from './complete-authorization.ts';
-import type { ConfirmConnection } from './confirm-connection.ts';
-import { findConnectionQuestion } from './connection-question.ts';
-import type { FoundQuestion } from './connection-question.ts';
-import { createGiveKey } from './give-key.ts';
-import type { GiveKey } from './give-key.ts';
 import { createNangoAttempts } from './nango-attempts.ts';
-import type { NangoAttempts } from './nango-attempts.ts';
+import type { Principal, UserPrincipal } from './principal.ts';
+import { connectionKey } from '../credentials/connection-key.ts';
+import type { ElicitationRow } from '../storage/schema/question-tables.ts';
+import type { Kept } from '../credentials/vault.ts';
+import {
+  clientMetadata,
+  issuerTagPattern,
+  redirectUri,
+  sharedCallbackPath,
+  sharedClientPath,
+} from '../credentials/mcp-oauth/client-metadata.ts';
+import type { ConfirmConnection } from './confirm-connection.ts';
 
-export { CredentialStoreError } from '../credentials/store-error.ts';
+export { CredentialStoreError } from '../credentials/credential-store.ts';
 export { permissionsAmong } from '../credentials/oauth/scopes.ts';
-export type { BeginInput, ConnectionKey };
+export type { BeginInput, Completion, ConnectionKey };
 
-export interface Accounts {
-  /** How a person gives an account of this server. */
-  connectedBy(server: ServerConfig): ConnectedBy;
-  findQuestion(elicitationId: string, person: { tenant: string; user: string }): Promise<FoundQuestion>;
-  /** Whether the account works by now, and is a later version than this one. */
-  isConnectedSince(key: ConnectionKey, version: number): Promise<boolean>;
-  /** Where to send the person. */
-  beginAuthorization(input: BeginInput): Promise<{ url: string }>;
-  completeAuthorization: CompleteAuthorization;
-  giveKey: GiveKey;
-  /** Null where no server keeps its accounts at Nango. */
-  nango: NangoAttempts | null;
-}
-
-/** What is needed of a store: a way there, and what to do with what comes back. */
+/** The part of a store that leads people to an account and takes what comes back. */
 type Connecting<Store> = Store extends null
   ? null
   : Pick<
@@ -57,33 +45,183 @@ export interface AccountsParts {
   logger: Logger;
 }
 
-export function createAccounts(parts: AccountsParts): Accounts {
+interface ReturnedBrowser {
+  /** The address at which the browser came back, with its query. */
+  callback: URL;
+  sessionHash: string;
+  principal: UserPrincipal;
+  address: string;
+}
+
+interface GivenKey {
+  server: ServerConfig;
+  key: ConnectionKey;
+  entered: string;
+  /** Who entered it, and where. */
+  actor: string;
+  address: string;
+  /** Null when no question asked for it. */
+  elicitationId: string | null;
+}
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+export function createAccounts(parts: AccountsParts) {
   const { config, storage, stores, mayChange, confirmConnection, logger } = parts;
   const { oauth, nango } = stores;
-  const { servers } = config;
   const { connectAttempts } = storage;
   return {
-    connectedBy: (server) => storeOf(stores, server).connectedBy,
-    findQuestion: (elicitationId, person) => findConnectionQuestion(parts, elicitationId, person),
-    async isConnectedSince(key, version) {
+    /** How a person gives an account of this server. */
+    connectedBy: (server: ServerConfig): ConnectedBy => storeOf(stores, server).connectedBy,
+    findQuestion: (elicitationId: string, person: { tenant: string; user: string }) =>
+      findConnectionQuestion(parts, elicitationId, person),
+    /** Whether the account works now, in a later version than this one. */
+    async isConnectedSince(key: ConnectionKey, version: number): Promise<boolean> {
       const row = await storage.connections.get(key);
       return row?.status === 'active' && row.version > version;
     },
-    async beginAuthorization(input) {
+    /** Where to send the person. */
+    async beginAuthorization(input: BeginInput): Promise<{ url: string }> {
       const store = storeOf(stores, input.server);
-      if (store.connectedBy !== 'sign-in') throw new Error(`Nobody signs in for ${input.server.name}`);
+      if (store.connectedBy !== 'sign-in') throw new Error(`${input.server.name} has no sign-in`);
       return store.begin(input);
     },
-    completeAuthorization: createCompleteAuthorization({ oauth, servers, mayChange, confirmConnection }),
-    giveKey: createGiveKey({
-      async keep(server, key, entered) {
-        const store = storeOf(stores, server);
-        if (store.connectedBy !== 'key') throw new Error(`Nobody enters a key for ${server.name}`);
-        return store.keep(server, key, entered);
-      },
-      confirmConnection,
-      logger,
-    }),
+    /** The person is back from the provider. */
+    async completeAuthorization(returned: ReturnedBrowser): Promise<Completion> {
+      const { callback, sessionHash, principal, address } = returned;
+      const completion = await oauth.complete({
+        callback,
+        sessionHash,
+        serverByName: (name) => config.servers.get(name),
+        mayChange: (key) => mayChange(principal, key),
+      });
+      if (completion.kind === 'connected') {
+        const { key, elicitationId } = completion;
+        const actor = principal.user;
+        await confirmConnection({ key, actor, elicitationId, address, isNew: true });
+      }
+      return completion;
+    },
+    /** Tries and keeps an API key. Null when it was kept; otherwise why not. */
+    async giveKey({
+      server,
+      key,
+      entered,
+      actor,
+      address,
+      elicitationId,
+    }: GivenKey): Promise<RefusedKey | null> {
+      const store = storeOf(stores, server);
+      if (store.connectedBy !== 'key') throw new Error(`${server.name} takes no key`);
+      const kept = await store.keep(server, key, entered);
+      if (kept.kind !== 'kept') {
+        if ('reason' in kept)
+          logger.warn(
+            { tenant: key.tenant, server: server.name, elicitationId, reason: kept.reason },
+            'an API key was not kept',
+          );
+        return kept;
+      }
+      await confirmConnection({ key, actor, elicitationId, address, isNew: true });
+      return null;
+    },
+    /** Null where no server keeps its accounts at Nango. */
     nango: nango && createNangoAttempts({ store: nango, connectAttempts, confirmConnection }),
+  };
+}
+
+type RefusedKey = Exclude<Kept, { kind: 'kept' }>;
+
+/**
+ * Who may connect, replace and disconnect an account: users their own; operators, and users with a permit, the shared ones of
+ * their tenant. A program may not, not even when it acts for a user: untrusted messages reach the code that holds its key.
+ */
+export type MayChange = (principal: Principal, key: ConnectionKey) => Promise<boolean>;
+
+export function createMayChange({ accountPermits }: Pick<Storage, 'accountPermits'>): MayChange {
+  return async (principal, { tenant, server, user }) => {
+    if (principal.kind === 'service' || principal.actor || principal.tenant !== tenant) return false;
+    if (user !== null) return principal.user === user;
+    return (
+      principal.isOperator === true || (await accountPermits.holds({ tenant, server, user: principal.user }))
+    );
+  };
+}
+
+/** A question about an account of this server. */
+export interface ConnectionQuestion {
+  row: ElicitationRow;
+  server: ServerConfig;
+}
+
+export type FoundQuestion =
+  /** No such question, or none about an account. */
+  | { kind: 'unknown' }
+  | { kind: 'somebody-elses'; row: ElicitationRow }
+  | { kind: 'open'; question: ConnectionQuestion }
+  /** Open, but about an account that is not theirs to connect. */
+  | { kind: 'shared'; question: ConnectionQuestion }
+  /** The account is there. */
+  | { kind: 'connected'; question: ConnectionQuestion; account: string | null; tooLate: boolean }
+  | { kind: 'finished'; outcome: Exclude<Outcome, 'accept'> };
+
+async function findConnectionQuestion(
+  { config, storage }: Pick<AccountsParts, 'config' | 'storage'>,
+  elicitationId: string,
+  person: { tenant: string; user: string },
+): Promise<FoundQuestion> {
+  const row = await storage.elicitations.get(elicitationId);
+  const server = row?.server == null ? undefined : config.servers.get(row.server);
+  if (!row || !server || row.request.mode !== 'url') return { kind: 'unknown' };
+  if (row.tenant !== person.tenant || row.user !== person.user) return { kind: 'somebody-elses', row };
+
+  const question = { row, server };
+  const connection = await storage.connections.get(connectionKey(server, row));
+  const isShared = server.credentialScope === 'project';
+  const account = isShared ? null : (connection?.account ?? null);
+  const connected = { kind: 'connected' as const, question, account };
+  switch (row.status) {
+    case 'accept':
+      return { ...connected, tooLate: false };
+    case 'pending':
+      if (answersQuestion(connection, row)) return { ...connected, tooLate: false };
+      return row.deadline > storage.now()
+        ? { kind: isShared ? 'shared' : 'open', question }
+        : { kind: 'finished', outcome: 'expired' };
+    case 'expired':
+      // Connected just after the deadline: the turn has gone on without the account.
+      if (answersQuestion(connection, row)) return { ...connected, tooLate: true };
+      return { kind: 'finished', outcome: row.status };
+    case 'decline':
+    case 'cancel':
+      return { kind: 'finished', outcome: row.status };
+    default:
+      return row.status satisfies never;
+  }
+}
+
+/** Whether this connection is what the question waits for. */
+function answersQuestion(connection: ConnectionRow | null, row: ElicitationRow): connection is ConnectionRow {
+  return connection?.status === 'active' && connection.version > (row.seenVersion ?? 0);
+}
+
+/** This service as a client of sign-in servers: the documents that they read, and where they send people back to. */
+export function createOAuthClient({ http, servers }: Pick<Config, 'http' | 'servers'>) {
+  const { publicUrl } = http;
+  return {
+    /** The shared address of earlier releases; below it each sign-in server has its own. */
+    callbackPath: sharedCallbackPath,
+    /** The address of the shared document. */
+    documentPath: sharedClientPath,
+    /** `tag`: of the sign-in server; null: the shared document. Null when there is no such document. */
+    document: (tag: string | null): object | null =>
+      tag === null || issuerTagPattern.test(tag) ? clientMetadata(publicUrl, tag) : null,
+    /** What operators register by hand at sign-in servers that read no documents. */
+    registrations: () =>
+      [...servers.values()].flatMap(({ name: server, oauth }) => {
+        if (oauth?.issuer === undefined) return [];
+        const { issuer, clientId } = oauth;
+        return [{ server, issuer, clientId, redirectUri: redirectUri(publicUrl, issuer) }];
+      }),
   };
 }

@@ -1,4 +1,4 @@
-/** Does an answer's content fit what was asked? Checked before anything is stored; the question stays open if not. */
+/** Checks an answer's content against the question before anything is stored. If it does not fit, the question stays open. */
 import { isApproval } from '../elicitation/approval.ts';
 import type { ApprovalDetails } from '../elicitation/approval.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
@@ -8,7 +8,7 @@ import { plainText } from '../elicitation/plain-text.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { checkForm } from '../form-check/form-check.ts';
 
-/** The response as it is stored, compared and sent on: its content is what the fields mean, however it was spelled. */
+/** The response as it is stored, compared and sent on: values of the fields' types, not as the client spelled them. */
 export function fitContent(request: ElicitationRequest, response: ElicitationResponse): ElicitationResponse {
   if (isApproval(request.context)) return approvalResponse(response);
   const { action, content: given, remember, reason } = response;
@@ -21,7 +21,7 @@ export function fitContent(request: ElicitationRequest, response: ElicitationRes
   }
   if (given === undefined) throw invalidInput(['content'], 'the form needs its content');
   const form = readRequestedSchema(request.requestedSchema);
-  // The author of the schema is elsewhere; the person can still say no.
+  // The schema comes from a remote server; the person can still decline.
   if (form.kind === 'unsupported')
     throw new ServiceError(
       'invalid_content',
@@ -37,7 +37,9 @@ export function fitContent(request: ElicitationRequest, response: ElicitationRes
   });
 }
 
-/** Kept like the content of a form. Clients that know nothing of approvals send the empty content of a form without fields. */
+/**
+ * Stored like the content of a form. Clients without support for approvals send the empty content of a form without fields.
+ */
 function approvalResponse({
   action,
   content = {},
@@ -53,4 +55,12 @@ function approvalResponse({
   const why = reason?.trim();
   const details: ApprovalDetails = { ...(remember && { remember }), ...(why && { reason: plainText(why) }) };
   return Object.keys(details).length === 0 ? { action } : { action, content: { ...details } };
+}
+
+/** Clients of other protocols differ in what they send where there is no content: makes their responses uniform. */
+export function fittedResponse(
+  { mode }: Pick<ElicitationRequest, 'mode'>,
+  { content = {}, ...rest }: ElicitationResponse,
+): ElicitationResponse {
+  return mode === 'form' && rest.action === 'accept' ? { ...rest, content } : rest;
 }

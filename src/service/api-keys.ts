@@ -1,13 +1,13 @@
 /**
- * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough to
- * keep: there is nothing to guess, and a slow hash would only slow every request.
+ * API keys of services: `ilk_<id>_<secret>`. The secret is 256 random bits, so a plain SHA-256 is enough; a slow hash would
+ * only slow every request.
  */
 import { hash, randomBytes } from 'node:crypto';
-import type { ApiKey, ApiKeys, KeyRights } from '../storage/ports/api-keys.ts';
+import type { ApiKey, ApiKeys, KeyRights } from '../storage/tables/api-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';
 import { isTenantName } from './principal.ts';
-import { sameText } from './same-text.ts';
+import { sameText } from './sealed-text.ts';
 
 const usedEveryMs = 60_000;
 const serviceName = /^[A-Za-z0-9._-]{1,64}$/;
@@ -18,8 +18,8 @@ export function isApiKey(credential: string): boolean {
 }
 
 /**
- * Makes a key for a tenant. The only moment its text exists is now. `service`: whose key it is; a service of its own, named
- * by the key's id, unless given.
+ * Makes a key for a tenant. Its text exists only in the result. `service`: the key's owner; by default, a service of its own
+ * named by the key's id.
  */
 export async function createApiKey(
   storage: Pick<Storage, 'apiKeys'>,
@@ -43,7 +43,7 @@ export async function createApiKey(
   return `ilk_${id}_${secret}`;
 }
 
-/** The key that was presented; `unauthenticated` when it is nobody's, or nobody's any more. */
+/** `unauthenticated` when the key is unknown or revoked. */
 export async function findApiKey(apiKeys: ApiKeys, credential: string): Promise<ApiKey> {
   const [, id, secret] = form.exec(credential) ?? [];
   const key = id === undefined ? null : await apiKeys.get(id);
@@ -56,7 +56,7 @@ export async function findApiKey(apiKeys: ApiKeys, credential: string): Promise<
   if (key.revokedAt !== null) {
     throw new ServiceError('unauthenticated', 'This API key was revoked; ask the operator for a new one.');
   }
-  // A write a minute; whether it succeeds is nothing to the caller.
+  // At most one write a minute. The request does not fail with it.
   if (key.lastUsedAt === null || Date.now() - key.lastUsedAt > usedEveryMs)
     await apiKeys.used(key.id).catch(() => undefined);
   return key;

@@ -1,35 +1,27 @@
-/** Which tools the caller has said need no approval any more, and the end of that. Each person sees and ends their own. */
+/** Tools for which the caller has given approval in advance. Each person sees and withdraws their own. */
 import type { Config } from '../config/config.ts';
 import { agentOfOwnTool } from '../elicitation/approval.ts';
-import type { RememberedApproval } from '../storage/ports/approvals.ts';
+import type { RememberedApproval } from '../storage/tables/approvals.ts';
 import type { Storage } from '../storage/storage.ts';
-import { userOf } from './conversation-access.ts';
+import { userOf, actorOf } from './principal.ts';
 import { ServiceError } from './service-error.ts';
-import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export type OwnApproval = Pick<RememberedApproval, 'id' | 'tool' | 'conversation' | 'createdAt'> & {
-  /** Null for a tool of an agent's own. */
+  /** Null for an agent's own tool. */
   server: string | null;
-  /** Of the agent, where the tool is its own. */
+  /** The agent's title for an agent's own tool. */
   serverTitle: string;
-  /** Where the server was when it was said: elsewhere it does not count. Null as `server`. */
+  /** The server's host when it was approved: the approval does not count elsewhere. Null for an agent's own tool. */
   host: string | null;
 };
 
-export interface OwnApprovals {
-  /** Newest first. A service approves nothing and has none. */
-  list(principal: Principal): Promise<OwnApproval[]>;
-  /** Audited. `address`: where it came from. */
-  withdraw(principal: Principal, id: string, address: string): Promise<OwnApproval>;
-}
-
 interface Parts {
   config: Pick<Config, 'servers' | 'agents'>;
-  storage: Pick<Storage, 'approvals' | 'audit'>;
+  storage: Storage;
 }
 
-export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
+export function createOwnApprovals({ config, storage }: Parts) {
   function toOwn({ id, server, place, tool, conversation, createdAt }: RememberedApproval): OwnApproval {
     const about = { id, tool, conversation, createdAt };
     const agent = agentOfOwnTool({ server });
@@ -42,12 +34,14 @@ export function createOwnApprovals({ config, storage }: Parts): OwnApprovals {
   }
 
   return {
-    async list(principal) {
+    /** Newest first. Empty for a service, which approves nothing. */
+    async list(principal: Principal): Promise<OwnApproval[]> {
       const user = userOf(principal);
       if (user === null) return [];
       return (await storage.approvals.list({ tenant: principal.tenant, user })).map(toOwn);
     },
-    async withdraw(principal, id, address) {
+    /** Audited. */
+    async withdraw(principal: Principal, id: string, address: string): Promise<OwnApproval> {
       const { tenant } = principal;
       const user = userOf(principal);
       const withdrawn = user === null ? null : await storage.approvals.withdraw({ tenant, user }, id);

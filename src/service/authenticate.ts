@@ -1,38 +1,39 @@
 /**
- * Who is calling. A user presents a JWT of the configured issuer; a service presents an API key and has no user, unless
- * its key has the right to name one. Nothing is ever anonymous: what cannot be checked is refused as `unauthenticated`, and when the issuer cannot be reached to
- * check it, that is `unavailable`, because the caller's token may be fine.
+ * Who is calling. A user presents a JWT of the configured issuer; a service presents an API key, and names a user if its key
+ * has the right to. There are no anonymous callers: what cannot be checked is refused as `unauthenticated`. If the issuer
+ * cannot be reached, that is `unavailable`, because the token may be valid.
  */
-import type { ApiKey, ApiKeys } from '../storage/ports/api-keys.ts';
+import type { ApiKey, ApiKeys } from '../storage/tables/api-keys.ts';
 import { createTokenVerifier, userFromClaims, WrongAudience } from './access-tokens.ts';
 import type { TokenRules } from './access-tokens.ts';
 import { findApiKey, isApiKey } from './api-keys.ts';
 import { isNameableUser } from './principal.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
-import type { RecordRefusal, Refusal } from './record-refusal.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
+import type { Audit } from '../storage/tables/audit.ts';
+import type { AuditEntry } from '../storage/schema/question-tables.ts';
 
-export interface Presented {
+interface Presented {
   /** An access token or an API key, without the scheme. */
   bearer: string;
-  /** Whom an access token has to be for: one of these. The configured audience unless given. API keys are for all. */
+  /** The audiences for which an access token is accepted; by default, the configured one. API keys have none. */
   audiences?: readonly string[];
-  /** The user whom a program says it acts for; `''` is none, and refused. */
+  /** The user for whom a program says it acts; `''` names no user, and is refused. */
   forUser?: string | undefined;
-  /** Where from, for the audit. */
+  /** The caller's address, for the audit. */
   address?: string;
-  /** False: so much was refused of this address that further refusals are not recorded. */
+  /** False: so much from this address was refused that further refusals are not recorded. */
   isRecorded?: boolean;
 }
 
-/** The header with which a program names the user, on every surface. */
+/** The header in which a program names the user, on every surface. */
 export const userHeader = 'x-interlude-user';
 
 /** Refusals are `ServiceError`s. */
 export type Authenticate = (presented: Presented) => Promise<Principal>;
 
 interface Parts {
-  /** Absent: no tokens are accepted. */
+  /** Absent: tokens are not accepted. */
   auth: TokenRules | undefined;
   apiKeys: ApiKeys;
   recordRefusal: RecordRefusal;
@@ -62,7 +63,7 @@ export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Aut
         'Only API keys are accepted: no issuer of tokens is configured.',
       );
     const principal = await verifyToken(bearer, audiences).catch(async (error: unknown) => {
-      // A program that was given the token for something else tries it here, so its user should be able to find out.
+      // A program may be trying a token here that it got for something else. The audit entry lets its user find out.
       if (error instanceof WrongAudience) {
         const { tenant, user } = userFromClaims(error.claims, auth);
         await refused({ tenant, actor: user, detail: 'token for another audience' });
@@ -79,7 +80,7 @@ export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Aut
   };
 }
 
-/** Never an operator, whoever is named. */
+/** Never an operator. */
 function actFor({ tenant, id: keyId, service, approvesForUsers }: ApiKey, user: string): UserPrincipal {
   if (!isNameableUser(user))
     throw invalidInput(
@@ -87,4 +88,13 @@ function actFor({ tenant, id: keyId, service, approvesForUsers }: ApiKey, user: 
       'name one user by their id as it is: 1–255 visible ASCII characters, without "," and "%"',
     );
   return { kind: 'user', tenant, user, actor: { keyId, service, mayApprove: approvesForUsers } };
+}
+
+/** Audits a refusal before any use case is reached, such as a forged webhook or a form of another page. */
+export type Refusal = Pick<AuditEntry, 'tenant' | 'elicitationId' | 'actor' | 'detail' | 'address'>;
+
+export type RecordRefusal = (refusal: Refusal) => Promise<void>;
+
+export function createRecordRefusal(audit: Pick<Audit, 'record'>): RecordRefusal {
+  return (refusal) => audit.record({ at: Date.now(), action: 'refused', ...refusal });
 }

@@ -1,61 +1,69 @@
 /**
- * A page to which a tool has sent the user reports that it is done: that, and not the user's consent to open it, is what
- * the tool waits for. The signature alone authenticates the report. A repetition changes nothing.
+ * A tool has sent the user to a page, which now reports that it is done. The tool waits for this report, not for the user's
+ * consent to open the page. The signature alone authenticates the report. A repeated report changes nothing.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Outcome } from '../elicitation/elicitation.ts';
-import type { AuditEntry } from '../storage/ports/audit.ts';
-import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { AuditEntry, ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isSignedReport } from './completion-signature.ts';
-import type { SignedReport } from './completion-signature.ts';
 import { ServiceError } from './service-error.ts';
-import { isToolPage } from './tool-page.ts';
 
-export interface PageReport extends SignedReport {
+interface SignedReport {
+  elicitationId: string;
+  /** As received, unparsed. */
+  body: Buffer;
+  /** `t=<epoch seconds>,v1=<hex>`; several `v1` while a secret is being replaced. */
+  signature: unknown;
+}
+
+interface PageReport extends SignedReport {
   /** Where it came from, for the audit. */
   address: string | null;
 }
 
-export interface PageCompleted {
+interface PageCompleted {
   kind: 'recorded';
   outcome: Outcome;
   duplicate: boolean;
 }
 
-/** `null`: the signature is missing, wrong, stale, or of a question that is none of its secret's. */
-export type CompletePage = (report: PageReport) => Promise<PageCompleted | null>;
-
 interface Parts {
-  storage: Pick<Storage, 'elicitations' | 'audit' | 'now'>;
+  storage: Storage;
   config: Pick<Config, 'agents' | 'secret'>;
 }
 
-export function createCompletePage({ storage, config }: Parts): CompletePage {
+/** Null: the signature is missing, wrong or stale, or the question does not belong to this secret. */
+export async function completePage(
+  { storage, config }: Parts,
+  { address, ...report }: PageReport,
+): Promise<PageCompleted | null> {
   const { elicitations } = storage;
-
-  return async ({ address, ...report }) => {
-    const row = await elicitations.get(report.elicitationId);
-    const secret = row && isToolPage(row) ? secretFor(row) : undefined;
-    // The same result for a wrong signature and for no such question.
-    const isSigned = isSignedReport(secret ?? '', report, storage.now());
-    if (!row || !secret || !isSigned) {
-      if (row)
-        await storage.audit.record(
-          entry(row, 'refused', 'completion of a page with a wrong signature', address),
-        );
-      return null;
-    }
-    if (row.status !== 'pending') return outcomeOf(row, true);
-    const audit = entry(row, 'answered', 'page done', address);
-    const [settled] = await elicitations.settle([row.id], { type: 'page-done' }, { audit });
-    return settled ? outcomeOf(settled.question, false) : null;
-  };
-
-  function secretFor({ agent }: ElicitationRow): string | undefined {
-    const name = config.agents.get(agent)?.tools?.completionSecretEnv;
-    return name === undefined ? undefined : config.secret(name);
+  const row = await elicitations.get(report.elicitationId);
+  const secret = row && isToolPage(row) ? secretFor(config, row) : undefined;
+  // A wrong signature and an unknown question have the same result.
+  const isSigned = isSignedReport(secret ?? '', report, storage.now());
+  if (!row || !secret || !isSigned) {
+    if (row)
+      await storage.audit.record(
+        entry(row, 'refused', 'completion of a page with a wrong signature', address),
+      );
+    return null;
   }
+  if (row.status !== 'pending') return outcomeOf(row, true);
+  const audit = entry(row, 'answered', 'page done', address);
+  const [settled] = await elicitations.settle([row.id], { type: 'page-done' }, { audit });
+  return settled ? outcomeOf(settled.question, false) : null;
+}
+
+/** The question sends its user to a page of the tool's author, which reports when it is done. */
+function isToolPage({ request }: ElicitationRow): boolean {
+  return request.mode === 'url' && request.context.trigger === 'tool_elicitation';
+}
+
+function secretFor(config: Parts['config'], { agent }: ElicitationRow): string | undefined {
+  const name = config.agents.get(agent)?.tools?.completionSecretEnv;
+  return name === undefined ? undefined : config.secret(name);
 }
 
 function entry(
@@ -85,4 +93,20 @@ function outcomeOf({ id, status, because }: ElicitationRow, duplicate: boolean):
     default:
       return status satisfies never;
   }
+}
+
+/** The maximal difference between the clocks, and age of a report. */
+const toleranceMs = 5 * 60_000;
+
+/** Fresh, about this question, and signed with the secret. Compares every signature, so that timing reveals nothing. */
+export function isSignedReport(secret: string, report: SignedReport, now: number): boolean {
+  const { elicitationId, body, signature } = report;
+  if (typeof signature !== 'string' || signature.length > 1_000) return false;
+  const parts = signature.split(',').map((part) => part.trim());
+  const [time, ...times] = parts.flatMap((part) => /^t=(\d{1,12})$/.exec(part)?.[1] ?? []);
+  if (time === undefined || times.length > 0) return false;
+  const expected = createHmac('sha256', secret).update(`${time}.${elicitationId}.`).update(body).digest();
+  const given = parts.flatMap((part) => /^v1=([0-9a-f]{64})$/i.exec(part)?.[1] ?? []);
+  const isRight = given.filter((hex) => timingSafeEqual(expected, Buffer.from(hex, 'hex'))).length > 0;
+  return isRight && Math.abs(now - Number(time) * 1000) <= toleranceMs;
 }

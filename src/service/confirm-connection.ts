@@ -1,12 +1,6 @@
-/**
- * What follows when a credential store has verified and recorded an account: the audit entry, once. The store's transaction
- * has settled the questions that wait for it; for an account of the whole tenant, batches that a process may have left
- * unfinished are completed here. Idempotent, so every hint that an account is connected may call it: the page that the
- * provider sends the browser back to, a key that was entered, a webhook, a poll.
- */
 import type { Storage } from '../storage/storage.ts';
-import type { ConnectionKey } from '../storage/ports/connections.ts';
 import { connectionEstablished } from '../telemetry/metrics/instruments.ts';
+import type { ConnectionKey } from '../storage/schema/account-tables.ts';
 
 export interface ConfirmedConnection {
   key: ConnectionKey;
@@ -14,12 +8,17 @@ export interface ConfirmedConnection {
   actor: string;
   /** Null when no question asked for it. */
   elicitationId: string | null;
-  /** Where it was connected from; null when a machine noticed. */
+  /** Where it was connected from; null when it was found by a machine. */
   address: string | null;
   /** False when this connection has been confirmed before. */
   isNew: boolean;
 }
 
+/**
+ * What follows when a credential store has verified and recorded an account: the audit entry, once. The store's transaction
+ * has settled the questions that wait for the account; for an account of the whole tenant, this settles the batches that a
+ * process may have left. Idempotent: the callback page, an entered key, a webhook and a poll may all call it.
+ */
 export type ConfirmConnection = (connection: ConfirmedConnection) => Promise<void>;
 
 export function createConfirmConnection({

@@ -1,21 +1,19 @@
 /**
- * Whose connections somebody sees, and who may end which. A user sees their own and that there are those the whole
- * tenant shares, a service the latter. As whom a shared one is connected, only whoever may change it sees. Whatever else
- * there is does not exist for them.
+ * A caller's connections. A user sees their own, and that the tenant has shared ones; a service sees the shared ones. Only
+ * callers who may change a shared connection see its account. Other connections do not exist for the caller.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import type { Disconnected, AccountStatus } from '../credentials/store.ts';
+import type { AccountStatus, Disconnected } from '../credentials/credential-store.ts';
 import { keeperOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
 import type { ConnectedBy } from '../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow } from '../storage/ports/connections.ts';
+import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { MayChange } from './account-rights.ts';
-import { userOf } from './conversation-access.ts';
+import type { MayChange } from './accounts.ts';
+import { userOf, actorOf } from './principal.ts';
 import { ServiceError } from './service-error.ts';
-import { actorOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 
 export type Scope = 'user' | 'project';
@@ -25,36 +23,20 @@ export interface OwnConnection {
   serverTitle: string;
   host: string | null;
   scope: Scope;
-  /** By whoever looks at it. */
+  /** Whether the caller may change it. */
   mayChange: boolean;
-  /** Whom to ask about it otherwise, as configured. */
+  /** The configured contact for questions about it. */
   contact: string | undefined;
-  /** In the agents file, so that it can be connected (again). */
+  /** The agents file has its server, so it can be connected (again). */
   isInUse: boolean;
-  /** As its server is configured, or was while it still was; null when nobody can tell. */
+  /** As its server is or was configured; null when that is unknown. */
   connectedBy: ConnectedBy | null;
   state: { status: 'missing' } | ({ row: ConnectionRow; isKey: boolean } & AccountStatus);
 }
 
-/** What is connected is a key that its owner entered. */
+/** Whether a key is connected that its owner entered. */
 export function isKey(state: OwnConnection['state']): boolean {
   return state.status !== 'missing' && state.isKey;
-}
-
-export interface OwnConnections {
-  /** In the order of the agents file; what was connected for servers it no longer has comes last. */
-  list(principal: Principal): Promise<OwnConnection[]>;
-  /** Audited, refusals included. `address`: where it came from. */
-  disconnect(
-    principal: Principal,
-    of: { server: string; scope: Scope },
-    address: string,
-  ): Promise<{
-    serverTitle: string;
-    wasThere: boolean;
-    wasKey: boolean;
-    revokedAtProvider: boolean | null;
-  }>;
 }
 
 const auditWords = {
@@ -65,13 +47,14 @@ const auditWords = {
 
 interface Parts {
   config: Pick<Config, 'servers'>;
-  storage: Pick<Storage, 'connections' | 'audit'>;
+  storage: Storage;
   stores: Stores;
   mayChange: MayChange;
   logger: Logger;
 }
 
-export function createOwnConnections({ config, storage, stores, mayChange, logger }: Parts): OwnConnections {
+export function createOwnConnections({ config, storage, stores, mayChange, logger }: Parts) {
+  /** In the order of the agents file. Connections to servers that have left the file come last. */
   async function list(principal: Principal): Promise<OwnConnection[]> {
     const { tenant } = principal;
     const user = userOf(principal);
@@ -102,7 +85,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
       (kept && keeperOf(stores, kept)?.connectedBy) ?? null;
     const state = row
       ? {
-          row: isTheirs ? row : withoutWhom(row),
+          row: isTheirs ? row : withoutAccount(row),
           isKey: wayTo(row) === 'key',
           ...accountStatusOf(row, server),
         }
@@ -123,7 +106,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
 
   function accountStatusOf(row: ConnectionRow, server: ServerConfig | undefined): AccountStatus {
     const keeper = keeperOf(stores, row);
-    // What another store keeps than the one that the server is configured for now is never sent to it.
+    // A secret of another store than the server's current one is never sent to the server.
     if (!keeper || (server && server.store !== row.store))
       return { host: null, status: 'broken', reason: 'server_changed' };
     return keeper.statusOf(row, server);
@@ -141,6 +124,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     };
   }
 
+  /** Audited, also when refused. */
   async function disconnect(
     principal: Principal,
     { server, scope }: { server: string; scope: Scope },
@@ -169,7 +153,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
       if (!shared)
         throw new ServiceError('unknown_server', 'You have no connection to a server of this name.');
       const everybodys = `Everybody uses this account of ${shared.serverTitle}`;
-      // Whoever ends an account of their own, and does so twice, has not ended everybody's.
+      // A user who disconnects their own account twice must not disconnect the shared one.
       if (shared.mayChange)
         throw new ServiceError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
       await audit('refused', 'disconnecting a shared account');
@@ -193,7 +177,7 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
   return { list, disconnect };
 }
 
-/** Everybody may know that there is one and whether it works, and no more. */
-function withoutWhom(row: ConnectionRow): ConnectionRow {
+/** Everyone in the tenant may know that there is a shared connection and whether it works, but not whose account it is. */
+function withoutAccount(row: ConnectionRow): ConnectionRow {
   return { ...row, account: null, scopes: [] };
 }

@@ -1,13 +1,13 @@
 /**
- * Makes an outage of the database a refusal like any other, at the one place where surfaces call the service: each answers
- * `unavailable` in its protocol. What the request asked for may be asked for again.
+ * While the database is away, the service refuses requests as `unavailable`, which each surface reports in its protocol.
+ * Clients may send the same request again. This wraps the service once, for all surfaces.
  */
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { ServiceError } from './service-error.ts';
 
 const retryAfterMs = 5_000;
 
-/** The same functions, also in objects within. Where storage could not reach the database, they throw `unavailable`. */
+/** The same functions, also those of nested objects, throwing `unavailable` while storage cannot reach the database. */
 export function refusingWhileDatabaseIsAway<Part extends object>(part: Part): Part {
   const members = Object.entries(part).map(([name, member]: [string, unknown]) => {
     if (typeof member === 'function') return [name, refusing(member as Call)];

@@ -1,15 +1,12 @@
-/**
- * Sessions of MCP clients up to 2025-11-25, each its principal's own: what a client declared once, for whoever serves its
- * next request, at any process.
- */
+/** Sessions of MCP clients up to 2025-11-25, each owned by a principal. Any process serves a session's next request. */
 import { randomUUID } from 'node:crypto';
-import type { Capabilities } from '../elicitation/capabilities.ts';
-import type { McpSessions } from '../storage/ports/mcp-sessions.ts';
+import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { McpSessions } from '../storage/tables/sessions.ts';
 import { actorOf, rateLimitKey } from './principal.ts';
 import type { Principal } from './principal.ts';
-import type { RecordRefusal } from './record-refusal.ts';
+import type { RecordRefusal } from './authenticate.ts';
 
-export type { McpReply } from '../storage/ports/mcp-sessions.ts';
+export type { McpReply } from '../storage/schema/session-tables.ts';
 
 export interface McpSession {
   id: string;
@@ -17,11 +14,11 @@ export interface McpSession {
   shows: Capabilities;
 }
 
-export interface OwnMcpSessions extends Omit<McpSessions, 'create' | 'find'> {
+interface OwnMcpSessions extends Omit<McpSessions, 'create' | 'find'> {
   open(principal: Principal, declared: Omit<McpSession, 'id'>): Promise<McpSession>;
   /**
-   * Null when there is none of this principal. Its id is no credential: another principal's is refused, and audited.
-   * `address`: where the request came from.
+   * Null when this principal has no such session. Session ids are not credentials: the use of another principal's session is
+   * refused, and audited.
    */
   find(principal: Principal, id: string, address: string | null): Promise<McpSession | null>;
 }
@@ -31,7 +28,7 @@ interface Parts {
   recordRefusal: RecordRefusal;
 }
 
-/** Since it was last used. */
+/** After its last use. */
 const lifeMs = 24 * 60 * 60 * 1000;
 
 export function createOwnMcpSessions({ mcpSessions, recordRefusal }: Parts): OwnMcpSessions {

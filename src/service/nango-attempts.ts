@@ -1,38 +1,17 @@
 /**
- * What has come of attempts to connect at Nango, whoever gives the hint: the page or a webhook. The store asks Nango
- * itself and records; what it recorded is confirmed here.
+ * What has come of attempts to connect accounts at Nango. A page or a webhook gives the hint; the store asks Nango itself and
+ * records the result, which is confirmed here.
  */
-import type { NangoAttempt, NangoBegin } from '../credentials/nango/begin.ts';
+import type { NangoBegin } from '../credentials/nango/begin.ts';
 import { attemptIn } from '../credentials/nango/link.ts';
-import type { Confirmation, Connected } from '../credentials/nango/record.ts';
-import type { NangoStore } from '../credentials/nango/store.ts';
-import type { ConnectAttempt, ConnectAttempts } from '../storage/ports/connect-attempts.ts';
-import type { ConnectionKey } from '../storage/ports/connections.ts';
+import type { Confirmation } from '../credentials/nango/record.ts';
+import type { Connected } from '../credentials/nango/parts.ts';
+import type { NangoStore } from '../credentials/nango/nango-store.ts';
+import type { ConnectAttempt, ConnectAttempts } from '../storage/tables/connecting.ts';
+import type { ConnectionKey } from '../storage/schema/account-tables.ts';
 import type { ConfirmConnection, ConfirmedConnection } from './confirm-connection.ts';
 
 export type { NangoBegin };
-
-/** Throw `CredentialStoreError` when Nango cannot be asked. `address`: where the hint came from, if a person's. */
-export interface NangoAttempts {
-  /** Lets somebody go there. The attempt that a question has already is taken up again. */
-  begin(input: NangoBegin): Promise<NangoAttempt>;
-  /** Null when it is not known, or not any more. */
-  find(attemptId: string): Promise<ConnectAttempt | null>;
-  /** Whether this person has begun something that may still bring an account. */
-  isUnderway(by: { tenant: string; actor: string }): Promise<boolean>;
-  /** The id of our attempt among the tags that Nango keeps with a connection. */
-  attemptIn(tags: Record<string, string>): string | null;
-  /** Ends a connection that came of an attempt nobody knows (any more), if it is ours. */
-  discard(integration: string, connectionId: string): Promise<void>;
-  confirm(attemptId: string, connectionId: string, address: string | null): Promise<Confirmation>;
-  /** May repeat what was found a moment ago. */
-  look(attemptId: string, address: string | null): Promise<Confirmation>;
-  /**
-   * Looks whether somebody has finished what they began before: they may have closed the window, or loaded the page
-   * again. Answers with what they began.
-   */
-  lookBack(key: ConnectionKey, elicitationId: string | null, address: string): Promise<ConnectAttempt[]>;
-}
 
 interface Parts {
   store: Pick<NangoStore, 'begin' | 'confirm' | 'look' | 'discard'>;
@@ -40,20 +19,37 @@ interface Parts {
   confirmConnection: ConfirmConnection;
 }
 
-export function createNangoAttempts({ store, connectAttempts, confirmConnection }: Parts): NangoAttempts {
-  const look: NangoAttempts['look'] = async (attemptId, address) =>
+/** These throw `CredentialStoreError` when Nango cannot be reached. `address`: of the person who gave the hint, if one did. */
+export type NangoAttempts = ReturnType<typeof createNangoAttempts>;
+
+export function createNangoAttempts({ store, connectAttempts, confirmConnection }: Parts) {
+  const look = async (attemptId: string, address: string | null): Promise<Confirmation> =>
     pass(confirmConnection, await store.look(attemptId), address);
 
   return {
-    begin: (input) => store.begin(input),
-    find: (attemptId) => connectAttempts.get(attemptId),
-    isUnderway: (by) => connectAttempts.isUnderway(by),
+    /** Sends a person to Nango. If the question has an attempt already, it is resumed. */
+    begin: store.begin,
+    /** Null when it is unknown or expired. */
+    find: connectAttempts.get,
+    /** Whether this person has an open attempt. */
+    isUnderway: connectAttempts.isUnderway,
+    /** The id of our attempt, from the tags that Nango keeps with a connection. */
     attemptIn,
-    discard: (integration, connectionId) => store.discard(integration, connectionId),
-    confirm: async (attemptId, connectionId, address) =>
+    /** Deletes a connection at Nango that came from an unknown attempt, if we made it. */
+    discard: store.discard,
+    confirm: async (attemptId: string, connectionId: string, address: string | null): Promise<Confirmation> =>
       pass(confirmConnection, await store.confirm(attemptId, connectionId), address),
+    /** May return a result that is up to three seconds old. */
     look: throttled(look),
-    async lookBack(key, elicitationId, address) {
+    /**
+     * Checks whether the person has finished an earlier attempt: they may have closed the window, or reloaded the page. Returns
+     * the open attempts.
+     */
+    async lookBack(
+      key: ConnectionKey,
+      elicitationId: string | null,
+      address: string,
+    ): Promise<ConnectAttempt[]> {
       const open = await connectAttempts.openOf(key);
       const own = open.filter((attempt) => attempt.elicitationId === elicitationId);
       const [latest] = own;
@@ -62,6 +58,8 @@ export function createNangoAttempts({ store, connectAttempts, confirmConnection 
     },
   };
 }
+
+type Look = (attemptId: string, address: string | null) => Promise<Confirmation>;
 
 async function pass(
   confirmConnection: ConfirmConnection,
@@ -80,14 +78,14 @@ export function toConfirmed(
 }
 
 const everyMs = 3_000;
-/** With more at a time the oldest are forgotten, and may be looked for sooner. */
+/** Beyond this number the oldest are forgotten, and may be checked sooner. */
 const maxRemembered = 1_000;
 
 /**
- * For pages that ask again and again: Nango takes only so many requests a minute. Each attempt is looked for once in a
- * while; until then its last answer, or failure, is repeated.
+ * Pages poll, and Nango limits requests per minute. Each attempt is checked at most every three seconds; in between, its last
+ * result or failure is repeated.
  */
-function throttled(look: NangoAttempts['look']): NangoAttempts['look'] {
+function throttled(look: Look): Look {
   const last = new Map<string, { at: number; answer: Promise<Confirmation> }>();
   return (attemptId, address) => {
     const known = last.get(attemptId);

@@ -1,6 +1,6 @@
 /**
- * Opens sealed payloads for Temporal's UI, in the form in which it sends them: JSON with Base64 inside. Each says inside its
- * seal which turn it belongs to. What the operator may not read, and what does not say it, stays sealed.
+ * Opens sealed payloads for Temporal's UI, as JSON with Base64 inside. Each payload names its turn inside the seal. Payloads
+ * of turns that the operator may not read, and those that name no turn, stay sealed.
  */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { openPayload } from '../temporal/sealed-payloads.ts';
@@ -12,7 +12,7 @@ export interface JsonPayload {
   data?: string | undefined;
 }
 
-export type OpenPayloads = (by: Operator, payloads: JsonPayload[]) => Promise<JsonPayload[]>;
+type OpenPayloads = (by: Operator, payloads: JsonPayload[]) => Promise<JsonPayload[]>;
 
 export function createOpenPayloads({
   keys,
@@ -26,7 +26,7 @@ export function createOpenPayloads({
       try {
         return openPayload(keys, fromJson(payload));
       } catch {
-        // Of another installation, or damaged.
+        // It belongs to another installation, or is damaged.
         return { payload: fromJson(payload) };
       }
     });

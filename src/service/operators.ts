@@ -1,13 +1,12 @@
 /**
- * What operators see of everyone's turns and questions, and what they may do to them. Reading contents takes a role of its own.
- * Each act and each view of contents is in the audit. Other tenants' turns do not exist for them.
+ * What operators see of all users' turns and questions, and what they may do to them. Contents require a role of their own.
+ * Each action and each view of contents is audited. Turns of other tenants do not exist for an operator.
  */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { openAnswer } from '../credentials/sealing/sealed-answer.ts';
+import { openAnswer } from '../credentials/sealing/sealed-values.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import type { AuditEntry } from '../storage/ports/audit.ts';
-import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { AuditEntry, ElicitationRow } from '../storage/schema/question-tables.ts';
 import type {
   QuestionSearch,
   SearchPage,
@@ -15,13 +14,13 @@ import type {
   SeenTurn,
   TurnSearch,
   TurnState,
-} from '../storage/ports/oversight.ts';
+} from '../storage/tables/oversight.ts';
 import type { Storage } from '../storage/storage.ts';
 import { turnEntries } from '../storage/log/turn-entries.ts';
 import { timelineOf, waitedMs } from '../timeline/timeline.ts';
 import type { MoreFacts, TimelineItem } from '../timeline/timeline.ts';
 import { turnWorkflowId } from '../turn/turn.ts';
-import { stopTurn } from './cancel-turn.ts';
+import { stopTurn } from './end-turn.ts';
 import type { Principal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -31,14 +30,14 @@ export type {
   SeenTurn,
   TurnSearch,
   TurnState,
-} from '../storage/ports/oversight.ts';
-export type { ElicitationRow as SeenQuestion } from '../storage/ports/elicitations.ts';
+} from '../storage/tables/oversight.ts';
+export type { ElicitationRow as SeenQuestion } from '../storage/schema/question-tables.ts';
 
-/** An operator at work. */
+/** The acting operator. */
 export interface Operator {
-  /** Null: of all tenants, from the command line. */
+  /** Null: all tenants, from the command line. */
   tenant: string | null;
-  /** For the audit, as is `address`. */
+  /** For the audit. */
   actor: string;
   address: string | null;
   seesContents: boolean;
@@ -46,37 +45,20 @@ export interface Operator {
 
 export interface Page<Item> {
   items: Item[];
-  /** Where the next page goes on; null on the last. */
+  /** The position of the next page; null on the last page. */
   next: SearchPosition | null;
 }
 
 export interface TurnStory {
   turn: SeenTurn;
-  /** Null: not known. */
+  /** Null: unknown. */
   links: { trace: string | null; temporal: string | null };
-  /** In their order. */
   items: TimelineItem[];
-  /** For how long questions were open. */
+  /** How long questions were open. */
   waitedMs: number;
 }
 
-/** A turn may be named by the first eight characters of its id, where no other begins with them. */
-export interface Operators {
-  turns(by: Operator, search: TurnSearch, page: SearchPage): Promise<Page<SeenTurn>>;
-  questions(by: Operator, search: QuestionSearch, page: SearchPage): Promise<Page<ElicitationRow>>;
-  story(by: Operator, turnId: string): Promise<TurnStory>;
-  /** With what was said, called and answered. */
-  contents(by: Operator, turnId: string): Promise<TurnStory>;
-  /** False: it had ended, or is ending. */
-  cancel(by: Operator, turnId: string): Promise<boolean>;
-  /** The question afterwards; it may have been settled before. */
-  expire(by: Operator, elicitationId: string): Promise<{ question: ElicitationRow; isChanged: boolean }>;
-  question(by: Operator, elicitationId: string): Promise<ElicitationRow>;
-  /** Those of these turns whose contents the operator may see; the view of each is in the audit. */
-  readable(by: Operator, turnIds: Iterable<string>): Promise<Set<string>>;
-}
-
-/** Refuses everyone else. */
+/** Refuses other principals. */
 export function operatorOf(principal: Principal, address: string | null): Operator {
   if (principal.kind === 'service' || principal.actor || principal.isOperator !== true)
     throw new ServiceError(
@@ -88,16 +70,16 @@ export function operatorOf(principal: Principal, address: string | null): Operat
 }
 
 interface Parts {
-  storage: Pick<
-    Storage,
-    'oversight' | 'turns' | 'turnLog' | 'turnTraces' | 'conversations' | 'elicitations' | 'audit' | 'now'
-  >;
+  storage: Storage;
   config: Pick<Config, 'temporal' | 'traceUrl'>;
   keys: KeyRing;
   logger: Logger;
 }
 
-export function createOperators({ storage, config, keys, logger }: Parts): Operators {
+/** Turns may be named by the first eight characters of their id, if these are unique. */
+export type Operators = ReturnType<typeof createOperators>;
+
+export function createOperators({ storage, config, keys, logger }: Parts) {
   const { oversight, elicitations, audit } = storage;
 
   async function find(by: Operator, turnId: string): Promise<SeenTurn> {
@@ -178,29 +160,39 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
   }
 
   return {
-    async turns(by, search, { after, limit }) {
+    async turns(by: Operator, search: TurnSearch, { after, limit }: SearchPage): Promise<Page<SeenTurn>> {
       const items = await oversight.turns(by.tenant, search, { after, limit: limit + 1 });
       return pageOf(items, limit, ({ createdAt, turnId: id }) => ({ createdAt, id }));
     },
-    async questions(by, search, { after, limit }) {
+    async questions(
+      by: Operator,
+      search: QuestionSearch,
+      { after, limit }: SearchPage,
+    ): Promise<Page<ElicitationRow>> {
       const items = await oversight.questions(by.tenant, search, { after, limit: limit + 1 });
       return pageOf(items, limit, ({ createdAt, id }) => ({ createdAt, id }));
     },
-    story: async (by, turnId) => storyOf(await find(by, turnId), false),
-    async contents(by, id) {
+    story: async (by: Operator, turnId: string): Promise<TurnStory> => storyOf(await find(by, turnId), false),
+    /** The story with messages, calls and answers. */
+    async contents(by: Operator, id: string): Promise<TurnStory> {
       requireContents(by);
       const turn = await find(by, id);
       const { tenant, turnId } = turn;
       await audit.record(entryOf(by, 'viewed', { tenant, turnId, detail: 'contents of a turn' }));
       return storyOf(turn, true);
     },
-    async cancel(by, id) {
+    /** False: it had ended, or was ending. */
+    async cancel(by: Operator, id: string): Promise<boolean> {
       const turn = await find(by, id);
       const { tenant, turnId } = turn;
       const detail = 'turn of a user, by an operator';
       return stopTurn({ storage, logger }, turn, entryOf(by, 'cancelled', { tenant, turnId, detail }));
     },
-    async expire(by, elicitationId) {
+    /** The question after it; `isChanged` is false when it had been settled before. */
+    async expire(
+      by: Operator,
+      elicitationId: string,
+    ): Promise<{ question: ElicitationRow; isChanged: boolean }> {
       const { tenant, status, turnId } = await findQuestion(by, elicitationId);
       const detail = 'question to a user, by an operator';
       const [settled] = await elicitations.settle(
@@ -212,7 +204,8 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
       return { question, isChanged: status === 'pending' && question.status === 'expired' };
     },
     question: findQuestion,
-    async readable(by, turnIds) {
+    /** Those of these turns whose contents the operator may see. Each view is audited. */
+    async readable(by: Operator, turnIds: Iterable<string>): Promise<Set<string>> {
       requireContents(by);
       const readable = new Set<string>();
       for (const turnId of new Set(turnIds)) {
@@ -227,7 +220,7 @@ export function createOperators({ storage, config, keys, logger }: Parts): Opera
   };
 }
 
-/** As operators read it. */
+/** The state that operators are shown. */
 export function stateOf({
   status,
   endingAt,
@@ -259,16 +252,16 @@ function pageOf<Item>(found: Item[], limit: number, positionOf: (item: Item) => 
 
 const settling = new Set<AuditEntry['action']>(['answered', 'connected', 'expired']);
 
-/** The last to act; null while it is open. */
+/** The actor of the last entry; null while the question is open. */
 function settlerOf({ id, status }: ElicitationRow, entries: AuditEntry[]): string | null {
   if (status === 'pending') return null;
   const entry = entries.findLast(({ elicitationId, action }) => elicitationId === id && settling.has(action));
-  // A consent that came to nothing has settled nothing.
+  // The answer of an expired question was a consent, which did not settle it.
   if (status === 'expired' && entry?.action !== 'expired') return null;
   return entry?.actor ?? null;
 }
 
-/** Of a message: its texts, and what else there is by its type. */
+/** A message's texts; other parts are named by their type. */
 function asText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return content === null ? '' : JSON.stringify(content);

@@ -1,50 +1,50 @@
 /**
- * Delivers the outbox: what transactions have decided and Temporal or servers still have to be notified of. Marks come from
- * the commits of this process, and from a leased loop over those that are due: left by a burst, a command or a process that
- * died, or refused before. A signal is a hint to read the rows, so it does no harm that a mark may be delivered twice.
+ * Delivers the outbox: what transactions have decided and Temporal or servers do not know yet. Marks come from the commits of
+ * this process, and from a leased loop over those that are due because a burst, a command, a dead process or a failed attempt
+ * has left them. A signal is a hint to read the rows, so delivering a mark twice does no harm.
  */
 import { performance } from 'node:perf_hooks';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
-import type { QuestionObserver } from '../storage/ports/elicitations.ts';
-import type { Mark, OutboxObserver } from '../storage/ports/outbox.ts';
+import type { QuestionObserver, OutboxObserver } from '../storage/database.ts';
+import type { Mark } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { questionsSettled } from '../workflows/messages.ts';
 import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
 
-/** Of signals and cancellations, and of turns whose calls are abandoned: more at once make a burst slower. */
+/** Limits of signals and cancellations, and of abandoned turns. More at once make a burst slower. */
 const atOnce = 16;
 const everyMs = 500;
-/** A mark that is claimed and not delivered, because its process died or Temporal is away, is due again after that. */
+/** A claimed mark that is not delivered, because its process died or Temporal is away, is due again after this. */
 const leaseMs = 5_000;
 const deadlineMs = 3_500;
-/** Marks that are delivered within this time are deleted by one statement. */
+/** Marks delivered within this time are deleted by one statement. */
 const collectMs = 5;
-/** A process that has been at work for this share of the last while has no time to spare. */
+/** Above this event-loop utilization a process holds its marks back. */
 const busy = { utilization: 0.9, everyMs: 25 };
-/** How long it keeps its marks at most. */
+/** The longest time that it holds them. */
 const longestHoldMs = 1_000;
 
 interface Parts {
   client: Client;
   storage: Pick<Storage, 'outbox' | 'turns' | 'elicitations'>;
-  /** Notifies servers that keep calls of an ended turn open. */
+  /** Notifies servers that keep calls of the ended turn open. */
   abandonCalls(turn: TurnRef): Promise<void>;
-  /** A workflow of the turn has been notified. */
+  /** Called when a workflow of the turn has been notified. */
   onSent(turn: TurnRef): void;
   /** Logs, counts and traces what commands have settled. */
   questions: Pick<QuestionObserver, 'settled'>;
-  /** Absent: whether database and Temporal belong together is not asked. */
+  /** Absent: this process does not check whether database and Temporal belong together. */
   installation?: { isTogether(): boolean } | undefined;
   logger: Logger;
 }
 
-export interface OutboxSender {
+interface OutboxSender {
   deliver: OutboxObserver;
-  /** Resolves when nothing is under way any more. What is left is due for other processes. */
+  /** Resolves when nothing is under way any more. Other processes deliver the rest. */
   stop(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export function startOutbox({
     await outbox.done(ids).catch((err: unknown) => logger.warn({ err }, 'delivered marks are sent again'));
   });
   const signals = createLane(attempt);
-  // Lanes of their own, so that slow servers do not delay signals.
+  // Two lanes, so that slow servers do not delay signals.
   const abandonments = createLane(attempt);
   const laneOf = ({ kind }: Mark) => (kind === 'abandon' ? abandonments : signals);
 
@@ -123,7 +123,10 @@ export function startOutbox({
     onSent(turn);
   }
 
-  /** A refused signal alone does not prove it: a server that is starting refuses, too, and so does one between two runs. */
+  /**
+   * A signal that is refused does not prove it: a server that is starting refuses signals too, and so does a workflow between
+   * two runs.
+   */
   async function isOver(workflow: WorkflowHandle, turn: TurnRef): Promise<boolean> {
     try {
       const { status } = await within(() => workflow.describe());
@@ -165,7 +168,7 @@ export function startOutbox({
 }
 
 /**
- * At most `atOnce` deliveries under way, one at a time for each receiver. Marks for the same receiver that come meanwhile
+ * At most `atOnce` deliveries are under way, one at a time for each receiver. Marks that come meanwhile for the same receiver
  * are delivered together.
  */
 function createLane(attempt: (marks: Mark[]) => Promise<void>) {
@@ -192,7 +195,7 @@ function createLane(attempt: (marks: Mark[]) => Promise<void>) {
   }
 
   return {
-    /** Resolves when it has been delivered, or has failed. */
+    /** Resolves when it has been delivered, or delivery has failed. */
     add(mark: Mark): Promise<void> {
       if (isStopping) return Promise.resolve();
       const receiver = receiverOf(mark);
@@ -216,8 +219,8 @@ function createLane(attempt: (marks: Mark[]) => Promise<void>) {
 }
 
 /**
- * People wait for their receipts, and turns that go on would compete with them for the same processor: a process that is
- * busy keeps its marks for a moment. They are leased; if it ends, other processes deliver them.
+ * People wait for receipts, and continued turns would compete with them for the processor. So a busy process holds its marks
+ * for a moment. They are leased; if the process ends, other processes deliver them.
  */
 function holdWhileBusy(deliver: OutboxObserver): OutboxObserver {
   let measured = performance.eventLoopUtilization();
@@ -268,7 +271,7 @@ function receiverOf(mark: Mark): string {
   }
 }
 
-/** Hands on, at once, what was added within a few milliseconds. */
+/** Passes on together what was added within a few milliseconds. */
 function createCollector(handOn: (ids: string[]) => Promise<void>) {
   let collected: string[] = [];
   let timer: NodeJS.Timeout | undefined;

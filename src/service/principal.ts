@@ -1,10 +1,9 @@
 import type { TurnOwner } from '../turn/turn.ts';
 
 /**
- * Who is calling: a person with a user id, or a program that acts for a whole tenant and has no user. An operator looks
- * after the turns of their tenant, and after the accounts that everybody in it shares; those who see contents may read what
- * was said. With `actor`, a program calls for the user: what takes the
- * person, signed in, it may not do, and what it does is written down as its doing.
+ * The caller: a user, or a program that acts for a whole tenant and has no user. An operator looks after the turns of the
+ * tenant and its shared accounts; with `seesContents`, they may read what was said. With `actor`, a program acts for the
+ * user: it may not do what takes the person, signed in, and the audit names the program's key.
  */
 export type Principal =
   | {
@@ -18,28 +17,28 @@ export type Principal =
     }
   | ({ kind: 'service'; tenant: string } & CallingKey);
 
-export interface CallingKey {
+interface CallingKey {
   keyId: string;
-  /** Whose key it is: it stays when the key is replaced. Null: the key was made before services had names. */
+  /** The key's owner, which stays when the key is replaced. Null: the key was made before services had names. */
   service: string | null;
 }
 
 export interface ActingKey extends CallingKey {
-  /** It may accept approvals, too. */
+  /** It may also accept approvals. */
   mayApprove: boolean;
 }
 
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
-/** Without control, format and half characters, which databases, URLs and pages each take differently. */
+/** No control, format or surrogate characters, which databases, URLs and pages treat differently. */
 const plain = /^[^\p{C}]+$/u;
 
-/** As long as OpenID allows a subject to be. */
+/** The length that OpenID allows for a subject. */
 export function isUserId(text: string): boolean {
   return plain.test(text) && text.length <= 255;
 }
 
-/** Tenants stand in workflow ids, percent-encoded; Temporal allows those 1000 characters in all. */
+/** Workflow ids contain tenants, percent-encoded; Temporal limits the ids to 1000 characters. */
 export function isTenantName(text: string): boolean {
   return plain.test(text) && encodeURIComponent(text).length <= 800;
 }
@@ -47,19 +46,19 @@ export function isTenantName(text: string): boolean {
 const nameable = /^[!-$&-+\--~]{1,255}$/;
 
 /**
- * Whether a header can name this user and nobody else: visible ASCII, as other characters arrive differently from one
- * client to the next; no `,`, with which a header that was sent twice is joined; and no `%`, which is never decoded.
+ * Whether a header can name this user without ambiguity. Visible ASCII only, because clients encode other characters
+ * differently; no `,`, because headers that are sent twice are joined with it; no `%`, because it is never decoded.
  */
 export function isNameableUser(text: string): boolean {
   return nameable.test(text);
 }
 
-/** A name to show to people: short, and only what can be seen. */
+/** A name that is shown to people: short, and without invisible characters. */
 export function isDisplayName(text: string): boolean {
   return plain.test(text) && text.length <= 200;
 }
 
-/** Who owns what the caller begins. */
+/** The owner of what the caller begins. */
 export function ownerOf(principal: Principal): Required<TurnOwner> {
   const { tenant } = principal;
   return principal.kind === 'user'
@@ -67,12 +66,17 @@ export function ownerOf(principal: Principal): Required<TurnOwner> {
     : { tenant, user: null, service: principal.service };
 }
 
+/** Null for a service. */
+export function userOf(principal: Principal): string | null {
+  return principal.kind === 'user' ? principal.user : null;
+}
+
 export function isOwner(owned: TurnOwner, principal: Principal): boolean {
   const { tenant, user, service } = ownerOf(principal);
   return owned.tenant === tenant && owned.user === user && (owned.service ?? null) === service;
 }
 
-/** Whose limit a request counts against; no two principals share one. The keys of one service count as one caller. */
+/** The caller that a rate limit counts. No two principals share one; the keys of one service count as one caller. */
 export function rateLimitKey(principal: Principal): string {
   const { kind, tenant } = principal;
   if (kind === 'service') return JSON.stringify([kind, tenant, callerOf(principal)]);
@@ -84,7 +88,7 @@ function callerOf({ service, keyId }: CallingKey): string {
   return service ?? keyId;
 }
 
-/** Who acted, for the audit; null for a service, which is nobody. */
+/** Who acted, for the audit; null for a service. */
 export function actorOf(principal: Principal): string | null {
   if (principal.kind === 'service') return null;
   const { user, actor } = principal;

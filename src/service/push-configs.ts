@@ -1,19 +1,19 @@
 /**
- * Where a caller wants to be told of a turn. Each is delivered by a workflow of its own, which is started with it; a
- * process that dies in between has answered nobody, and whoever sends the same again starts it.
+ * Where callers want to be notified of a turn. Each target has a workflow of its own, which is started with it. If the
+ * process dies in between, the caller gets no response, and starts it by sending the same request again.
  */
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { openPushTarget, sealPushTarget } from '../credentials/sealing/sealed-push-target.ts';
-import type { PushTarget } from '../credentials/sealing/sealed-push-target.ts';
+import { openPushTarget, sealPushTarget } from '../credentials/sealing/sealed-values.ts';
+import type { PushTarget } from '../credentials/sealing/sealed-values.ts';
 import { webhookProblem } from '../network/webhook.ts';
-import type { PushConfig } from '../storage/ports/push-configs.ts';
+import type { PushConfig } from '../storage/schema/session-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OwnTurn } from './own-turn.ts';
 import { rateLimitKey } from './principal.ts';
 import type { Principal } from './principal.ts';
-import type { PushDeliveries } from './push-deliveries.ts';
+import type { Deliveries } from './deliveries.ts';
 import { invalidInput } from './service-error.ts';
 
 export interface WantedPush {
@@ -23,40 +23,31 @@ export interface WantedPush {
   isStructured: boolean;
 }
 
-/** What its caller is shown of it again: never a secret. */
+/** Shown to its caller, without secrets. */
 export interface OwnPush {
   id: string;
   url: string;
   scheme: string | null;
 }
 
-export interface OwnPushes {
-  /** An `invalid_request` where nothing may be sent to. */
-  check(target: PushTarget): void;
-  put(principal: Principal, turn: OwnTurn, wanted: WantedPush): Promise<OwnPush>;
-  get(principal: Principal, turn: OwnTurn, id: string): Promise<OwnPush | null>;
-  list(principal: Principal, turn: OwnTurn): Promise<OwnPush[]>;
-  remove(principal: Principal, turn: OwnTurn, id: string): Promise<void>;
-}
-
 interface Parts {
-  storage: Pick<Storage, 'pushConfigs' | 'turnLog'>;
+  storage: Storage;
   keys: KeyRing;
   config: Pick<Config, 'a2a'>;
-  deliveries: PushDeliveries;
+  startPush: Deliveries['startPush'];
 }
 
-/** Of one caller, as each makes us call somebody: for one turn, and for all that have not ended. */
+/** Per caller: for one turn, and for all turns that have not ended. */
 const limits = { perTurn: 10, perCaller: 50 };
 const limitWords = {
   perTurn: `There are ${limits.perTurn} for this task already; remove one of them first.`,
   perCaller: `You have ${limits.perCaller} for your tasks already; remove some of them first, or wait for the tasks to end.`,
 };
-/** Of HTTP headers: RFC 9110, section 5.5, without what some servers cut or refuse. */
+/** A header value by RFC 9110, section 5.5, without characters that some servers cut or refuse. */
 const headerValue = /^[!-~]([ -~]{0,4000}[!-~])?$/;
 const schemeName = /^[A-Za-z][A-Za-z0-9-]{0,40}$/;
 
-export function createOwnPushes({ storage, keys, config, deliveries }: Parts): OwnPushes {
+export function createOwnPushes({ storage, keys, config, startPush }: Parts) {
   const { pushConfigs, turnLog } = storage;
   const keyOf = (principal: Principal, turn: OwnTurn, id: string) => ({
     turn,
@@ -70,8 +61,9 @@ export function createOwnPushes({ storage, keys, config, deliveries }: Parts): O
   };
 
   return {
-    check: (target) => checkTarget(target, config.a2a.targets),
-    async put(principal, turn, { target, ...wanted }) {
+    /** An `invalid_request` if this target is not allowed. */
+    check: (target: PushTarget): void => checkTarget(target, config.a2a.targets),
+    async put(principal: Principal, turn: OwnTurn, { target, ...wanted }: WantedPush): Promise<OwnPush> {
       checkTarget(target, config.a2a.targets);
       const key = keyOf(principal, turn, wanted.id);
       const earlier = await pushConfigs.get(key);
@@ -80,7 +72,7 @@ export function createOwnPushes({ storage, keys, config, deliveries }: Parts): O
         earlier.isStructured === wanted.isStructured &&
         JSON.stringify(targetOf(earlier)) === JSON.stringify(target);
       if (isSame) {
-        await deliveries.start(earlier);
+        await startPush(earlier);
         return shown(earlier);
       }
       const deliveryId = randomUUID();
@@ -95,17 +87,18 @@ export function createOwnPushes({ storage, keys, config, deliveries }: Parts): O
       };
       const kept = await pushConfigs.put(push, limits);
       if (kept !== 'kept') throw invalidInput(['id'], limitWords[kept]);
-      await deliveries.start(push);
+      await startPush(push);
       return shown(push);
     },
-    async get(principal, turn, id) {
+    async get(principal: Principal, turn: OwnTurn, id: string): Promise<OwnPush | null> {
       const push = await pushConfigs.get(keyOf(principal, turn, id));
       return push && shown(push);
     },
-    async list(principal, turn) {
+    async list(principal: Principal, turn: OwnTurn): Promise<OwnPush[]> {
       return (await pushConfigs.list(keyOf(principal, turn, ''))).map(shown);
     },
-    remove: (principal, turn, id) => pushConfigs.remove(keyOf(principal, turn, id)),
+    remove: (principal: Principal, turn: OwnTurn, id: string): Promise<void> =>
+      pushConfigs.remove(keyOf(principal, turn, id)),
   };
 }
 

@@ -1,17 +1,17 @@
-/** Questions, to the person they were put to: those of a conversation, those that wait for them anywhere, or one by its id. */
+/** Questions, for the person who was asked: those of a conversation, all open ones, or one by its id. */
 import type { Config } from '../config/config.ts';
 import { answerAddress } from '../elicitation/account-pages.ts';
-import { toElicitationEvent } from '../elicitation/elicitation-event.ts';
+import { toElicitationEvent } from '../elicitation/elicitation.ts';
 import type {
   ClosedBecause,
   ElicitationEvent,
   ElicitationRequest,
   Status,
 } from '../elicitation/elicitation.ts';
-import type { ElicitationRow } from '../storage/ports/elicitations.ts';
+import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
-import { ownConversation, userOf } from './conversation-access.ts';
-import { toOwnTurn } from './own-turn.ts';
+import { ownConversation, toOwnTurn } from './own-turn.ts';
+import { userOf } from './principal.ts';
 import type { OwnTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
@@ -26,15 +26,15 @@ export interface Question {
   request: ElicitationRequest;
   status: Status;
   createdAt: number;
-  /** When it expires, if nobody answers. */
+  /** When it expires. */
   deadline: number;
   settledAt: number | null;
   because: ClosedBecause | null;
 }
 
-/** Oldest first; all of them, or those of one status, or of one turn. */
+/** Oldest first; optionally those of one status, or of one turn. */
 export async function listQuestions(
-  storage: Pick<Storage, 'elicitations' | 'turns'>,
+  storage: Storage,
   principal: Principal,
   conversation: string,
   { status, turnId }: { status?: Status | undefined; turnId?: string } = {},
@@ -44,19 +44,16 @@ export async function listQuestions(
   return rows.filter((row) => turnId === undefined || row.turnId === turnId).map(toQuestion);
 }
 
-/** A question with the turn that asked it. */
+/** A question and the turn that asked it. */
 export interface FoundQuestion {
   turn: OwnTurn;
   /** `page`: where the person can answer it, signed in. */
   question: ElicitationEvent & { page: string };
 }
 
-/** Whatever has become of it; null when the caller was not asked any such question. */
+/** In any state; null when the caller was not asked such a question. */
 export async function findQuestion(
-  {
-    storage: { elicitations },
-    config,
-  }: { storage: Pick<Storage, 'elicitations'>; config: Pick<Config, 'http'> },
+  { storage: { elicitations }, config }: { storage: Storage; config: Pick<Config, 'http'> },
   principal: Principal,
   elicitationId: string,
 ): Promise<FoundQuestion | null> {
@@ -66,15 +63,15 @@ export async function findQuestion(
   return { turn: toOwnTurn(row), question: { ...toElicitationEvent(row), page } };
 }
 
-/** A question as the page about it finds it. */
+/** A question, as its page needs it: another user's is distinguished from an unknown one. */
 export type AskedQuestion =
   | { kind: 'unknown' }
-  /** `tenant`: of the person who was asked. */
+  /** `tenant`: of the user who was asked. */
   | { kind: 'somebody-elses'; tenant: string }
   | { kind: 'own'; question: Question; isAboutAccount: boolean };
 
 export async function askedQuestion(
-  { elicitations }: Pick<Storage, 'elicitations'>,
+  { elicitations }: Storage,
   principal: Principal,
   elicitationId: string,
 ): Promise<AskedQuestion> {
@@ -85,23 +82,20 @@ export async function askedQuestion(
   return { kind: 'own', question: toQuestion(row), isAboutAccount: row.server !== null };
 }
 
-/** Those that wait for the caller and can still be answered, newest first; at most 100. A service is never asked. */
-export async function questionsOf(
-  { elicitations }: Pick<Storage, 'elicitations'>,
-  principal: Principal,
-): Promise<Question[]> {
+/** The caller's open questions, newest first; at most 100. A service is never asked. */
+export async function questionsOf({ elicitations }: Storage, principal: Principal): Promise<Question[]> {
   const user = userOf(principal);
   if (user === null) return [];
   return (await elicitations.openOf({ tenant: principal.tenant, user })).map(toQuestion);
 }
 
 /**
- * Each question to the caller whenever its status changes: first those that are open now, oldest first, possibly none. Ends
- * only when `signal` aborts. A question that opens and closes within moments may not be told. Refused to a service, which
- * is never asked.
+ * Each question to the caller whenever its status changes: first the open ones, oldest first, possibly none. Ends only when
+ * `signal` aborts. A question that opens and closes within moments may be left out. Refused to a service, which is never
+ * asked.
  */
 export async function* followQuestions(
-  { elicitations }: Pick<Storage, 'elicitations'>,
+  { elicitations }: Storage,
   principal: Principal,
   signal: AbortSignal,
 ): AsyncGenerator<Question[]> {

@@ -1,4 +1,4 @@
-/** Whether a process can do its work, and what it lacks, for operators. */
+/** Whether a process can do its work, and what is missing, for operators. */
 import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -12,7 +12,7 @@ export interface Lack {
 
 /** Whether the database and Temporal belong together. */
 export interface InstallationGate {
-  /** Why nothing may be done and what to do; null while they belong together, or nothing is known. */
+  /** Why no work may be done, and the remedy; null while they belong together, or nothing is known. */
   lack(): string | null;
   /** Resolves as soon as they belong together; rejects when `signal` aborts. */
   untilTogether(signal: AbortSignal): Promise<void>;
@@ -21,24 +21,24 @@ export interface InstallationGate {
 export interface Readiness {
   /** Empty when the process can do its work. */
   notReady: Lack[];
-  /** What the process does without for now. */
+  /** What the process can work without. */
   warnings: Lack[];
 }
 
 export interface Check {
   name: Lack['name'];
-  /** Resolves with what is missing, or nothing; rejects when it cannot be found out. */
+  /** Resolves with what is missing; rejects when that cannot be found out. */
   check: () => Promise<string | null | void>;
-  /** What is missing when the check fails or takes too long; null: nothing that is known. */
+  /** What is missing when the check fails or takes too long; null: unknown. */
   otherwise: ((error: unknown) => string) | null;
-  /** The process works without it. */
+  /** The process can work without it. */
   isWarning?: boolean;
 }
 
 const checkTimeoutMs = 2_000;
 const freshMs = 1_000;
 
-/** Each check is made once a second at most, however often this is called. */
+/** Each check runs at most once a second. */
 export function createReadiness(checks: Check[]): () => Promise<Readiness> {
   const cached = checks.map((check) => ({
     ...check,
@@ -62,7 +62,7 @@ export function databaseChecks({ storage, keys }: { storage: Storage; keys: KeyR
   ];
 }
 
-/** `installation` is absent where whether database and Temporal belong together is not asked. */
+/** `installation` is absent where this is not checked. */
 export function installationCheck(installation: Pick<InstallationGate, 'lack'> | undefined): Check {
   return { name: 'installation', check: async () => installation?.lack(), otherwise: null };
 }

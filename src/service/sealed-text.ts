@@ -1,21 +1,17 @@
-/** What a surface gives out of its hands and wants back unchanged and unread, a cookie for example. */
+/** Text that a surface hands to a client and gets back unread and unchanged, such as a cookie. */
+import { timingSafeEqual } from 'node:crypto';
 import { SealingError } from '../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 
-/** To bind a sealed text to a value that comes along with it. */
-export { digestOf } from '../credentials/sealing/canonical-json.ts';
+/** Binds a sealed text to a value that comes with it. */
+export { digestOf } from '../credentials/sealing/sealed-values.ts';
 
-/** `use`: what it is for; sealed for one use it does not open for another. */
-export interface SealedText {
-  seal(text: string, use: string): string;
-  /** Null when it was changed, is for another use, or was sealed with a key that is gone. */
-  open(sealed: string, use: string): string | null;
-}
-
-export function createSealedText(keys: Pick<KeyRing, 'seal' | 'open'>): SealedText {
+/** `use`: its purpose. A text sealed for one purpose does not open for another. */
+export function createSealedText(keys: Pick<KeyRing, 'seal' | 'open'>) {
   return {
-    seal: (text, use) => keys.seal(text, use),
-    open(sealed, use) {
+    seal: (text: string, use: string): string => keys.seal(text, use),
+    /** Null when it was changed, is for another purpose, or its key is gone. */
+    open(sealed: string, use: string): string | null {
       try {
         return keys.open(sealed, use);
       } catch (error) {
@@ -24,4 +20,10 @@ export function createSealedText(keys: Pick<KeyRing, 'seal' | 'open'>): SealedTe
       }
     },
   };
+}
+
+/** Takes constant time, so that a secret cannot be guessed character by character. */
+export function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

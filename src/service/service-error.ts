@@ -1,7 +1,7 @@
 /**
- * What a use case refuses or cannot do, in no protocol's terms. Each protocol maps the codes once, in a table of its own:
- * problem documents in `api/http/problems.ts`. The message is for the person who reads it: it names the thing and the
- * remedy, never a token, an answer or what somebody wrote.
+ * What a use case refuses or cannot do, in no protocol's terms. Each protocol maps the codes in one table, such as
+ * `api/http/problems.ts`. The message is for the person who reads it: it names the thing and the remedy, never a token, an
+ * answer or a user's text.
  */
 import type { Outcome } from '../elicitation/elicitation.ts';
 
@@ -29,7 +29,7 @@ export type ServiceErrorCode =
   | 'turn_over'
   | 'unavailable';
 
-/** What is wrong with one part of the input of a use case; `path` leads there, and is empty for all of it. */
+/** A problem with one part of a use case's input. `path` is empty for the whole input. */
 export interface Issue {
   path: string[];
   detail: string;
@@ -37,7 +37,7 @@ export interface Issue {
 
 interface Details {
   issues?: Issue[];
-  /** How long to wait before it is worth trying again. */
+  /** How long to wait before trying again. */
   retryAfterMs?: number;
   /** The turn that is in the way. */
   turnId?: string;
@@ -60,4 +60,59 @@ export class ServiceError extends Error {
 
 export function invalidInput(path: string[], detail: string): ServiceError {
   return new ServiceError('invalid_request', detail, { issues: [{ path, detail }] });
+}
+
+/** What the refusal of an answer means for its question. Each surface has its own words and pages for it. */
+type RefusedAnswer =
+  /** The question stays open, and may be answered again. `reasons`: the issues as one text. */
+  | { kind: 'misfit'; message: string; issues: Issue[]; reasons: string }
+  /** The question stays open; only the person can give this answer, signed in. */
+  | { kind: 'person'; message: string }
+  /** The question is closed, or was answered differently elsewhere. */
+  | { kind: 'over'; message: string };
+
+/** Null for an error that says nothing about the question. */
+export function refusedAnswer(error: unknown): RefusedAnswer | null {
+  if (!(error instanceof ServiceError)) return null;
+  const { code, message, details } = error;
+  switch (code) {
+    case 'invalid_content':
+    case 'invalid_request': {
+      const { issues = [] } = details;
+      return { kind: 'misfit', message, issues, reasons: issues.length > 0 ? inOneText(issues) : message };
+    }
+    case 'person_required':
+      return { kind: 'person', message };
+    case 'already_answered':
+    case 'expired':
+    case 'turn_over':
+      return { kind: 'over', message };
+    case 'unauthenticated':
+    case 'forbidden':
+    case 'cannot_act_for_users':
+    case 'unknown_agent':
+    case 'unknown_server':
+    case 'conversation_not_found':
+    case 'turn_not_found':
+    case 'turn_in_progress':
+    case 'message_id_reused':
+    case 'idempotency_key_reused':
+    case 'elicitation_not_found':
+    case 'approval_not_found':
+    case 'not_your_question':
+    case 'images_not_taken':
+    case 'too_many_hops':
+    case 'unavailable':
+      return null;
+    default:
+      return code satisfies never;
+  }
+}
+
+/** Names fields as the form does, because the person knows nothing of the surrounding `content`. */
+function inOneText(issues: Issue[]): string {
+  const texts = issues.map(({ path, detail }) =>
+    path.length > 1 ? `${path.slice(1).join('.')}: ${detail}` : detail,
+  );
+  return `${texts.join('; ')}.`;
 }

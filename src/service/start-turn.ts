@@ -1,22 +1,48 @@
-/** From a request to a turn, the same from every surface: which agent, whose conversation, and whether it is a repetition. */
+/** From a request to a turn, the same for every surface: which agent, which conversation, and whether it is a repetition. */
 import { randomUUID } from 'node:crypto';
+import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { Replacing, NewTurn } from '../storage/tables/turn-lifecycle.ts';
 import type { Config } from '../config/config.ts';
-import type { NewTurn } from '../storage/ports/turns.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { StoredMessage } from '../storage/ports/conversations.ts';
+import type { StoredMessage } from '../storage/schema/turn-tables.ts';
 import { beginTurn } from '../telemetry/traces/turn-spans.ts';
-import { handedOnTooOften } from '../turn/hops.ts';
-import { conversationNotFound, ownConversationIfAny } from './conversation-access.ts';
+import { handedOnTooOften } from '../turn/turn.ts';
+import { conversationNotFound, ownConversationIfAny, toOwnTurn } from './own-turn.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
-import { identify } from './idempotency.ts';
-import { takeImages } from './images/take-images.ts';
-import type { TakenRequest } from './images/take-images.ts';
-import { toOwnTurn } from './own-turn.ts';
+import { takeImages } from './take-images.ts';
+import type { GivenMessage, TakenMessage } from './take-images.ts';
 import type { OwnTurn } from './own-turn.ts';
 import { ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 import type { StartWorkflow } from './start-workflow.ts';
-import type { TurnRequest } from './turn-request.ts';
+import type { IdempotencyKeys } from '../storage/tables/idempotency-keys.ts';
+import { digestOf } from '../credentials/sealing/sealed-values.ts';
+
+export interface TurnRequest {
+  /** Undefined: a new conversation. */
+  conversation: string | undefined;
+  /** Oldest first; the last one is new, those before it are the history of a new conversation. */
+  messages: GivenMessage[];
+  /** Its name; undefined: the conversation's, or the first one of the agents file. */
+  agent: string | undefined;
+  capabilities: Capabilities;
+  onBusy: Replacing['onBusy'];
+  repetition: Repetition;
+  /** How often the task was handed on before, according to the caller. */
+  hops?: number;
+  /** W3C's `traceparent` from the body of the request, not validated. */
+  traceParent?: unknown;
+}
+
+export type Repetition =
+  /** The message's own id identifies it. */
+  | { kind: 'unnamed' }
+  /** The caller's `Idempotency-Key`. */
+  | { kind: 'named'; key: string }
+  /** The client repeats requests without a key, and says when it does. */
+  | { kind: 'announced'; isRepeat: boolean };
+
+type TakenRequest = Omit<TurnRequest, 'messages'> & { messages: TakenMessage[] };
 
 interface Parts {
   storage: Storage;
@@ -24,6 +50,7 @@ interface Parts {
   startWorkflow: StartWorkflow;
 }
 
+/** The turn that was started, or that the same request started before. */
 export async function startTurn(
   { storage, config, startWorkflow }: Parts,
   principal: Principal,
@@ -41,7 +68,7 @@ export async function startTurn(
   const isTaken = config.agents.get(agent)?.images === true;
   const { messages, images } = takeImages(request, { limits: config.images, isTaken });
   const taken = { ...request, messages };
-  // Last: a request that is refused for what it says must not use up its key.
+  // Last, because a request that is refused must not use up its key.
   const { conversation, clientMessageId } = await identify(storage.idempotencyKeys, taken, principal);
 
   const turnId = randomUUID();
@@ -69,7 +96,7 @@ export async function startTurn(
       throw error;
     },
   );
-  // Otherwise the turn has a root already, or has not begun.
+  // Otherwise the turn's trace has a root already, or the turn has not begun.
   if (start.kind === 'started' && start.turn.turnId === turnId) span.end();
   switch (start.kind) {
     case 'started':
@@ -117,7 +144,7 @@ function busy({ turnId, isEnding }: { turnId: string; isEnding: boolean }): Serv
   });
 }
 
-/** A conversation stays with the agent it began with; a new one is with the first agent unless it says otherwise. */
+/** A conversation keeps its agent. A new one gets the first agent unless the request names one. */
 function agentFor(name: string | undefined, known: string | undefined, agents: Config['agents']): string {
   const [first] = agents.keys();
   const agent = name ?? known ?? first;
@@ -131,4 +158,52 @@ function agentFor(name: string | undefined, known: string | undefined, agents: C
 export function unknownAgent(name: string, agents: Config['agents']): ServiceError {
   const names = [...agents.keys()].join(', ');
   return new ServiceError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
+}
+
+/**
+ * How long the same content, announced as a repetition, is the same request: clients wait ten minutes for an answer, and then try
+ * again. Later it is a new request whose first attempt never arrived.
+ */
+const announcedRepeatMs = 15 * 60 * 1000;
+
+interface Identity {
+  conversation: string;
+  clientMessageId: string;
+}
+
+/**
+ * A request that is sent again means the same turn as the first time. A message is recognised by its id; a request without one by
+ * its `Idempotency-Key`; one without either, whose client says that it repeats a request, by its content.
+ */
+export async function identify(
+  keys: IdempotencyKeys,
+  request: TakenRequest,
+  principal: Principal,
+): Promise<Identity> {
+  const { repetition } = request;
+  const identity: Identity = {
+    conversation: request.conversation ?? randomUUID(),
+    clientMessageId: request.messages.at(-1)?.id ?? randomUUID(),
+  };
+  if (repetition.kind === 'unnamed') return identity;
+
+  const fingerprint = fingerprintOf(request);
+  const key = repetition.kind === 'named' ? `key ${toKept(repetition.key)}` : `content ${fingerprint}`;
+  const earlier =
+    repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
+  const use = await keys.claim({ ...ownerOf(principal), key, fingerprint, ...identity }, earlier);
+  if (use.fingerprint === fingerprint) return use;
+  throw new ServiceError(
+    'idempotency_key_reused',
+    'It was already used for another message. Choose a new one for each message.',
+  );
+}
+
+/** A key that is too long for an index is kept as its digest. */
+function toKept(key: string): string {
+  return key.length > 500 ? digestOf(key) : key;
+}
+
+function fingerprintOf({ conversation, agent, messages }: TakenRequest): string {
+  return digestOf([conversation ?? null, agent ?? null, messages]);
 }

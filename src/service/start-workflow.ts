@@ -1,53 +1,54 @@
 /**
- * Starting a turn, at most once for each message. Its row is prepared first, in the transaction that also makes room for it,
- * then its workflow is started. A start that Temporal refuses is withdrawn at once. When it is not known whether Temporal has
- * accepted it, the turn stays prepared: the same message sent again joins it under the same workflow id, and the reconciler
- * ends it if there is no such workflow. A workflow whose turn was withdrawn or has ended finds that out before it does anything.
- * While Temporal cannot be reached, no turn makes room: it would end for a message that is then refused.
+ * Starts a turn, at most once for each message. First its row is prepared, in the transaction that also makes room for it;
+ * then its workflow is started. If Temporal refuses the start, the turn is withdrawn at once. If it is unknown whether
+ * Temporal accepted the start, the turn stays prepared: the same message sent again joins it under the same workflow id, and
+ * the reconciler ends it if there is no such workflow. A workflow checks first whether its turn was withdrawn or has ended.
+ * While Temporal cannot be reached, no turn makes room, because it would end for a message that is then refused.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { NewTurn, Replacing, TurnRow } from '../storage/ports/turns.ts';
-import { routedByTemporal } from '../storage/ports/versions.ts';
+import type { NewTurn, Replacing } from '../storage/tables/turn-lifecycle.ts';
+import type { TurnRow } from '../storage/tables/turn-rows.ts';
+import { routedByTemporal } from '../storage/tables/versions.ts';
 import type { Storage } from '../storage/storage.ts';
 import { aboutTurn, collectingCalls } from '../telemetry/events.ts';
 import type { UnfinishedCall } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
-import { wordsOf } from '../turn/page-context.ts';
+import { wordsOf } from '../turn/message-parts.ts';
 import type { TurnRef } from '../turn/turn.ts';
-import { agentTurnWorkflow, turnWorkflowId } from '../workflows/messages.ts';
+import { agentTurnWorkflow, turnWorkflowId, searchAttributes, taskTimeouts } from '../workflows/messages.ts';
 import { afterEnd } from './end-turn.ts';
-import { startOptions } from './start-options.ts';
-import type { StartConfig } from './start-options.ts';
-import type { TemporalCalls } from './temporal-calls.ts';
-import type { TemporalClock } from './temporal-clock.ts';
+import type { TemporalCalls, TemporalClock } from './temporal-calls.ts';
 import { isOfTemporal, wasRefused } from './temporal-errors.ts';
+import type { Config } from '../config/config.ts';
+import { pinnedTo } from '../temporal/deployment.ts';
+import type { TurnInput } from '../workflows/messages.ts';
 
-// Some retries of the client overrun a deadline by a second; callers are answered within five, or within ten where the turn
-// before theirs is ending.
+// The client's retries can overrun a deadline by a second. Callers get a response within five seconds, or within ten while
+// the previous turn is ending.
 const startDeadlineMs = 3_500;
 /** How long a message waits for the end of a turn that was asked to stop. */
 const endingMs = 5_000;
 const endingPauseMs = 50;
-/** After this time, the start of a turn is not waited for any more. */
+/** After this time, the start of a turn counts as lost. */
 const unstartedMs = 6_000;
 const describeDeadlineMs = 2_000;
-/** How long another request with the same message is left to start the turn that it prepared. */
+/** How long another request with the same message may take to start the turn that it prepared. */
 const otherRequestMs = 1_000;
 const otherRequestPauseMs = 20;
 
 type Start =
   | { kind: 'started'; turn: TurnRef }
-  /** The same client message again: this is the turn it started the first time. */
+  /** The same client message again: the turn that it started the first time. */
   | { kind: 'joined'; turn: TurnRef }
   | { kind: 'busy'; turnId: string; isEnding: boolean }
   | { kind: 'foreign-conversation' }
   /** No worker has ever started: there is no code to start a turn with. */
   | { kind: 'no-version' }
-  /** The client's message id belongs to a message with other words. */
+  /** The client's message id was used for a different message. */
   | { kind: 'other-message' };
 
 interface Parts {
@@ -63,14 +64,14 @@ interface Parts {
 type StartParts = Pick<Parts, 'client' | 'calls' | 'storage' | 'config' | 'logger'>;
 
 /**
- * A live turn that only waits for people makes room for this one; `onBusy` says what to do with one that is at work. `busy`
- * and `isEnding`: it was asked to stop and has not ended in time.
+ * A live turn that only waits for people makes room for this one; `onBusy` decides about one that is at work. `busy` and
+ * `isEnding`: it was asked to stop and has not ended in time.
  */
 export type StartWorkflow = (turn: NewTurn, how: StartRequest) => Promise<Start>;
 
-export interface StartRequest {
+interface StartRequest {
   onBusy: Replacing['onBusy'];
-  /** Whether the caller can send the same message again under the same name, and so join the turn. */
+  /** Whether the caller can send the same message again under the same id, and so join the turn. */
   isRepeatable: boolean;
 }
 
@@ -161,11 +162,12 @@ async function claimMessage(
         continue;
       case 'known': {
         const earlier = await earlierTurn(storage, turn);
-        // It was withdrawn meanwhile.
+        // It was withdrawn since.
         if (!earlier) continue;
         if (!(await saysTheSame(storage, turn, earlier))) return { kind: 'other-message' };
         if (earlier.status !== 'starting') return { kind: 'joined', turn: earlier };
-        // The request that prepared it has died, is slow, or does not know: starting the same turn twice is harmless.
+        // The request that prepared it has died, is slow, or does not know the result: starting the same turn twice is
+        // harmless.
         const buildId = earlier.buildId ?? routedByTemporal;
         return { kind: 'to-start', turn: { ...earlier, messages: [] }, buildId, isRepeat: true };
       }
@@ -178,7 +180,7 @@ async function claimMessage(
   }
 }
 
-/** Nothing is written yet: this turn would end to make room. */
+/** Thrown before anything is written: the live turn would end to make room. */
 class MakesRoom extends Error {
   override name = 'MakesRoom';
   readonly live: TurnRef;
@@ -188,7 +190,7 @@ class MakesRoom extends Error {
   }
 }
 
-/** Whether Temporal has a workflow of the turn. Rejects where Temporal does not answer. */
+/** Whether Temporal has the turn's workflow. Rejects if Temporal does not respond. */
 async function isAtTemporal(
   { client, calls }: Pick<Parts, 'client' | 'calls'>,
   turn: TurnRef,
@@ -203,8 +205,8 @@ async function isAtTemporal(
 }
 
 /**
- * A turn whose start has not arrived at Temporal in time is withdrawn after one look at Temporal: should its workflow start
- * after all, it finds that the turn was withdrawn.
+ * Withdraws a turn whose start has not reached Temporal in time. If its workflow starts after all, it finds that the turn was
+ * withdrawn.
  */
 async function withdrawUnstarted(parts: StartParts, turn: TurnRef): Promise<boolean> {
   const { storage } = parts;
@@ -224,7 +226,7 @@ function afterReplacing(
     afterEnd(parts, turn, { status, code: undefined, startedAt, unfinished });
 }
 
-/** The turn that another request prepared for this message, once that has started it; null when it was withdrawn. */
+/** Waits until the request that prepared this message's turn has started it. Null when the turn was withdrawn. */
 async function earlierTurn(storage: Storage, turn: NewTurn): Promise<TurnRow | null> {
   const deadline = performance.now() + otherRequestMs;
   for (;;) {
@@ -234,9 +236,69 @@ async function earlierTurn(storage: Storage, turn: NewTurn): Promise<TurnRow | n
   }
 }
 
-/** Whether it is the earlier turn's message that is sent again. */
+/** Whether both have the same message. */
 async function saysTheSame(storage: Storage, turn: NewTurn, earlier: TurnRow): Promise<boolean> {
   const before = await storage.turns.given(earlier);
   const now = turn.messages.at(-1)?.content;
   return before === null || now === undefined || wordsOf(before) === wordsOf(now);
+}
+
+export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 'turn' | 'temporal'>;
+
+/**
+ * How a turn's workflow is started, and with which version of its code. Ids and limits only: operators read all of this, and
+ * histories keep it.
+ */
+export function startOptions(
+  turn: NewTurn,
+  { buildId, config }: { buildId: string; config: StartConfig },
+): WorkflowStartOptions {
+  const { tenant, conversation, turnId, user, capabilities, hops } = turn;
+  const agent = config.agents.get(turn.agent);
+  const limits = {
+    maxSteps: agent?.maxSteps ?? 20,
+    elicitationTimeoutMs: config.elicitation.timeoutMs,
+    toolCallMs: toolCallMs(config),
+  };
+  const input: TurnInput = {
+    tenant,
+    conversation,
+    turnId,
+    agent: turn.agent,
+    user,
+    capabilities,
+    limits,
+    ...(hops !== undefined && { hops }),
+  };
+  return {
+    workflowId: turnWorkflowId(turn),
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    ...pinnedTo(config.temporal, buildId),
+    taskQueue: config.temporal.taskQueue,
+    // The turn's row limits its duration (see the reconciler); this is for a workflow that does not react to that.
+    workflowExecutionTimeout: 2 * config.turn.timeoutMs + 60 * 60_000,
+    workflowTaskTimeout: taskTimeouts.workflowTask,
+    args: [input],
+    memo: { turnId },
+    typedSearchAttributes: [
+      { key: searchAttributes.agent, value: turn.agent },
+      { key: searchAttributes.conversation, value: conversation },
+      ...(user === null ? [] : [{ key: searchAttributes.user, value: user }]),
+      { key: searchAttributes.rootTurn, value: turnId },
+    ],
+    staticSummary: `${agent?.title ?? turn.agent} for ${user ?? 'a service'}`,
+    staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
+  };
+}
+
+/** For what a call needs besides its server's time: credentials, lists, a busy database. */
+const marginMs = 5 * 60_000;
+
+/** The longest duration of a call at any server: every round that it may ask, with the time that people have to answer. */
+function toolCallMs({ servers, elicitation }: Pick<Config, 'servers' | 'elicitation'>): number {
+  const longest = [...servers.values()].map(
+    ({ maxRounds, timeout }) => (maxRounds + 1) * (elicitation.timeoutMs + timeout),
+  );
+  return Math.max(0, ...longest) + marginMs;
 }

@@ -15,9 +15,9 @@ const {
   unavailable,
   unimplemented,
 } = grpcStatus;
-/** The call was given up, took too long, or found nobody. */
+/** The call was cancelled, took too long, or did not reach Temporal. */
 const noAnswer: number[] = [cancelled, deadlineExceeded, unavailable];
-/** Nothing was done. After any other error, such as a failure inside of Temporal, that is not certain. */
+/** The call certainly had no effect. After other errors, such as an internal error of Temporal, that is uncertain. */
 const refusals: number[] = [
   invalidArgument,
   notFound,
@@ -28,14 +28,14 @@ const refusals: number[] = [
   unauthenticated,
 ];
 
-/** Whether it is Temporal's own trouble; anything else is a bug. */
+/** Whether it is an error of Temporal; other errors are bugs. */
 export function isOfTemporal(error: unknown): boolean {
   return (
     error instanceof ServiceError || error instanceof NamespaceNotFoundError || isGrpcServiceError(error)
   );
 }
 
-/** Whether Temporal was there to say what it said. */
+/** Whether Temporal itself responded. */
 export function wasAnswered(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && !noAnswer.includes(status);

@@ -1,4 +1,4 @@
-/** What Temporal knows of the runs of turns: for the reconciler. */
+/** What Temporal knows of the runs of turns, for the reconciler. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { TurnRef } from '../turn/turn.ts';
@@ -7,8 +7,8 @@ import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../workf
 import { isOfTemporal } from './temporal-errors.ts';
 
 /**
- * `unknown`: Temporal does not answer, or is not well. `missing`: it is well, and knows of no such run; one look is not enough
- * to believe it. `closed`: the run has failed, or has come to its end without writing the turn's.
+ * `unknown`: Temporal does not respond, or is not well. `missing`: Temporal is well and has no such run; one check is not
+ * enough to believe it. `closed`: the run has failed, or has ended without writing the turn's end.
  */
 export type RunStatus = 'open' | 'unknown' | 'missing' | 'closed' | 'cancelled' | 'terminated' | 'timed-out';
 
@@ -16,19 +16,19 @@ export interface ClosedRun {
   runId: string;
   workflowId: string;
   turn: TurnRef;
-  /** The turn's own; false for the run of a delegated agent or of a tool. */
+  /** False for the run of a delegated agent or of a tool. */
   isOwn: boolean;
   runStatus: RunStatus;
 }
 
 const describeDeadlineMs = 2_000;
 const listDeadlineMs = 5_000;
-/** Lists lag behind what they list, by seconds on some clusters. */
+/** Lists lag behind by seconds on some clusters. */
 const lagMs = 30_000;
-/** Of the first list: so far apart the clocks of this process and of Temporal may be. */
+/** The largest difference between the clocks of this process and of Temporal, for the first list. */
 const clockMarginMs = 10 * 60_000;
 
-/** A turn or a tool that ends itself, however it ends, has completed as a workflow. */
+/** A turn or tool that ends itself, however it ends, completes as a workflow. */
 const closedFromOutside = `WorkflowType IN ('${agentTurnWorkflow}', '${durableToolWorkflow}') AND ExecutionStatus IN ('Failed', 'Canceled', 'Terminated', 'TimedOut')`;
 
 export type TurnRuns = ReturnType<typeof createTurnRuns>;
@@ -37,7 +37,7 @@ export function createTurnRuns(client: Client) {
   const within = <T>(call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + describeDeadlineMs, call);
 
-  /** Of the workflow's latest run. */
+  /** The status of the workflow's latest run. */
   async function statusOf(workflowId: string): Promise<RunStatus> {
     try {
       return toRunStatus(await within(() => client.workflow.getHandle(workflowId).describe()));
@@ -47,7 +47,7 @@ export function createTurnRuns(client: Client) {
     return (await isWell()) ? 'missing' : 'unknown';
   }
 
-  /** Temporal answers for its namespace, too: it is neither starting nor stopping. */
+  /** Temporal also answers for its namespace, so it is neither starting nor stopping. */
   async function isWell(): Promise<boolean> {
     const { connection, options } = client;
     try {
@@ -63,8 +63,9 @@ export function createTurnRuns(client: Client) {
     statusOf,
 
     /**
-     * Runs that did not come to their own end, each once. What ended before the first call is found with its turn. Where the
-     * list goes on is said by Temporal's own times: a wrong clock here only makes the first list longer, or empty for a while.
+     * Runs that did not end by themselves, each once. Those that ended before the first call are found with their turns.
+     * Positions are Temporal's own times: a wrong clock of this process only makes the first list longer, or empty for a
+     * while.
      */
     createClosed(now: () => number) {
       const seen = new Map<string, number>();
@@ -99,7 +100,7 @@ export function createTurnRuns(client: Client) {
   };
 }
 
-/** Rethrows what is no trouble of Temporal's. */
+/** Rethrows errors that are not Temporal's. */
 function unknownIfTemporals(error: unknown): 'unknown' {
   if (isOfTemporal(error)) return 'unknown';
   throw error;

@@ -1,23 +1,23 @@
 /**
- * A turn as its thread is to show it, folded from the turn's log: texts, questions, and how it ended, in their order. The
- * same log always makes the same parts, and a longer one only adds to them, except for text that became void. Pure.
+ * A turn as its Slack thread shows it, folded from the turn's log: texts, questions, and how it ended, in order. A longer log
+ * only adds parts, except that void text disappears. Pure.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { LogEntry } from '../turn/event.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
-import { withoutVoidText } from '../turn/void-text.ts';
+import { withoutVoidText } from '../turn/event.ts';
 
 export type AnswerPart =
-  /** What the agent says between two questions; `subject` counts them. */
+  /** The agent's text between two questions; `subject` counts them. */
   | { kind: 'text'; subject: string; markdown: string }
   | { kind: 'question'; subject: string; question: ElicitationEvent }
   | { kind: 'end'; subject: 'end'; words: string };
 
 export interface Answer {
   parts: AnswerPart[];
-  /** `waiting`: for a person, and nothing comes until somebody acts. */
+  /** `waiting`: for a person. */
   state: 'working' | 'waiting' | 'ended';
-  /** Something is going on that shows no text. */
+  /** The turn is working without writing text. */
   isQuiet: boolean;
 }
 

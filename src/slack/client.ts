@@ -1,15 +1,11 @@
-/**
- * A client of Slack's Web API, one for each token, and what its failures mean. It tries once: whoever calls knows what
- * may be sent again, and waits as long as Slack says.
- */
+/** A client of Slack's Web API for one token, and what its failures mean. It does not retry; the caller decides. */
 import { LogLevel, WebAPIPlatformError, WebAPIRateLimitedError, WebClient } from '@slack/web-api';
 
 export type { WebClient } from '@slack/web-api';
 
-/** Slack answers within a second or two; what takes longer is sent again. */
 const timeoutMs = 10_000;
 
-/** `apiUrl` ends in `/api/`. Without a token only methods can be called that need none. */
+/** `apiUrl` ends in `/api/`. */
 export function createSlackClient(apiUrl: string, token?: string): WebClient {
   return new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -17,7 +13,7 @@ export function createSlackClient(apiUrl: string, token?: string): WebClient {
     rejectRateLimitedCalls: true,
     retryConfig: { retries: 0 },
     timeout: timeoutMs,
-    // Its warnings hold what was sent.
+    // Its warnings contain what was sent.
     logLevel: LogLevel.ERROR,
     logger: silent,
   });
@@ -25,9 +21,9 @@ export function createSlackClient(apiUrl: string, token?: string): WebClient {
 
 export type SlackTrouble =
   | { kind: 'rate-limited'; retryAfterMs: number }
-  /** Nobody knows whether the call was carried out. */
+  /** It is unknown whether the call was carried out. */
   | { kind: 'unavailable' }
-  /** `code`: Slack's word for it, like `channel_not_found`. Trying again changes nothing. */
+  /** Permanent. `code`: Slack's, like `channel_not_found`. */
   | { kind: 'refused'; code: string };
 
 export function troubleOf(error: unknown): SlackTrouble {
@@ -35,15 +31,15 @@ export function troubleOf(error: unknown): SlackTrouble {
     return { kind: 'rate-limited', retryAfterMs: Math.min(Math.max(error.retryAfter, 1), mostWait) * 1000 };
   if (!(error instanceof WebAPIPlatformError)) return { kind: 'unavailable' };
   const code: unknown = error.data.error;
-  // What is none of Slack's words was said by something in between, like a proxy with a page of its own.
+  // Anything that does not look like a code of Slack came from a proxy in between.
   const isWord = typeof code === 'string' && /^[a-z][a-z0-9_]{0,99}$/.test(code);
   return !isWord || passing.has(code) ? { kind: 'unavailable' } : { kind: 'refused', code };
 }
 
-/** In seconds. Slack's limits are of a minute or so; whatever it says, it is asked again after that. */
+/** In seconds. Slack's own limits last about a minute. */
 const mostWait = 60 * 60;
 
-/** Slack's words for trouble of its own. */
+/** Slack's codes for temporary trouble. */
 const passing = new Set([
   'internal_error',
   'fatal_error',
@@ -62,3 +58,40 @@ const silent = {
   getLevel: () => LogLevel.ERROR,
   setName: () => undefined,
 };
+
+export interface SlackProfile {
+  name: string;
+  /** `guest`: with access to some channels only; `external`: of another organisation. */
+  kind: 'member' | 'guest' | 'external' | 'bot' | 'gone';
+  /** Admin or owner of the workspace. */
+  isAdmin: boolean;
+}
+
+export async function profileOf(
+  { client, team }: { client: WebClient; team: string },
+  slackUser: string,
+): Promise<SlackProfile> {
+  try {
+    const { user } = await client.users.info({ user: slackUser });
+    if (!user) return unknown;
+    const { profile, real_name: real, name = slackUser } = user;
+    const isAdmin = user.is_admin === true || user.is_owner === true;
+    const shown = profile?.display_name || real || name;
+    const teams = user.enterprise_user?.teams ?? [user.team_id ?? ''];
+    if (user.deleted === true) return { ...unknown, name: shown };
+    if (user.is_bot === true || slackUser === 'USLACKBOT')
+      return { name: shown, kind: 'bot', isAdmin: false };
+    if (user.is_stranger === true || !teams.includes(team))
+      return { name: shown, kind: 'external', isAdmin: false };
+    if (user.is_restricted === true || user.is_ultra_restricted === true)
+      return { name: shown, kind: 'guest', isAdmin: false };
+    return { name: shown, kind: 'member', isAdmin };
+  } catch (error) {
+    const trouble = troubleOf(error);
+    if (trouble.kind === 'refused' && unknownCodes.has(trouble.code)) return unknown;
+    throw error;
+  }
+}
+
+const unknown: SlackProfile = { name: 'somebody', kind: 'gone', isAdmin: false };
+const unknownCodes = new Set(['user_not_found', 'user_not_visible']);

@@ -1,4 +1,4 @@
-/** What Slack's Events API sends, as far as we look at it. Pure. */
+/** Reads what Slack's Events API sends, and the text of messages as Slack writes it. Pure. */
 import { z } from 'zod';
 
 const id = z.string().min(1).max(100);
@@ -27,7 +27,7 @@ const messageSchema = z.object({
     .catch([]),
 });
 
-/** `event` stays as it is: it is kept until somebody takes it. */
+/** `event` is stored unchanged. */
 export type Envelope =
   | { kind: 'verification'; challenge: string }
   | { kind: 'event'; team: string; eventId: string; event: SlackEventBody }
@@ -40,13 +40,13 @@ const envelopeSchema = z.union([
     team_id: id,
     event_id: id,
     event: eventSchema,
-    /** Whose installation this is for, which in shared channels need not be where it happened. */
+    /** The installation that this is for. In shared channels, the event may be of another workspace. */
     authorizations: z.array(z.object({ team_id: id.nullish() })).nullish(),
   }),
   z.object({ type: z.string().max(100) }),
 ]);
 
-/** Null: nothing that Slack sends. */
+/** Null: not an envelope of Slack. */
 export function readEnvelope(body: unknown): Envelope | null {
   const { data } = envelopeSchema.safeParse(body);
   if (!data) return null;
@@ -58,28 +58,27 @@ export function readEnvelope(body: unknown): Envelope | null {
 
 export interface SlackMessage {
   channel: string;
-  /** Between one person and us: everything is meant for us. */
+  /** In a direct message, everything is meant for us. */
   isDirect: boolean;
-  /** Names us: is meant for us. */
   isMention: boolean;
   ts: string;
-  /** The thread that it is in, or would begin. */
+  /** The thread of the message, or that it would begin. */
   threadTs: string;
   slackUser: string;
-  /** As Slack writes it; `plainText` reads it. */
+  /** In Slack's markup: see `plainText`. */
   text: string;
-  /** Names of what is attached. */
+  /** Names of attached files. */
   files: string[];
-  /** Messages of others that it forwards or quotes by their links, as Slack writes them. */
+  /** Messages that it forwards or links to, in Slack's markup. */
   forwarded: { author: string | null; text: string }[];
 }
 
-/** What people write; edits, joins and the like are messages, too. */
+/** Subtypes of messages that people write; edits, joins and the like have others. */
 const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /**
- * Null: no message of a person. One that mentions us comes as `message` and as `app_mention`, or as only one of them: shared
- * channels and shared files have no `app_mention`.
+ * Null: not a message of a person. A message that mentions us arrives as `message`, as `app_mention`, or as both: in shared
+ * channels and with shared files there is no `app_mention`.
  */
 export function readMessage(event: SlackEventBody, botUser: string): SlackMessage | null {
   const { type, subtype, hidden } = event;
@@ -103,4 +102,53 @@ export function readMessage(event: SlackEventBody, botUser: string): SlackMessag
       (is_share === true || is_msg_unfurl === true) && text ? [{ author: author ?? null, text }] : [],
     ),
   };
+}
+
+/** Slack's ids of the people that a text mentions. */
+export function mentionsIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/<@([A-Z0-9]+)(?:\|[^<>]*)?>/g)].map(([, id = '']) => id))];
+}
+
+interface TextOptions {
+  /** Our own user: mentions of it are removed. */
+  botUser: string;
+  /** People's names by id. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** Replaces Slack's markup: `<@U1>`, `<https://a.example|label>`, `&amp;`. */
+export function plainText(text: string, options: TextOptions): string {
+  const read = text.replaceAll(/<([^<>]*)>/g, (_, inside: string) => readMarkup(inside, options));
+  return read.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&').trim();
+}
+
+function readMarkup(inside: string, { botUser, names }: TextOptions): string {
+  const bar = inside.indexOf('|');
+  const [target, label] =
+    bar === -1 ? [inside, undefined] : [inside.slice(0, bar), inside.slice(bar + 1) || undefined];
+  switch (target[0]) {
+    case '@': {
+      const id = target.slice(1);
+      return id === botUser ? '' : `@${names.get(id) ?? label ?? id}`;
+    }
+    case '#':
+      return `#${label ?? target.slice(1)}`;
+    case '!':
+      return readCommand(target.slice(1), label);
+    default:
+      return readLink(target, label);
+  }
+}
+
+/** `here`, `subteam^S1`, `date^…`: the last two have a label. */
+function readCommand(command: string, label: string | undefined): string {
+  const [name = ''] = command.split('^');
+  if (label !== undefined) return label;
+  return name === 'subteam' ? '@group' : `@${name}`;
+}
+
+function readLink(address: string, label: string | undefined): string {
+  const shown = address.startsWith('mailto:') ? address.slice('mailto:'.length) : address;
+  if (label === undefined || label === shown || address.endsWith(`://${label}`)) return shown;
+  return `${label} (${shown})`;
 }

@@ -1,9 +1,9 @@
 /**
- * The database's clock. Leases and deadlines are written and judged by it, so that processes agree on them when the clock
- * of one of them is wrong.
+ * The database's clock. Leases and deadlines are written and compared with it, so that processes agree on them even when the
+ * clock of one is wrong.
  *
- * It is read once a minute and carried forward by the monotonic clock in between, so that `now()` costs no statement. It is
- * off by at most half the time that the reading took.
+ * It is read once a minute and carried forward by the monotonic clock, so that `now()` costs no statement. The error is at
+ * most half the duration of the reading.
  */
 import type { Logger } from 'pino';
 import { clockDiffers } from '../telemetry/metrics/instruments.ts';
@@ -18,9 +18,9 @@ export interface DatabaseClock {
 }
 
 const everyMs = 60_000;
-/** A reading that took longer says too little; the process may have been frozen meanwhile. */
+/** A slower reading is too inexact; the process may have been frozen. */
 const slowMs = 1_000;
-/** The machine has slept, or its clock was set: what the monotonic clock counts from there on is not enough. */
+/** The machine has slept, or its clock was set: the monotonic clock alone is not enough. */
 const jumpMs = 1_000;
 
 export async function startDatabaseClock(
@@ -63,7 +63,7 @@ export async function startDatabaseClock(
   };
 }
 
-/** Of a database in a file: its processes share the clock of their machine. A test may set it. */
+/** For a database in a file: its processes share the machine's clock. Tests may set it. */
 export function machineClock(now: () => number): DatabaseClock {
   return { now, aheadMs: () => null, close: () => undefined };
 }

@@ -1,7 +1,7 @@
 /**
  * A loop over work that is due in the database. Any number of processes may run it: a claim is a lease, which keeps an item
- * from the others and runs out when its process dies. A process works on a bounded number at once; a failed item is retried
- * by whoever claims it next.
+ * from other processes and runs out if its process dies. A process works on a bounded number of items at once; a failed item
+ * is claimed again later.
  */
 import type { Logger } from 'pino';
 
@@ -13,20 +13,20 @@ export interface LeasedWork<Item> {
   atOnce: number;
   /** Claims at most `free` items. */
   claim(free: number, underWay: Item[]): Promise<Item[]>;
-  /** `signal` aborts when the loop stops, or the item is not worth the work any more. */
+  /** `signal` aborts when the loop stops, or the item is no longer worth the work. */
   work(item: Item, signal: AbortSignal): Promise<void>;
-  /** For work that may take longer than a claim lasts: claims again what is under way, and says what is still worth it. */
+  /** For work that may outlast a claim: renews the claims, and returns the items that are still worth the work. */
   renew?: { everyMs: number; claims(underWay: Item[]): Promise<ReadonlySet<Item>> };
 }
 
 export interface LeasedLoop {
-  /** Something may be due: claims as soon as there is a free place. */
+  /** Something may be due: claims as soon as a place is free. */
   wake(): void;
-  /** Aborts what is under way and waits for it. */
+  /** Aborts the work under way and waits for it. */
   stop(): Promise<void>;
 }
 
-/** When every place was taken: long enough for more than one to become free. */
+/** When all places are taken: long enough for several to become free. */
 const fullPauseMs = 50;
 
 export function startLeasedLoop<Item>(

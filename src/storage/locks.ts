@@ -1,6 +1,6 @@
 /**
- * Named locks that exclude each other within a process and between processes. Within a process callers queue
- * in order; only the first of the queue competes with other processes.
+ * Named locks, exclusive within a process and between processes. Within a process callers queue in order; only the first of
+ * the queue competes with other processes.
  */
 import { withTimeout } from '../time/with-timeout.ts';
 import { toStorageError } from './transient-errors.ts';
@@ -10,7 +10,7 @@ export interface Locks {
   withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
 }
 
-/** Excludes other processes. `acquire` answers null when it took too long. */
+/** Excludes other processes. `acquire` resolves to null when it took too long. */
 export interface SharedLock {
   acquire(name: string, waitMs: number): Promise<(() => Promise<void>) | null>;
 }
@@ -50,5 +50,5 @@ export function createLocks(shared: SharedLock): Locks {
 }
 
 function tooLong(waitMs: number): LockTimeoutError {
-  return new LockTimeoutError(`somebody else held the lock for more than ${waitMs} ms; try again`);
+  return new LockTimeoutError(`another caller held the lock for more than ${waitMs} ms; try again`);
 }

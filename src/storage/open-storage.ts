@@ -1,62 +1,24 @@
-/**
- * Opens the configured database, brings its schema up to date, and puts the modules of this folder together.
- */
+/** Opens the configured database, brings its schema up to date, and assembles the storage. */
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { createEndedSessions } from './tables/ended-sessions.ts';
-import { createAccountPermits } from './tables/account-permits.ts';
-import { createApiKeys } from './tables/api-keys.ts';
-import { countReplies, createMcpSessions } from './tables/mcp-sessions.ts';
-import { createOutbox } from './tables/outbox.ts';
-import { createPushConfigs } from './tables/push-configs.ts';
-import { createSlackTables } from './tables/slack.ts';
-import { createApprovals } from './tables/approvals.ts';
-import { createAudit } from './tables/audit.ts';
-import { createConnectAttempts } from './tables/connect-attempts.ts';
-import { createConnections } from './tables/connections.ts';
-import { createConversations } from './tables/conversations.ts';
+import { countReplies } from './tables/sessions.ts';
 import { lastSeqs } from './log/append.ts';
-import { createElicitations } from './tables/elicitations.ts';
-import { createLocks } from './locks.ts';
-import { readFigures } from './tables/figures.ts';
-import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
-import { createInstallation } from './tables/installation.ts';
-import { createKeyProofs } from './tables/key-proofs.ts';
 import { openQuestionIds } from './tables/open-questions.ts';
-import { createPolls } from './tables/polls.ts';
-import { createMergeQueue } from './log/merge-queue.ts';
-import { createImages } from './tables/images.ts';
-import { createLearnedEras } from './tables/learned-eras.ts';
-import { createMessages } from './tables/messages.ts';
-import { createOversight } from './tables/oversight.ts';
-import { createOAuthRecords } from './tables/oauth-records.ts';
+import { createMergeQueue, mergeTurn } from './log/turn-log.ts';
 import { isMigrated } from './migrations/migrate.ts';
-import { openPostgres } from './postgres/open-postgres.ts';
-import { DirectUrlUnusable } from './postgres/pooler.ts';
-import { createSealedValues } from './tables/sealed-values.ts';
+import { openPostgres, DirectUrlUnusable } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { createSteps } from './tables/steps.ts';
-import type { ElicitationRow, QuestionObserver } from './ports/elicitations.ts';
-import type { OutboxObserver } from './ports/outbox.ts';
+import type { ElicitationRow } from './schema/question-tables.ts';
+import type { QuestionObserver, OutboxObserver, Database, Backend } from './database.ts';
+import { storageParts } from './storage.ts';
 import type { Storage } from './storage.ts';
-import type { Database } from './database.ts';
 import { machineClock, startDatabaseClock } from './clock.ts';
 import type { DatabaseClock } from './clock.ts';
-import type { Backend } from './engine.ts';
 import { DatabaseUnavailable } from './transient-errors.ts';
-import { createToolCalls } from './tables/tool-calls.ts';
-import { createExposedTools } from './tables/exposed-tools.ts';
-import { createToolEffects } from './tables/tool-effects.ts';
-import { createToolCatalogue } from './tables/tool-catalogue.ts';
-import { createTurnLog, mergeTurn } from './log/turn-log.ts';
 import { createTurnEndings } from './notifications/turn-endings.ts';
-import { createTurnTraces } from './tables/turn-traces.ts';
-import { createTurns } from './tables/turns.ts';
-import { createVersions } from './tables/versions.ts';
-import { createWorkflowCode } from './tables/workflow-code.ts';
 import { createNotifications } from './notifications/notifications.ts';
 import type { Notifications } from './notifications/notifications.ts';
 
@@ -64,14 +26,14 @@ export interface StorageOptions {
   logger?: Logger;
   /** Overrides the database's own poll interval. */
   pollMs?: number;
-  /** Rejects, and makes nothing, where no process of a service has made the database yet. */
+  /** Rejects, and creates nothing, if no process of a service has created the database yet. */
   isThere?: boolean;
   questions?: QuestionObserver;
-  /** Gets the marks of the outbox that this process is to deliver at once. */
+  /** Gets the marks that this process has to deliver at once. */
   outbox?: OutboxObserver;
   /** Epoch milliseconds; the database's clock by default. */
   now?: () => number;
-  /** The clock of deadlines; `now` where that is given, the database's clock by default. */
+  /** The clock of deadlines; by default `now` if given, otherwise the database's clock. */
   time?: () => Promise<number>;
 }
 
@@ -93,11 +55,10 @@ export async function openStorage(
     replies: (sessions) => countReplies(query, sessions),
     logger,
   });
-  const endings = createTurnEndings({
+  const endings = createTurnEndings(query, {
     pollMs: options.pollMs ?? backend.pollMs,
     channel: backend.endingsChannel,
     version: backend.version,
-    query,
     logger,
   });
   const parts: Database = {
@@ -113,42 +74,9 @@ export async function openStorage(
   };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
   return {
-    turnLog: createTurnLog(parts, mergeQueue, logger),
-    turns: createTurns(parts),
-    turnTraces: createTurnTraces(parts),
-    messages: createMessages(parts),
-    images: createImages(parts),
-    steps: createSteps(parts),
-    conversations: createConversations(parts),
-    toolCalls: createToolCalls(parts),
-    idempotencyKeys: createIdempotencyKeys(parts),
-    elicitations: createElicitations(parts, logger),
-    polls: createPolls(parts),
-    outbox: createOutbox(parts),
-    connections: createConnections(parts, createLocks(backend.lock)),
-    oauth: createOAuthRecords(parts),
-    connectAttempts: createConnectAttempts(parts),
-    accountPermits: createAccountPermits(parts),
-    approvals: createApprovals(parts),
-    endedSessions: createEndedSessions(parts),
-    mcpSessions: createMcpSessions(parts),
-    learnedEras: createLearnedEras(parts),
-    pushConfigs: createPushConfigs(parts),
-    slack: createSlackTables(parts),
-    toolCatalogue: createToolCatalogue(parts),
-    workflowCode: createWorkflowCode(parts),
-    versions: createVersions(parts),
-    exposedTools: createExposedTools(parts),
-    toolEffects: createToolEffects(parts),
-    apiKeys: createApiKeys(parts),
-    audit: createAudit(parts),
-    oversight: createOversight(parts),
-    sealed: createSealedValues(parts),
-    keyProofs: createKeyProofs(parts),
+    ...storageParts(parts, backend.lock, mergeQueue, logger),
     now: clock.now,
     clockAheadMs: clock.aheadMs,
-    installation: createInstallation(parts),
-    figures: () => readFigures(parts),
     async ping() {
       await backend.checkFile?.();
       if (kind === 'sqlite') return void (await sql`select 1`.execute(query));
@@ -165,12 +93,12 @@ export async function openStorage(
   };
 }
 
-/** As PostgreSQL says it when something is written. */
+/** PostgreSQL's error for writes. */
 const readOnly = Object.assign(new Error('the database is read-only'), { code: '25006' });
 
 const noObserver: QuestionObserver = { opened() {}, settled() {} };
 
-/** Whoever follows the questions to a user hears of each, too. */
+/** Also notifies those who follow the questions to the user. */
 function notifying(notifications: Notifications, observer: QuestionObserver): QuestionObserver {
   const notify = ({ tenant, user }: ElicitationRow) => notifications.announce({ tenant, askedUser: user });
   return {

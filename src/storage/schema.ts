@@ -10,7 +10,7 @@ import type { TurnTables } from './schema/turn-tables.ts';
 
 export interface Tables extends TurnTables, QuestionTables, AccountTables, SessionTables, SlackSchema {}
 
-/** Reads a JSON column. What is in it was written by this program from a value of that type. */
+/** Reads a JSON column, which this program has written from a value of that type. */
 export function fromJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }

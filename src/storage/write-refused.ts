@@ -1,10 +1,10 @@
 import type { TurnStatus } from '../turn/turn.ts';
 
-/** Why nothing was written. Nobody waits for it: whoever is refused is to stop, without a word and for good. */
+/** Why nothing was written. The caller must stop and not retry. */
 type Refusal =
-  /** The turn is over; its end was the last that was written to it. */
+  /** The turn has ended; its end was the last write to it. */
   | 'turn-ended'
-  /** A newer attempt at the same step or tool call has begun, and counts. */
+  /** A newer attempt at the same step or tool call has begun. */
   | 'newer-attempt';
 
 export class WriteRefused extends Error {

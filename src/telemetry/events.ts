@@ -1,26 +1,21 @@
 /**
- * What an operator reads in the log of a turn: one line at its start, one at the end of each tool call, and one at its end.
- * Each end is also counted, and that of a turn traced. Ids, names, codes and durations only, never what people, models or tools said.
+ * The log lines about turns: at the start and end of a turn, at the end of each tool call, and when a question opens and
+ * ends. The same events are counted and traced. Contains ids, names, codes and durations, never messages, answers,
+ * addresses or secrets.
  */
 import type { Logger } from 'pino';
-import type { ToolCallRow } from '../storage/ports/tool-calls.ts';
-import type { ToolOutcome } from '../turn/tool-result.ts';
+import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
+import type { ToolOutcome } from '../turn/event.ts';
 import type { Turn, TurnEndStatus, TurnRef } from '../turn/turn.ts';
-import { toolCallEnded, turnWasEnded } from './metrics/instruments.ts';
+import { questionOpened, questionSettled, toolCallEnded, turnWasEnded } from './metrics/instruments.ts';
 import { traceEnd } from './traces/turn-spans.ts';
 import type { Traced } from './traces/turn-spans.ts';
+import type { ServerConfig } from '../config/config.ts';
+import type { ElicitationRow } from '../storage/schema/question-tables.ts';
+import type { QuestionObserver } from '../storage/database.ts';
 
-/** The fields of every line about a turn. */
 export function aboutTurn({ tenant, conversation, turnId }: TurnRef): TurnRef {
   return { tenant, conversation, turnId };
-}
-
-/** The same, of the turn that a workflow belongs to: the turn's own, or a delegate's or tool's, whose ids begin alike. */
-export function aboutTurnOf(workflowId: string): TurnRef | null {
-  const [kind, tenant, conversation, turnId] = workflowId.split('/');
-  if (kind !== 'turn' || tenant === undefined || conversation === undefined || turnId === undefined)
-    return null;
-  return { tenant: decodeURIComponent(tenant), conversation, turnId };
 }
 
 export function turnStarted(logger: Logger, turn: Turn): void {
@@ -35,7 +30,7 @@ interface EndOfTurn {
   status: TurnEndStatus;
   code: string | undefined;
   startedAt: number | undefined;
-  /** Calls that ended with the turn. */
+  /** Calls that were ended with the turn. */
   unfinished?: Iterable<UnfinishedCall>;
 }
 
@@ -66,21 +61,20 @@ export function turnEnded(
 
 interface EndedCall {
   toolCallId: string;
-  /** As its server calls it. */
+  /** The tool's name at its server. */
   toolName: string;
-  /** Undefined for a tool of the agent's own. */
+  /** Undefined for a tool of the agent itself. */
   server: string | undefined;
   outcome: ToolOutcome;
-  /** Undefined where the call ended with its turn. */
+  /** Undefined when the call was ended with its turn. */
   attempt: number | undefined;
-  /** Since the model asked for it. */
+  /** Since the model requested the call. */
   durationMs: number;
-  /** Why the server could not be reached. */
   reason?: string;
 }
 
-/** What an operator may have to look at: the tool did not do, or may not have done, what it was asked. */
-const troubles: ReadonlySet<ToolOutcome> = new Set(['unreachable', 'unknown', 'refused', 'failed']);
+/** Outcomes that are logged as warnings: the tool did not do, or may not have done, what it should. */
+const warnedOutcomes: ReadonlySet<ToolOutcome> = new Set(['unreachable', 'unknown', 'refused', 'failed']);
 
 export function toolCallFinished(
   logger: Pick<Logger, 'info' | 'warn'>,
@@ -89,20 +83,20 @@ export function toolCallFinished(
 ): void {
   const { toolName, server, outcome, durationMs } = call;
   const tool = server === undefined ? toolName : `${toolName} of ${server}`;
-  logger[troubles.has(outcome) ? 'warn' : 'info'](
+  logger[warnedOutcomes.has(outcome) ? 'warn' : 'info'](
     { ...aboutTurn(turn), ...call },
     `turn ${short(turn.turnId)} called ${tool}: ${outcome}${after(durationMs)}`,
   );
   toolCallEnded({ server, toolName }, outcome);
 }
 
-/** The call ended because its agent did. */
+/** The call was ended with its agent. */
 export function callLeftUnfinished(
   logger: Pick<Logger, 'info' | 'warn'>,
   turn: TurnRef,
   { toolCallId, toolName, createdAt, outcome }: UnfinishedCall,
 ): void {
-  // Names of servers' tools begin with the server and `__`, which names of all others but delegates do not contain.
+  // Names of servers' tools begin with the server and `__`, which other names do not contain, except those of delegates.
   const [server, ...tool] = toolName.startsWith('agent__') ? [] : toolName.split('__');
   const isServers = server !== undefined && tool.length > 0;
   toolCallFinished(logger, turn, {
@@ -115,7 +109,10 @@ export function callLeftUnfinished(
   });
 }
 
-/** `resultOf`, and the calls that it was asked for. A transaction that starts over asks again. */
+/**
+ * Wraps `resultOf`, and collects the calls that it is called with. A repeated transaction calls it again for the same
+ * calls.
+ */
 export function collectingCalls<
   Call extends Pick<ToolCallRow, 'toolCallId' | 'toolName' | 'state' | 'createdAt'>,
   Result extends Pick<UnfinishedCall, 'outcome'>,
@@ -134,11 +131,70 @@ export function collectingCalls<
   };
 }
 
-/** Enough of the id to find the other lines of a turn by eye. */
+/** Enough of the id to recognise lines of the same turn. */
 export function short(turnId: string): string {
   return turnId.slice(0, 8);
 }
 
-export function after(ms: number | undefined): string {
+function after(ms: number | undefined): string {
   return ms === undefined ? '' : ` after ${(ms / 1000).toFixed(1)} s`;
+}
+
+export function createQuestionLog(
+  logger: Logger,
+  servers: ReadonlyMap<string, Pick<ServerConfig, 'store'>>,
+): QuestionObserver {
+  const storeOf = ({ server }: ElicitationRow) => (server === null ? undefined : servers.get(server)?.store);
+
+  return {
+    opened(question) {
+      logger.info(
+        { ...fieldsOf(question), credentialStore: storeOf(question) },
+        `turn ${short(question.turnId)} waits: ${question.user} ${requestedAction(question)}`,
+      );
+      questionOpened(question);
+    },
+    settled(question) {
+      const { turnId, status: outcome, because, createdAt, settledAt } = question;
+      const durationMs = (settledAt ?? createdAt) - createdAt;
+      logger.info(
+        {
+          ...fieldsOf(question),
+          credentialStore: storeOf(question),
+          outcome,
+          because: because ?? undefined,
+          durationMs,
+        },
+        `turn ${short(turnId)} goes on: question ended with ${outcome}${after(durationMs)}`,
+      );
+      questionSettled(question);
+    },
+  };
+}
+
+function fieldsOf(question: ElicitationRow) {
+  const { id: elicitationId, agent, user, request } = question;
+  const { mode, context } = request;
+  const { trigger, path, server, toolName, toolCallId, reason } = context;
+  return {
+    elicitationId,
+    ...aboutTurn(question),
+    agent,
+    path,
+    user,
+    trigger,
+    mode,
+    server,
+    toolName,
+    toolCallId,
+    reason,
+  };
+}
+
+function requestedAction({ request }: ElicitationRow): string {
+  const { mode, context } = request;
+  const { trigger, agent, server = agent, toolName } = context;
+  return trigger === 'credential_required'
+    ? `is asked to connect ${server}`
+    : `is asked by ${server} (${toolName === undefined ? mode : `${toolName}, ${mode}`})`;
 }

@@ -4,21 +4,20 @@ import pretty from 'pino-pretty';
 import type { PrettyOptions } from 'pino-pretty';
 import { plainText, tricks } from '../elicitation/plain-text.ts';
 
-/** For people at a terminal. */
 const readable: PrettyOptions = {
   translateTime: 'HH:MM:ss',
   include: 'time,level,err,reason',
   messageFormat: ({ msg }) => oneEntry(typeof msg === 'string' ? msg : ''),
 };
 
-/** A message may have words of a server or a program in it: no line of it can pass for a line of ours. */
+/** Indents further lines: a message may quote a server or a program, and no line of it may pass for a log line. */
 function oneEntry(message: string): string {
   return plainText(message).replaceAll('\n', '\n    ┊ ');
 }
 
 /**
- * JSON lines for machines, one readable line each for a person at a terminal. Secrets and
- * messages are not logged in the first place; redaction is a second safeguard.
+ * JSON lines for machines, or one readable line each for a terminal. Secrets and messages are not logged in the first
+ * place; redaction is a second safeguard.
  */
 export function createLogger(
   { level, human }: { level: string; human: boolean },
@@ -26,14 +25,14 @@ export function createLogger(
 ): Logger {
   const destination = human ? pretty({ ...readable, destination: output }) : output;
   const redact = ['*.authorization', '*.headers.authorization', '*.headers.cookie', '*.token', '*.content'];
-  // JSON leaves some of what terminals act on as it is.
+  // JSON does not escape all control characters of terminals.
   const hooks = { streamWrite: (line: string) => line.replaceAll(tricks, '') };
   return pino({ level, redact, hooks, serializers: { err: outline } }, destination);
 }
 
 /**
- * Drivers attach the client, the query or the response to their errors, with passwords and messages. The log gets what names
- * the fault; the stack includes those of the causes.
+ * Drivers attach the client, the query or the response to their errors, with passwords and messages. Only these members are
+ * logged; the stack includes those of the causes.
  */
 function outline(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -2,7 +2,7 @@ import { hideSecrets } from '../elicitation/secret-shapes.ts';
 
 export const hidden = '[hidden]';
 
-/** Foreign text for the log, without what looks like a key, a token or a password. */
+/** For text from outside in the log: hides everything that looks like a key, a token or a password. */
 export function withoutKeys(text: string): string {
   return hideSecrets(text, hidden)
     .replaceAll(/\/\/[^\s/@]{1,200}@/g, `//${hidden}@`)

@@ -1,4 +1,4 @@
-/** What all exporters send: which process they are of, and the headers that a collector asks for. */
+/** What all exporters need: the identity of this process, and the headers for the collector. */
 import { randomUUID } from 'node:crypto';
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -6,17 +6,17 @@ import type { Resource } from '@opentelemetry/resources';
 import type { Logger } from 'pino';
 
 export interface TelemetryOptions {
-  /** The name of the process, unless OTEL_SERVICE_NAME gives another one. */
+  /** The name of the process; OTEL_SERVICE_NAME overrides it. */
   service: string;
   version: string;
   logger: Logger;
-  /** Reads a variable that may be in a file, as it is by now. */
+  /** Reads the current value of a variable that may be in a file. */
   secret: (name: string) => string | undefined;
 }
 
 const instance = randomUUID();
 
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come before what we say ourselves. */
+/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence. */
 export function resourceOf({ service, version }: TelemetryOptions): Resource {
   return resourceFromAttributes({
     'service.name': service,
@@ -25,7 +25,7 @@ export function resourceOf({ service, version }: TelemetryOptions): Resource {
   }).merge(detectResources({ detectors: [envDetector] }));
 }
 
-/** Read for each export: they may be in a file, and change. */
+/** Read for each export, because they may be in a file that changes. */
 export function headersOf(
   signal: 'TRACES' | 'METRICS',
   { secret }: TelemetryOptions,

@@ -1,4 +1,4 @@
-/** How both processes reach Temporal. */
+/** Connections to Temporal, for the API and for workers. */
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type {
   ClientOptions,
@@ -7,28 +7,28 @@ import type {
   WorkflowClientInterceptor,
 } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { openingCodec } from './sealed-payloads.ts';
 import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
+import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import { grpcStatus } from './grpc-status.ts';
 import { TemporalUnreachable } from './outage.ts';
-import { withTimeout } from '../time/with-timeout.ts';
+import { openingCodec } from './sealed-payloads.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 type Reached = Pick<TemporalConfig, 'address' | 'namespace' | 'apiKey' | 'tls' | 'currentLogin'>;
 
-/** How often files of secrets are looked at. */
+/** How often files with secrets are read. */
 const lookEveryMs = 2_000;
 
 interface ClientParts {
-  /** To read what workflows of tools say. */
+  /** To open sealed payloads of tools' workflows. */
   keys?: KeyRing | undefined;
-  /** Sees each call about a workflow first. */
+  /** Intercepts each call about a workflow. */
   guard?: WorkflowClientInterceptor | undefined;
 }
 
-/** Connects on first use, so that the API starts, and says what it does without, while Temporal is away. */
+/** Connects on first use, so that the API can start and report its state while Temporal is down. */
 export function connectClient(
   config: Reached,
   parts: ClientParts = {},
@@ -48,8 +48,8 @@ function clientOptions({ keys, guard }: ClientParts): ClientOptions {
 }
 
 /**
- * A client over a worker's native connection. Its calls end at their deadline; the SDK bounds each attempt by it, and makes
- * attempts for up to ten seconds. An attempt that is under way then may still reach Temporal.
+ * A client over a worker's native connection. Its calls end at their deadline; the SDK alone would apply the deadline to
+ * each attempt, and make attempts for up to ten seconds. A running attempt may still reach Temporal after the deadline.
  */
 export function clientOver(
   connection: NativeConnection,
@@ -60,8 +60,8 @@ export function clientOver(
 }
 
 /**
- * The client of an API beside its worker in one process. Certificates in files may change, which only a connection of its own
- * follows; otherwise it shares the worker's.
+ * The client of an API in one process with its worker. It shares the worker's connection, unless certificates are files,
+ * which may change: only a connection of its own follows that.
  */
 export function clientBeside(
   connection: NativeConnection,
@@ -92,7 +92,7 @@ function endingInTime(connection: NativeConnection): NativeConnection {
   }
 }
 
-/** Read like Temporal's own errors. */
+/** Has the shape of Temporal's own errors. */
 class DeadlineExceeded extends Error {
   readonly code = grpcStatus.deadlineExceeded;
   readonly details = 'the call took too long';
@@ -103,7 +103,7 @@ class DeadlineExceeded extends Error {
   }
 }
 
-/** A connection that follows changes of its secrets. `options`: more than the address and the login. */
+/** A connection that follows changes of its secrets. `options`: in addition to the address and the login. */
 export function connectLazily(
   config: Reached,
   options: ConnectionOptions = {},
@@ -112,7 +112,7 @@ export function connectLazily(
   const connections: Connection[] = [];
   let certificates: string | undefined;
 
-  /** A new one when certificates have changed. The one before is kept until the end, for the calls that use it. */
+  /** Opens a new connection when certificates have changed. Older ones stay open for the calls that use them. */
   function current(): Connection {
     const now = login();
     const tls = JSON.stringify(now.tls);
@@ -122,7 +122,7 @@ export function connectLazily(
           interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failOnceClosed],
           ...options,
           ...connectionOptions(config.address, now),
-          // Asked for each request.
+          // Called for each request.
           ...(now.apiKey !== undefined && { apiKey: () => login().apiKey ?? '' }),
         }),
       );
@@ -141,8 +141,8 @@ export function connectLazily(
 }
 
 /**
- * The SDK repeats a failed call in a timer. When the connection was closed meanwhile, the next attempt throws there, which
- * ends the process; the call fails instead.
+ * The SDK repeats a failed call in a timer. If the connection was closed meanwhile, the next attempt throws in the timer,
+ * which would end the process. This makes the call fail instead.
  */
 const failOnceClosed: Interceptor = (options, nextCall) => {
   try {
@@ -176,7 +176,7 @@ export async function connectWorker(config: TemporalConfig): Promise<NativeConne
   return connection;
 }
 
-/** Until the connection is closed. */
+/** Updates the API key until the connection is closed. */
 function keepApiKey(connection: NativeConnection, login: () => TemporalLogin): void {
   let { apiKey } = login();
   if (apiKey === undefined) return;
@@ -193,7 +193,7 @@ function keepApiKey(connection: NativeConnection, login: () => TemporalLogin): v
   };
 }
 
-/** Calls `changed` once, when the files of certificates have changed. Returns how to stop. */
+/** Calls `changed` once, when the files of certificates have changed. Returns a function that stops watching. */
 export function whenTlsChanges(config: TemporalConfig, changed: () => void): () => void {
   const login = loginOf(config);
   const current = () => JSON.stringify(login().tls);

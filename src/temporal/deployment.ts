@@ -1,10 +1,10 @@
 /**
- * Versions of the workflow code as Temporal knows them. Every worker polls as one version of a deployment, and a workflow stays
- * with the version that it started with: other code cannot replay its history.
+ * Versions of the workflow code in Temporal. Every worker polls as one version of a deployment, and a workflow stays with
+ * the version that started it, because other code cannot replay its history.
  */
 import type { ConnectionLike, WorkflowStartOptions } from '@temporalio/client';
 import type { TemporalConfig } from '../config/config.ts';
-import { routedByTemporal } from '../storage/ports/versions.ts';
+import { routedByTemporal } from '../storage/tables/versions.ts';
 import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
 export interface Version {
@@ -15,12 +15,12 @@ export interface Version {
 type Temporal = Pick<ConnectionLike, 'workflowService'>;
 type Place = Pick<TemporalConfig, 'namespace' | 'taskQueue'>;
 
-/** A poll lasts a minute: a worker that has not begun one for longer has gone. */
+/** A poll lasts a minute, so a worker without a poll for longer than this is gone. */
 const pollingMs = 90_000;
 /** `TASK_QUEUE_TYPE_WORKFLOW` in Temporal's API. */
 const workflowTasks = 1;
 
-/** Starts a workflow with this version; none where Temporal's routing decides. */
+/** Options that start a workflow with this version; empty if Temporal's routing decides. */
 export function pinnedTo(
   { deployment }: Pick<TemporalConfig, 'deployment'>,
   buildId: string,
@@ -29,7 +29,7 @@ export function pinnedTo(
   return { versioningOverride: { pinnedTo: { deploymentName: deployment.name, buildId } } };
 }
 
-/** Whether a worker of this version has polled, ever. */
+/** Whether a worker of this version has ever polled. */
 export async function isKnown(
   { workflowService }: Temporal,
   namespace: string,
@@ -45,9 +45,8 @@ export async function isKnown(
 }
 
 /**
- * The build ids of workers that have polled within 90 s of `now` (epoch milliseconds), as far as Temporal remembers; null: of a
- * worker without a version. Its list is in memory, and empty after a restart of Temporal: something to report, and never a
- * reason to end a turn.
+ * The build ids of workers that have polled within 90 s of `now` (epoch milliseconds); null for a worker without a version.
+ * Temporal keeps the list in memory, so it is empty after a restart: use it for reports, and never to end a turn.
  */
 export async function polledBuildIds(
   { workflowService }: Temporal,

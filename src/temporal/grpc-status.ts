@@ -1,4 +1,4 @@
-/** gRPC's status codes, as far as Temporal's answers are told apart by them. */
+/** The gRPC status codes that we distinguish in Temporal's answers. */
 import { isGrpcServiceError } from '@temporalio/client';
 
 export const grpcStatus = {
@@ -25,23 +25,23 @@ const names: Record<number, string> = {
   [grpcStatus.unauthenticated]: 'UNAUTHENTICATED',
 };
 
-/** Undefined for what is no error of a gRPC call. */
+/** Undefined if `error` is no error of a gRPC call. */
 export function grpcStatusOf(error: unknown): number | undefined {
   if (!isGrpcServiceError(error)) return undefined;
   const status = Number(error.code);
-  // The SDK's native part says so of a connection that breaks under a call. What Temporal answers comes with metadata.
+  // The SDK's native part reports a broken connection as `unknown`, without the metadata that Temporal's answers have.
   const isBroken = status === grpcStatus.unknown && Object.keys(error.metadata.getMap()).length === 0;
   return isBroken ? grpcStatus.unavailable : status;
 }
 
-/** How the SDK's native part writes a status into the message of an error that has nothing else. */
+/** How the SDK's native part writes a status into the message of an error that has no code. */
 const nativeWords: [RegExp, string][] = [
   [/does not have valid authentication credentials/, 'UNAUTHENTICATED'],
   [/does not have permission/, 'PERMISSION_DENIED'],
   [/certificate|\bTLS\b|tls handshake/i, 'TLS'],
 ];
 
-/** For operators. Undefined for errors without a status, and for those that no outage has. */
+/** For operators. Undefined for errors without a status, and for a status that is no outage. */
 export function grpcStatusNameOf(error: unknown): string | undefined {
   const status = grpcStatusOf(error);
   if (status !== undefined) return names[status];

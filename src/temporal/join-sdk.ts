@@ -1,20 +1,20 @@
 /**
- * Joins workflow code with the Temporal SDK of this process. Workflow code is kept without the SDK, as one module that imports
- * `@temporalio/*`: the SDK refuses a bundle that another of its versions made, and the code has to outlive an upgrade of it.
+ * Joins workflow code with the Temporal SDK of this process. Workflow code is stored without the SDK, as one module that
+ * imports `@temporalio/*`, because it must survive upgrades of the SDK, which refuses bundles of its other versions.
  *
- * Joining takes more than a second, so that results are cached in `build/`, by the module and the SDK's version. A folder that
- * cannot be written to caches nothing. The cache is trusted as much as the code beside it.
+ * Joining takes more than a second, so results are cached in `build/`, by the module and the SDK's version. Nothing is
+ * cached if the folder is read-only. The cache is trusted as much as the code beside it.
  */
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { BundleOptions } from '@temporalio/worker';
 
-export interface WorkflowModule {
-  /** JavaScript that exports workflows, and `interceptors` where it has some. Its only imports are `@temporalio/*`. */
+interface WorkflowModule {
+  /** JavaScript that exports workflows, and `interceptors` if it has some. Its only imports are `@temporalio/*`. */
   code: string;
   hasInterceptors?: boolean;
 }
@@ -23,12 +23,12 @@ type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
 const root = path.resolve(import.meta.dirname, '../..');
 const cache = path.join(root, 'build/joined');
-/** Each is about a megabyte. What was not used for longest goes first. */
+/** Each is about a megabyte. The least recently used are deleted. */
 const cachedAtMost = 20;
 const require = createRequire(import.meta.url);
 const { version: sdkVersion } = require('@temporalio/worker/package.json') as { version: string };
 
-/** What a worker takes as its `workflowBundle`. */
+/** Returns a worker's `workflowBundle`. */
 export async function joinWithSdk({
   code: source,
   hasInterceptors = false,
@@ -60,8 +60,8 @@ async function join({ code, hasInterceptors }: Required<WorkflowModule>): Promis
 }
 
 /**
- * The map from the bundle to its modules would double its size, and name a folder of this machine. Without it, stacks name
- * lines of the bundle, in which functions keep their names. The worker reads the name of the file from the map.
+ * The source map would double the size of the bundle, and contain a path of this machine. Without it, stack traces show
+ * lines of the bundle, in which functions keep their names. The worker needs a map for the name of the file.
  */
 function withoutSourceMap(code: string): string {
   const mark = '\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
@@ -71,7 +71,7 @@ function withoutSourceMap(code: string): string {
   return code.slice(0, start) + mark + Buffer.from(JSON.stringify(empty)).toString('base64');
 }
 
-/** Each workflow evaluates all modules anew: one is faster and smaller than many, and so is syntax that V8 knows. */
+/** Each workflow evaluates all modules again, so one module is faster, and so is modern syntax. */
 function asOneModule(config: Webpack): Webpack {
   for (const rule of config.module?.rules ?? []) {
     if (typeof rule !== 'object' || rule === null || typeof rule.use !== 'object') continue;
@@ -80,7 +80,7 @@ function asOneModule(config: Webpack): Webpack {
   }
   return {
     ...config,
-    // The module lies outside of this folder, and means its packages.
+    // The module is in another folder, but must find our packages.
     resolve: {
       ...config.resolve,
       modules: [...(config.resolve?.modules ?? ['node_modules']), path.join(root, 'node_modules')],
@@ -96,7 +96,7 @@ function asOneModule(config: Webpack): Webpack {
   };
 }
 
-/** The first line is the hash of the rest: a file that was cut off is not used. */
+/** The first line is the hash of the rest, so that a truncated file is not used. */
 async function readCached(file: string): Promise<string | null> {
   try {
     const text = await readFile(file, 'utf8');

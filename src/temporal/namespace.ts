@@ -1,6 +1,6 @@
 /**
- * Whether turns can start in the namespace: it exists, and knows the attributes that every turn is started with. Whoever
- * comes first, API or worker, makes it know them.
+ * Whether turns can start in the namespace: it must exist and have the search attributes of turns. The API or a worker,
+ * whichever starts first, adds them.
  */
 import type { ConnectionLike } from '@temporalio/client';
 import { searchAttributes } from '../workflows/messages.ts';
@@ -12,20 +12,20 @@ const attributes = Object.values(searchAttributes);
 const names = attributes.map(({ name }) => name);
 /** `IndexedValueType` in Temporal's API. */
 const typeNumbers = { KEYWORD: 2, KEYWORD_LIST: 7 } as const;
-/** As the command line of Temporal names them. */
+/** Type names of Temporal's command line. */
 const typeNames = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 const { deadlineExceeded, unavailable, permissionDenied, unimplemented, unauthenticated } = grpcStatus;
-/** The call took too long, was not answered, or not without another login. */
+/** The call took too long, was not answered, or needs another login. */
 const noAnswer: number[] = [deadlineExceeded, unavailable, unauthenticated];
-/** Where only administrators may do this. */
+/** Only administrators may do this. */
 const notOurs: number[] = [permissionDenied, unimplemented];
 
-/** Null when turns can start, else what is missing and what to do. Rejects when Temporal does not answer. */
+/** Null if turns can start, otherwise what is missing and what to do. Rejects if Temporal does not answer. */
 export async function prepareNamespace(connection: Temporal, namespace: string): Promise<string | null> {
   return (await namespaceProblem(connection, namespace)) ?? attributesProblem(connection, namespace);
 }
 
-/** As `prepareNamespace`, of the namespace alone: once it was prepared, it keeps its attributes as long as it is there. */
+/** Like `prepareNamespace`, without the attributes, which a namespace keeps once it was prepared. */
 export async function namespaceProblem(
   { workflowService }: Temporal,
   namespace: string,
@@ -38,7 +38,7 @@ export async function namespaceProblem(
     if (code === grpcStatus.notFound)
       return `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create --namespace ${namespace}) or correct TEMPORAL_NAMESPACE`;
     if (code === undefined || !notOurs.includes(code)) throw error;
-    // What every caller may ask that may start turns: it says whether the login is refused altogether.
+    // Every caller that may start turns may ask this: it fails if the login is refused.
     await workflowService.describeTaskQueue({ namespace, taskQueue: { name: 'interlude' } });
     return null;
   }
@@ -47,9 +47,9 @@ export async function namespaceProblem(
 async function attributesProblem(connection: Temporal, namespace: string): Promise<string | null> {
   const missing = await missingAttributes(connection, namespace);
   if (missing?.length === 0) return null;
-  // What is there already may be added again.
+  // Attributes that exist may be added again.
   const outcome = await addAttributes(connection, namespace, missing ?? names);
-  // Where neither is allowed, an administrator keeps this to himself, and a turn's start tells the rest.
+  // If neither is allowed, we cannot know more before a turn starts.
   if (outcome === 'added' || (missing === null && outcome === 'not-allowed')) return null;
   return (
     `Temporal does not accept the search attributes of namespace "${namespace}"; create them yourself: ` +
@@ -60,13 +60,13 @@ async function attributesProblem(connection: Temporal, namespace: string): Promi
   );
 }
 
-/** For a process that can do nothing without it. */
+/** For a process that cannot work without it. */
 export async function requireNamespace(connection: Temporal, namespace: string): Promise<void> {
   const lack = await prepareNamespace(connection, namespace);
   if (lack !== null) throw new NamespaceUnusable(lack);
 }
 
-/** Null where the list cannot be read. */
+/** Null if the list cannot be read. */
 async function missingAttributes({ operatorService }: Temporal, namespace: string): Promise<string[] | null> {
   try {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });

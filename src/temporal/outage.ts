@@ -2,7 +2,7 @@
 import { TransportError } from '@temporalio/worker';
 import { grpcStatus, grpcStatusOf } from './grpc-status.ts';
 
-/** What is wrong with the request itself. */
+/** Status codes of wrong requests. */
 const ours: number[] = [
   grpcStatus.invalidArgument,
   grpcStatus.notFound,

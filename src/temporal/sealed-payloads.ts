@@ -1,16 +1,16 @@
 /**
- * What histories of tools in TypeScript hold is sealed: inputs, answers and results of authors' code pass through them.
- * The workers of tools seal and open; whoever else reads what they say (turns, the API, loops) only opens.
+ * The histories of tools in TypeScript are sealed, because inputs, answers and results of authors' code pass through them.
+ * The workers of tools seal and open payloads; other readers (turns, the API, loops) only open them.
  */
-import type { PayloadCodec } from '@temporalio/common';
-import { turnOfWorkflow } from '../turn/turn.ts';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { SealingError } from '../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
+import { turnOfWorkflow } from '../turn/turn.ts';
 
-type Payload = Parameters<PayloadCodec['encode']>[0][number];
-
-/** A payload as it is sealed. `text` where its data are UTF-8. */
+/** A payload before it is sealed. `text` if its data are UTF-8, otherwise `base64`. */
 interface Opened {
-  /** Whose contents they are; absent where it is not known, and in those of older releases. */
+  /** The turn that it belongs to; absent if it is unknown, and in payloads of older releases. */
   turn?: string;
   metadata: Record<string, string>;
   text?: string;
@@ -48,7 +48,7 @@ function seal(keys: KeyRing, { metadata, data }: Payload, workflowId: string | u
   return { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(sealed) };
 }
 
-/** What is not sealed stays as it is. `turn`: its id, where the payload is sealed and says it. */
+/** Returns payloads that are not sealed unchanged. `turn`: its id, if the sealed payload contains it. */
 export function openPayload(keys: KeyRing, sealed: Payload): { payload: Payload; turn?: string } {
   if (!isSealed(sealed)) return { payload: sealed };
   const { data } = sealed;
@@ -72,5 +72,47 @@ function dataOf(data: Uint8Array): Pick<Opened, 'text' | 'base64'> {
     return { text: utf8.decode(data) };
   } catch {
     return { base64: Buffer.from(data).toString('base64') };
+  }
+}
+
+/**
+ * A codec that turns unreadable payloads for workflows into `null`, which every handler treats as malformed. Otherwise a
+ * signal or query with such a payload would make the workflow's task fail and be retried forever, because payloads are read
+ * before any handler is called.
+ *
+ * Payloads of activities are not changed. A workflow's input and what its children return are decoded like signals: without
+ * its input a workflow does not start, as before, and a child whose result is `null` counts as lost.
+ */
+type Context = Parameters<PayloadCodec['decode']>[1];
+
+const nothing = defaultPayloadConverter.toPayload(null);
+
+export function unreadableAsNull(codec: PayloadCodec): PayloadCodec {
+  return {
+    ...codec,
+    decode: (payloads, context) =>
+      context?.type === 'workflow'
+        ? Promise.all(payloads.map((payload) => readableOrNull(codec, payload, context)))
+        : codec.decode(payloads, context),
+  };
+}
+
+async function readableOrNull(codec: PayloadCodec, payload: Payload, context: Context): Promise<Payload> {
+  try {
+    const [decoded = nothing] = await codec.decode([payload], context);
+    return isReadable(decoded) ? decoded : nothing;
+  } catch (error) {
+    // A missing key may be added again, and the payload may be an answer.
+    if (error instanceof SealingError && error.code !== 'unknown-key') return nothing;
+    throw error;
+  }
+}
+
+function isReadable(payload: Payload): boolean {
+  try {
+    defaultPayloadConverter.fromPayload(payload);
+    return true;
+  } catch {
+    return false;
   }
 }

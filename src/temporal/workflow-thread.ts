@@ -1,6 +1,6 @@
 /**
- * What a thread for workflows begins with: no hook that notes where each promise was made (for Temporal's query `__stack_trace`),
- * and then the SDK's own file.
+ * Start of a thread for workflows: removes the hook that records where each promise was made (for Temporal's query
+ * `__stack_trace`), then loads the SDK's own file.
  */
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';

@@ -1,7 +1,7 @@
 /**
- * Takes two things out of the threads in which the SDK runs workflows that share a context (those of turns), each of which costs
- * more processor time than the workflows themselves: docs/decisions/0100-threads-of-turns.md says what and why. Workflows with a
- * context each (tools in TypeScript, whose code is their author's) keep both. In debug mode there are no such threads.
+ * Removes two features from the threads in which the SDK runs the workflows of turns, which share a context. Each costs more
+ * processor time than the workflows themselves (docs/decisions/0100-threads-of-turns.md). Tools in TypeScript, which have a
+ * context each, keep both. In debug mode there are no such threads.
  */
 import workerThreads from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
@@ -12,7 +12,7 @@ const { Worker } = workerThreads;
 const { create } = ThreadedVMWorkflowCreator;
 type Options = Parameters<typeof create>[0];
 
-/** For all workers that are created from now on in this process. Doing it again changes nothing. */
+/** Affects all workers that this process creates from now on. Idempotent. */
 export function lightenWorkflowThreads(): void {
   ThreadedVMWorkflowCreator.create = (options) =>
     options.reuseV8Context

@@ -4,7 +4,7 @@ import { matchers } from './matchers/matchers.ts';
 import type { ToolCallMatchers } from './matchers/matchers.ts';
 
 declare module 'vitest' {
-  // Its parameters have to be those of vitest's own declaration.
+  // The parameters must be those of vitest's own declaration.
   interface Matchers<
     R extends void | Promise<void> = void | Promise<void>,
     T = unknown,

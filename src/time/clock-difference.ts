@@ -1,12 +1,12 @@
-/** How far this process's clock is from another's: a warning and a number, never a reason to stop. */
+/** The difference between this process's clock and another one: reported, never a reason to stop. */
 
-/** Beyond this an operator should know. */
+/** Larger differences are logged. */
 const toleratedMs = 5_000;
 
-export interface ClockDifference {
-  /** Positive where this process's clock is ahead. */
+interface ClockDifference {
+  /** Positive if this process's clock is ahead. */
   measured(aheadMs: number): void;
-  /** As last measured, in whole milliseconds; null: not measured yet. */
+  /** The last measurement, in whole milliseconds; null before the first. */
   aheadMs(): number | null;
 }
 
@@ -15,7 +15,7 @@ interface Log {
   info(about: object, message: string): void;
 }
 
-/** `other`: whose clock, as the log names it. Warns once, and again when the difference has changed by as much. */
+/** `other`: the owner of the other clock, for the log. Warns once, and again when the difference has changed by as much. */
 export function createClockDifference(other: string, logger: Log): ClockDifference {
   let last: number | null = null;
   let warnedOf = 0;

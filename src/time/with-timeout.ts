@@ -1,20 +1,18 @@
 /**
- * Waits for work, but not for ever. Anybody may import it, browser code too; workflow code, whose clock is Temporal's,
- * does not.
+ * Waits for work with a time limit. For all code, also in browsers, except workflows, whose clock is Temporal's.
  *
- * Only the waiting ends. Work that can be stopped, such as a request, is better given `AbortSignal.timeout`; a wait that
- * ends early by a signal is `setTimeout` of `node:timers/promises` with that signal; and a limit that is paused or begins
- * again whenever something comes is a timer of its own.
+ * Only the waiting ends. For work that can be stopped, such as a request, use `AbortSignal.timeout`; for a pause that a
+ * signal can end, `setTimeout` of `node:timers/promises`; for a limit that restarts, a timer of its own.
  */
 
 interface Options {
-  /** False: the wait alone does not keep the process from ending. Default true. */
+  /** False if the wait must not keep the process alive. Default true. */
   ref?: boolean;
 }
 
 /**
- * Settles as `work` does, or resolves with `otherwise` after `timeoutMs`. The timer goes as soon as `work` has settled.
- * Work that comes too late goes on unwatched: its result is dropped, and so is its failure.
+ * Settles as `work` does, or resolves with `otherwise` after `timeoutMs`. Work that takes longer goes on; its result or
+ * failure is ignored.
  */
 export async function withTimeout<T, Otherwise>(
   work: T | PromiseLike<T>,
@@ -25,7 +23,7 @@ export async function withTimeout<T, Otherwise>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Otherwise>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, otherwise);
-    // In a browser, with whose types this is compiled too, a timer is a number.
+    // In a browser a timer is a number, and this is also compiled with the types of browsers.
     if (!ref) (timer as unknown as { unref?(): void }).unref?.();
   });
   try {

@@ -1,4 +1,4 @@
-/** A timeline as HTML, the same on the operators' page and in the playground. Pure. */
+/** A timeline as HTML, for the operators' page and the playground. Pure. */
 import { html } from '../html/html.ts';
 import type { Html } from '../html/html.ts';
 import type { TimelineItem } from './timeline.ts';
@@ -7,7 +7,7 @@ import { inTime, lineOf } from './words.ts';
 interface TimelineRow {
   id: string;
   className: string;
-  /** For inside the list item. */
+  /** The contents of the list item. */
   body: Html;
 }
 

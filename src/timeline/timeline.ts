@@ -1,17 +1,17 @@
 /**
- * What happened in turns, item by item, for operators and for the people of the playground: made of the log, and of what
- * operators know besides. Ids, names and times; contents where they are asked for. Pure.
+ * What happened in turns, item by item, for operators and the playground: made from the log and from what operators know in
+ * addition. Ids, names and times; contents only on request. Pure.
  */
-import { askerTitle } from '../elicitation/asker.ts';
+import { askerTitle } from '../elicitation/elicitation.ts';
 import type { ConnectionReason, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
 import type { LogEntry, ToolOutcome, TurnEvent } from '../turn/event.ts';
+import { percentOf } from '../turn/operations.ts';
 import type { TurnEndStatus, Usage } from '../turn/turn.ts';
 
-/** What was said, called or answered. */
+/** Something that was said, called or answered. */
 type Content = { label: string; text: string };
 
 interface Common {
-  /** Unique in the timeline. */
   id: string;
   turnId: string;
   /** Epoch milliseconds. */
@@ -24,7 +24,7 @@ interface Common {
   contents?: Content[];
 }
 
-/** `outcome`: of a failed call, as in logs and metrics. */
+/** `outcome`: only of a failed call. */
 interface CallEnd {
   state: 'running' | 'done' | 'failed';
   outcome?: ToolOutcome;
@@ -45,7 +45,7 @@ export type TimelineItem = Common &
       })
     | (CallEnd & { kind: 'delegation'; toolCallId: string; agent: string })
     | TimelineQuestion
-    /** The account of a server is missing, and the client cannot show the question. */
+    /** An account is missing, and the client cannot show the question. */
     | { kind: 'not-asked'; serverTitle: string }
     | { kind: 'error'; code: string; message: string }
     /** An operator did something. */
@@ -58,22 +58,22 @@ export interface TimelineQuestion {
   elicitationId: string;
   mode: Mode;
   trigger: Trigger;
-  /** For people: the server, tool or agent that asks; null: the question does not say. */
+  /** The title of the server, tool or agent that asks; null if the question does not say. */
   asker: string | null;
   toolName: string | null;
-  /** Why an account is asked for; null: it asks for none. */
+  /** Why an account is needed; null for other questions. */
   reason: ConnectionReason | null;
-  /** Null: not known here. */
+  /** Null if unknown. */
   user: string | null;
   status: Status;
   deadline: number;
-  /** Who settled it, as the audit has it; null: not settled, or not known here. */
+  /** Who settled it, from the audit; null if it is not settled, or unknown. */
   settledBy: string | null;
-  /** Its user has agreed to open the page. */
+  /** The user agreed to open the page. */
   hasConsented: boolean;
 }
 
-/** What the log does not say. */
+/** What the log does not contain. */
 export interface MoreFacts {
   questions: {
     id: string;
@@ -82,14 +82,14 @@ export interface MoreFacts {
     settledBy: string | null;
     answer?: string;
   }[];
-  /** As `Attempts` of the storage. */
+  /** As in `Attempts` of the storage. */
   attempts: { steps: Map<string, number>; calls: Map<string, number> };
   acts: { at: number; action: 'cancelled' | 'viewed'; actor: string }[];
 }
 
 type Item<Kind extends TimelineItem['kind']> = Extract<TimelineItem, { kind: Kind }>;
 
-/** `contents`: with what was said, called and answered. Entries may be of several turns, in their order. */
+/** Entries may belong to several turns, in order. `contents`: include what was said, called and answered. */
 export function timelineOf(
   entries: readonly LogEntry[],
   { contents, more }: { contents: boolean; more?: MoreFacts },
@@ -99,7 +99,7 @@ export function timelineOf(
   return fold.items();
 }
 
-/** For how long questions were open, in all: where two were at once, that time counts once. */
+/** How long questions were open in total. Overlapping times count once. */
 export function waitedMs(items: readonly TimelineItem[], now: number): number {
   const waits = items
     .filter((item) => item.kind === 'question')
@@ -116,7 +116,7 @@ export function waitedMs(items: readonly TimelineItem[], now: number): number {
 
 class Fold {
   readonly #items: TimelineItem[] = [];
-  /** Those that later entries change: by what names them. */
+  /** Items that later entries change. */
   readonly #steps = new Map<string, Item<'step'>>();
   readonly #calls = new Map<string, Item<'call'> | Item<'delegation'>>();
   readonly #questions = new Map<string, Item<'question'>>();
@@ -149,7 +149,7 @@ class Fold {
       case 'start-step':
         return this.#startStep({ ...common, endedAt: null }, event);
       case 'text-delta':
-        return this.#say(this.#stepOf(turnId, event), event.delta);
+        return this.#addText(this.#stepOf(turnId, event), event.delta);
       case 'finish-step': {
         const step = this.#stepOf(turnId, event);
         if (!step) return;
@@ -160,11 +160,11 @@ class Fold {
       case 'reset-step':
         return this.#resetStep(turnId, event);
       case 'tool-input-available':
-        return this.#call({ ...common, endedAt: null }, event);
+        return this.#addCall({ ...common, endedAt: null }, event);
       case 'tool-progress': {
         const call = this.#calls.get(callKey(turnId, event.toolCallId));
         if (call?.kind === 'call' && event.total !== undefined && event.total > 0)
-          call.progress = Math.min(100, Math.max(0, Math.floor((100 * event.progress) / event.total)));
+          call.progress = percentOf(event.progress, event.total);
         return;
       }
       case 'tool-output-available':
@@ -175,11 +175,14 @@ class Fold {
         call.endedAt = at;
         call.state = isDone ? 'done' : 'failed';
         if (event.type === 'tool-output-error' && event.outcome) call.outcome = event.outcome;
-        this.#tell(call, isDone ? 'Result' : 'Error', isDone ? event.output : event.errorText);
+        this.#addContent(call, isDone ? 'Result' : 'Error', isDone ? event.output : event.errorText);
         return;
       }
       case 'elicitation-request':
-        return this.#ask({ ...common, endedAt: null, path: event.path ?? event.context.path ?? [] }, event);
+        return this.#addQuestion(
+          { ...common, endedAt: null, path: event.path ?? event.context.path ?? [] },
+          event,
+        );
       case 'elicitation-consented': {
         const question = this.#questions.get(event.elicitationId);
         if (question) question.hasConsented = true;
@@ -208,7 +211,7 @@ class Fold {
         });
         return;
       default:
-        // Events of newer releases, and those that say nothing by themselves.
+        // Events of newer releases, and events that add no item.
         return;
     }
   }
@@ -222,7 +225,7 @@ class Fold {
     this.#items.push(item);
   }
 
-  /** What the attempt before has left is void. */
+  /** The output of the attempt before is void. */
   #resetStep(turnId: string, event: Of<'reset-step'>): void {
     const key = `${turnId}/${stepKey(event.step, event.parentToolCallId)}`;
     this.#resets.set(key, (this.#resets.get(key) ?? 0) + 1);
@@ -237,19 +240,19 @@ class Fold {
     return this.#steps.get(laneKey(turnId, parentToolCallId));
   }
 
-  #call(common: Common, { toolCallId, toolName, agent, input }: Of<'tool-input-available'>): void {
+  #addCall(common: Common, { toolCallId, toolName, agent, input }: Of<'tool-input-available'>): void {
     const attempts = this.#more?.attempts.calls.get(toolCallId) ?? 1;
     const state = 'running';
     const item: Item<'call'> | Item<'delegation'> =
       agent === undefined
         ? { ...common, kind: 'call', toolCallId, toolName, state, attempts }
         : { ...common, kind: 'delegation', toolCallId, agent, state };
-    this.#tell(item, agent === undefined ? 'Arguments' : 'Task', input);
+    this.#addContent(item, agent === undefined ? 'Arguments' : 'Task', input);
     this.#calls.set(callKey(common.turnId, toolCallId), item);
     this.#items.push(item);
   }
 
-  #ask(common: Common, event: Of<'elicitation-request'>): void {
+  #addQuestion(common: Common, event: Of<'elicitation-request'>): void {
     const { elicitationId, mode, status, context, expiresAt } = event;
     const asked = this.#questions.get(elicitationId);
     const known = this.#more?.questions.find(({ id }) => id === elicitationId);
@@ -257,7 +260,7 @@ class Fold {
       asked.status = status;
       if (status === 'pending') return;
       asked.endedAt = known?.settledAt ?? common.at;
-      if (known?.answer !== undefined) this.#tell(asked, 'Answer', known.answer);
+      if (known?.answer !== undefined) this.#addContent(asked, 'Answer', known.answer);
       return;
     }
     const item: Item<'question'> = {
@@ -276,19 +279,19 @@ class Fold {
       hasConsented: false,
       endedAt: status === 'pending' ? null : common.at,
     };
-    this.#tell(item, 'Question', event.message);
-    if (context.arguments !== undefined) this.#tell(item, 'To be approved', context.arguments);
+    this.#addContent(item, 'Question', event.message);
+    if (context.arguments !== undefined) this.#addContent(item, 'To be approved', context.arguments);
     this.#questions.set(elicitationId, item);
     this.#items.push(item);
   }
 
-  #say(step: Item<'step'> | undefined, text: string): void {
+  #addText(step: Item<'step'> | undefined, text: string): void {
     if (!step || !this.#withContents) return;
     const [said] = (step.contents ??= [{ label: 'Text', text: '' }]);
     if (said) said.text += text;
   }
 
-  #tell(item: TimelineItem, label: string, value: unknown): void {
+  #addContent(item: TimelineItem, label: string, value: unknown): void {
     if (!this.#withContents || value === undefined) return;
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
     (item.contents ??= []).push({ label, text });
@@ -305,7 +308,7 @@ function callKey(turnId: string, toolCallId: string): string {
   return `${turnId}/${toolCallId}`;
 }
 
-/** As the storage names the step's row. */
+/** The storage's name of the step's row. */
 function stepKey(step: number, parentToolCallId: string | undefined): string {
   return `${parentToolCallId === undefined ? '' : `agent/${parentToolCallId}/`}step/${step}`;
 }

@@ -1,5 +1,5 @@
 /** The title and notes of each item of a timeline, for pages, terminals and browsers. Pure. */
-import { askerTitle } from '../elicitation/asker.ts';
+import { askerTitle } from '../elicitation/elicitation.ts';
 import type { ElicitationRequest } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
 import type { ToolOutcome } from '../turn/event.ts';
@@ -9,12 +9,11 @@ import type { TimelineItem, TimelineQuestion } from './timeline.ts';
 
 interface Line {
   title: string;
-  /** Each is a short remark. */
   notes: string[];
   tone: 'plain' | 'good' | 'bad' | 'waiting';
 }
 
-/** `now`: for how long what goes on has been going on; absent: that is not said. */
+/** `now`: to show how long unfinished items have lasted. */
 export function lineOf(item: TimelineItem, now?: number): Line {
   const duration = durationOf(item, now);
   const line = (title: string, notes: (string | null)[], tone: Line['tone'] = 'plain'): Line => ({
@@ -59,7 +58,7 @@ export function lineOf(item: TimelineItem, now?: number): Line {
   }
 }
 
-/** For whom a turn is. A key from before services had names is of none. */
+/** The user or service of a turn. API keys from before services had names have no service. */
 export function ownerInWords({ user, service = null }: TurnOwner): string {
   return user ?? (service === null ? 'a service' : `the service ${service}`);
 }
@@ -71,12 +70,12 @@ interface OpenQuestion {
   deadline: number;
 }
 
-/** Who is waited for, for what, how long, and until when. */
+/** Who must do what, how long the question has been open, and until when. */
 export function waitInWords(question: OpenQuestion, now: number): string {
   return `Waits for ${question.user} ${askedForIn(question.request)}, ${openInWords(question, now)}`;
 }
 
-/** How long, and until when. */
+/** How long the question has been open, and until when. */
 export function openInWords(
   { createdAt, deadline }: Omit<OpenQuestion, 'user' | 'request'>,
   now: number,
@@ -174,7 +173,7 @@ function toneOf({ state, outcome }: EndedCall): Line['tone'] {
   return state === 'done' ? 'good' : 'plain';
 }
 
-/** Outcomes of calls that a person has ended. */
+/** Outcomes of calls that a person ended. */
 const peopleEnd: ReadonlySet<ToolOutcome> = new Set(['decline', 'cancel', 'stopped']);
 
 function durationOf({ at, endedAt }: TimelineItem, now: number | undefined): string | null {

@@ -1,20 +1,24 @@
 /**
- * Author's code in one file, by rolldown: tools that ask as workflows may run them, everything else for Node. Nothing of the
- * output depends on where the folder is.
+ * Bundles an author's code into one file with rolldown: tools that ask for workflows, everything else for Node. The output
+ * does not depend on where the folder is.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
+import { withTimeout } from '../time/with-timeout.ts';
+import { RefusedImports, ToolFolderError } from './tool-files.ts';
 import type { ToolFiles } from './tool-files.ts';
-import { RefusedImports, ToolFolderError } from './tool-folder-error.ts';
 
 const tools = path.resolve(import.meta.dirname, '../tools');
-/** Of the service's own modules: compiled in the package, TypeScript elsewhere. */
+/** The extension of the service's own modules: compiled in the package, TypeScript elsewhere. */
 const extension = path.extname(import.meta.filename);
 const entryName = '\0interlude:entry';
 
-/** What Temporal lets workflows import of Node, and what it provides itself. */
+/** Node modules that workflows may import. */
 const allowed = new Set(['assert', 'url', 'util']);
 
 interface Entry {
@@ -24,16 +28,16 @@ interface Entry {
 
 export interface Code {
   code: string;
-  /** The author's files in it, without packages. */
+  /** The author's bundled files, without packages. */
   sources: string[];
-  /** The service's own. */
+  /** The service's own bundled files. */
   runtime: string[];
-  /** Those of the author that send users to pages, by their names in the folder, as far as can be seen without running them. */
+  /** Names of the author's files that send users to pages, as far as the source shows it. */
   pages: string[];
 }
 
 /**
- * For workflows: imports that reach outside are refused, with `RefusedImports` where nothing else is wrong. An `esm` module
+ * For workflows. Throws `RefusedImports` for imports that workflows may not have, if nothing else is wrong. An `esm` module
  * keeps its imports of Temporal's SDK.
  */
 export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
@@ -45,7 +49,7 @@ export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'
   return bundled;
 }
 
-/** The names of what the file of activities exports; null where there is none. */
+/** The exported names of the file of activities; null if there is no such file. */
 export async function activityNames(files: ToolFiles): Promise<string[] | null> {
   const { folder, activities } = files;
   if (activities === undefined) return null;
@@ -53,7 +57,7 @@ export async function activityNames(files: ToolFiles): Promise<string[] | null> 
   return (await bundleForNode({ files, code })).exports;
 }
 
-/** For Node, packages included. `stubs`: the file of activities is left out, and in its place are functions of these names. */
+/** For Node, including packages. `stubs`: replaces the file of activities by functions with these names. */
 export function bundleForNode({ files, code }: Entry, stubs?: readonly string[]): Promise<Bundled> {
   const plugins = [
     entryOf(code),
@@ -82,7 +86,7 @@ async function build(
     codeSplitting: false,
     comments: false,
   };
-  // It loads a compiler, which kept bundles do without.
+  // Loads a compiler, which cached bundles do not need.
   const { rolldown } = await import('rolldown');
   let bundle: RolldownBuild | undefined;
   try {
@@ -93,7 +97,7 @@ async function build(
       plugins,
       external,
       resolve: { mainFields: ['module', 'main'] },
-      // Names of modules say where they are.
+      // Debug info would contain the paths of modules.
       experimental: { attachDebugInfo: 'none' },
       onLog: (_, { code, message }) => {
         if (code === 'UNRESOLVED_IMPORT') problems.add(firstLine(message));
@@ -132,7 +136,7 @@ function entryOf(code: string): Plugin {
   };
 }
 
-/** `interlude/tools` is always ours, and zod is one copy: the author's, unless there is none or an old one. */
+/** `interlude/tools` is always ours. There is one copy of zod: the author's, unless it is missing or older than 4. */
 function packagesOf(folder: string): Plugin {
   const fromHere = createRequire(import.meta.filename);
   const fromFolder = createRequire(path.join(folder, 'tool.js'));
@@ -151,7 +155,7 @@ function packagesOf(folder: string): Plugin {
   };
 }
 
-/** A file of zod 4. */
+/** A file of zod 4; undefined if there is none. */
 function zodIn(require: NodeJS.Require): string | undefined {
   try {
     const manifest = require.resolve('zod/package.json');
@@ -162,7 +166,7 @@ function zodIn(require: NodeJS.Require): string | undefined {
   }
 }
 
-/** The file of activities is not needed to read what tools are, and may need what is there only when they run. */
+/** Replaces the file of activities, which may need things that exist only when tools run. */
 function withoutActivities({ folder, activities }: ToolFiles, names: readonly string[]): Plugin {
   const stub = '\0interlude:activities';
   return {
@@ -184,7 +188,7 @@ function withoutActivities({ folder, activities }: ToolFiles, names: readonly st
 
 function refuseImports({ folder, activities }: ToolFiles, refused: Set<string>): Plugin {
   const importers = new Map<string, string>();
-  /** The author's own file on the way to an import, and what lies between. */
+  /** The author's own file that leads to an import, and the package between them. */
   const wayTo = (importer: string | undefined): { file: string; through: string } => {
     let at = importer ?? '';
     let through = '';
@@ -255,4 +259,24 @@ function firstLine(message: string): string {
       .split('\n')
       .find((line) => line.trim() !== '') ?? message
   ).trim();
+}
+
+/** Loads an author's module for Node from its text. Rejects if that takes too long: its code waits outside of functions. */
+export async function loadForNode(
+  code: string,
+  { timeoutMs, name = 'tools' }: { timeoutMs: number; name?: string },
+): Promise<Record<string, unknown>> {
+  // A folder that only we can read and write, and that is removed once the code is loaded.
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tools-'));
+  try {
+    const file = path.join(folder, `${name}.mjs`);
+    await writeFile(file, code, { mode: 0o600 });
+    const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
+    const loaded = await withTimeout(loading, timeoutMs, null);
+    if (loaded === null)
+      throw new Error(`not loaded within ${timeoutMs / 1000} s: look for an await outside of the functions`);
+    return loaded;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

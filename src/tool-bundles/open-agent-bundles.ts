@@ -1,24 +1,24 @@
-/** The tools in TypeScript that agents are offered: each folder is bundled once, whichever agents share it. */
+/** Opens the folders of tools in TypeScript of all agents. Agents that share a folder share its bundle. */
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { didYouMean } from '../config/nearest-spelling.ts';
 import type { ApprovalSettings } from '../elicitation/approval.ts';
 import { openToolBundle } from './open-tool-bundle.ts';
 import type { ToolBundle } from './tool-bundle.ts';
-import { ToolFolderError } from './tool-folder-error.ts';
+import { ToolFolderError } from './tool-files.ts';
 
-/** What one agent may use of a folder. */
+/** The tools of a folder that one agent may use. */
 export interface OpenedTools {
   bundle: ToolBundle;
-  /** Names of tools; all of them when absent. */
+  /** Names of tools. Default: all. */
   allow?: readonly string[] | undefined;
-  /** Which of their calls a person approves first; none when absent. */
+  /** Which calls a person must approve first. Default: none. */
   approval?: ApprovalSettings | undefined;
 }
 
 /**
- * Agents whose tools send users to pages that could never report that they are done, in words for the operator: only when
- * such a tool runs is it known for certain.
+ * Warnings for operators: tools of these agents send users to pages that could never report that they are done. It is only
+ * certain when such a tool runs.
  */
 export function pagesWithoutSecret(
   { agents }: Pick<Config, 'agents'>,
@@ -36,8 +36,8 @@ export function pagesWithoutSecret(
 }
 
 /**
- * By the names of agents; one without such tools is not in it. Throws a `ConfigError` that names everything wrong with the
- * folders, and with what agents are allowed of them.
+ * By the names of agents; agents without such tools are missing. Throws a `ConfigError` that names everything wrong with the
+ * folders and with the agents' settings for them.
  */
 export async function openAgentBundles({
   agents,
@@ -68,7 +68,7 @@ export async function openAgentBundles({
   return opened;
 }
 
-/** Clients know a tool by its name alone. */
+/** Clients know a tool only by its name, so two exposed tools must not share one. */
 function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): string[] {
   const owners = new Map<string, { agent: string; hash: string }>();
   return [...opened].flatMap(([agent, { bundle, allow }]) =>
@@ -85,7 +85,7 @@ function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): string[] {
   );
 }
 
-/** `member`: of the agents file, that has these names. */
+/** `member`: the member of the agents file with these names. */
 function unknownIn(member: string, names: readonly string[], { manifest }: ToolBundle): string[] {
   const known = manifest.map(({ name }) => name);
   return names.flatMap((name) =>

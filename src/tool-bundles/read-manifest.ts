@@ -1,18 +1,17 @@
 /**
- * Runs the author's definitions once, to read what the tools are: where nothing of the service can be reached, and modules
- * that need Node in this process.
+ * Runs the author's definitions once to read the tools: in a context that cannot reach the service, or in this process for
+ * modules that need Node.
  */
-import { createContext, Script } from 'node:vm';
 import path from 'node:path';
+import { createContext, Script } from 'node:vm';
 import { problemsTogether } from '../tools/describe-tools.ts';
 import type { DescribedTools, ToolDescription } from '../tools/describe-tools.ts';
-import { bundleForNode, bundleTools } from './bundle-code.ts';
-import { loadForNode } from './load-for-node.ts';
+import { activityNames, bundleForNode, bundleTools, loadForNode } from './bundle-code.ts';
+import { findToolFiles, RefusedImports, ToolFolderError } from './tool-files.ts';
 import type { ToolFiles } from './tool-files.ts';
-import { RefusedImports, ToolFolderError } from './tool-folder-error.ts';
 
 const longestLoadMs = 5_000;
-// Compiled in the package, TypeScript elsewhere.
+/** Compiled in the package, TypeScript elsewhere. */
 const describe = path.resolve(
   import.meta.dirname,
   `../tools/describe-tools${path.extname(import.meta.filename)}`,
@@ -20,9 +19,9 @@ const describe = path.resolve(
 
 export interface Manifest {
   tools: ToolDescription[];
-  /** Files that send users to pages, as far as can be seen. */
+  /** Files that send users to pages, as far as the source shows it. */
   pages: string[];
-  /** What an author may want to change. */
+  /** Suggestions for the author. */
   hints: string[];
 }
 
@@ -30,7 +29,7 @@ interface Described extends DescribedTools {
   pages: string[];
 }
 
-/** `activities`: names of what the file of activities exports, if there is one. */
+/** `activities`: the exported names of the file of activities, if there is one. */
 export async function readManifest(files: ToolFiles, activities: string[] | null): Promise<Manifest> {
   const described = await describeAll(files, activities);
   const order = ({ file }: ToolDescription) => files.modules.indexOf(file);
@@ -41,8 +40,8 @@ export async function readManifest(files: ToolFiles, activities: string[] | null
 }
 
 /**
- * As workflows would load them, all together. A module that imports what a workflow may not is loaded in Node instead; a tool
- * of such a module can only have `execute`.
+ * Loads all modules together, as workflows would. A module that imports what a workflow may not is loaded in Node instead;
+ * its tools can only have `execute`.
  */
 async function describeAll(files: ToolFiles, activities: string[] | null): Promise<Described> {
   try {
@@ -97,7 +96,7 @@ export const described = describeTools([${modules.join(', ')}], ${quoted(activit
   return { files, code };
 }
 
-/** With what workflows have, and no more: a definition that needs more would fail there. */
+/** Runs code with only the globals that workflows have: a definition that needs more would fail there. */
 async function run(code: string, folder: string): Promise<string> {
   const context = createContext({ URL, URLSearchParams, TextEncoder, TextDecoder, AbortController });
   try {
@@ -110,4 +109,10 @@ async function run(code: string, folder: string): Promise<string> {
 
 function quoted(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** Reads the tools of a folder. Throws `ToolFolderError`, which names every mistake. Much faster than bundling. */
+export async function checkToolFolder(folder: string): Promise<Manifest> {
+  const files = await findToolFiles(path.resolve(folder));
+  return readManifest(files, await activityNames(files));
 }

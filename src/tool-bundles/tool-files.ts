@@ -1,7 +1,6 @@
-/** Which files of a folder are modules of tools, and which one holds their activities. */
+/** Finds the files of a folder that are modules of tools, and the one with their activities. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ToolFolderError } from './tool-folder-error.ts';
 
 export interface ToolFiles {
   folder: string;
@@ -34,3 +33,19 @@ export async function findToolFiles(folder: string): Promise<ToolFiles> {
     ]);
   return { folder, modules, activities };
 }
+
+/** Everything that is wrong with a folder of tools, each with its file and what to do about it. */
+export class ToolFolderError extends Error {
+  override name = 'ToolFolderError';
+  readonly problems: readonly string[];
+
+  constructor(folder: string, problems: readonly string[]) {
+    super(
+      [`The tools in ${folder} cannot be used:`, ...problems.map((problem) => `  ${problem}`)].join('\n'),
+    );
+    this.problems = problems;
+  }
+}
+
+/** Only imports are wrong: workflows may not have them, code for Node may. */
+export class RefusedImports extends ToolFolderError {}

@@ -1,4 +1,4 @@
-/** What a tool may call outside of its own code: the functions of the folder's `activities.ts`, each with its effect once. */
+/** What a tool may call outside its own code: the functions of `activities.ts`, each of which has its effect once. */
 import { readDuration } from './read-duration.ts';
 import type { Duration } from './read-duration.ts';
 
@@ -7,24 +7,24 @@ type FunctionsIn<Module> = {
   [Name in keyof Module]: Module[Name] extends (...args: never[]) => unknown ? Name : never;
 }[keyof Module];
 
-/** As a tool calls them: asynchronously, whatever they are at home. */
+/** The functions as a tool calls them: always asynchronously. */
 export type ActivitiesOf<Module> = {
   [Name in FunctionsIn<Module>]: Module[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
 
-/** Of a tool that declares none. */
+/** The activities of a tool that declares none. */
 export type ActivityFunctions = Record<never, never>;
 
 export interface ActivityOptions<Module = ActivityFunctions> {
   /** How long one call may take, for example `'90s'` or a number of milliseconds. Default: `'60s'`. */
   timeout?: Duration;
-  /** What may be called again when nobody knows whether it has run. Everything else then fails with `OutcomeUnknown`. */
+  /** Functions that may be called again when it is unknown whether they have run. Others then fail with `OutcomeUnknown`. */
   idempotent?: readonly (FunctionsIn<Module> & string)[];
 }
 
-/** `module` is for the compiler alone; nothing is there at run time. */
+/** `module` exists only for the compiler. */
 export interface DeclaredActivities<Module = ActivityFunctions> {
   readonly timeoutMs?: number;
   readonly idempotent?: readonly string[];
@@ -32,7 +32,7 @@ export interface DeclaredActivities<Module = ActivityFunctions> {
 }
 
 /**
- * Says which functions a tool may call, by their types alone, so that nothing of them gets into the tool's own code:
+ * Declares which functions a tool may call, by their types only, so that their code does not become part of the tool's:
  * `activities<typeof import('./activities.ts')>()`.
  */
 export function activities<Module>({
@@ -43,4 +43,18 @@ export function activities<Module>({
     ...(timeout !== undefined && { timeoutMs: readDuration(timeout) }),
     ...(idempotent && { idempotent: [...idempotent] }),
   };
+}
+
+/**
+ * A call of an activity throws this when it is unknown whether the activity had its effect. The activity is not repeated,
+ * unless its author lists it as idempotent. An activity may throw it itself, for example if a payment provider does not
+ * answer.
+ */
+export class OutcomeUnknown extends Error {
+  override name = 'OutcomeUnknown';
+
+  /** Compares names, because the tool's bundle and the service's runtime each have a copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'OutcomeUnknown';
+  }
 }

@@ -1,10 +1,10 @@
-/** How an author defines a tool. It is checked when its folder is bundled, so that all mistakes are reported together. */
+/** How an author defines a tool. Mistakes are reported together when the folder is bundled. */
 import type { z } from 'zod';
-import type { ActivityFunctions, DeclaredActivities } from './activities.ts';
+import type { ActivitiesOf, ActivityFunctions, DeclaredActivities } from './activities.ts';
+import type { Elicit } from './elicit.ts';
 import type { Duration } from './read-duration.ts';
-import type { ExecuteContext, ToolContext } from './tool-context.ts';
 
-/** MCP's hints about what a tool does. Clients see them, and approvals go by them. */
+/** MCP's hints about what a tool does. Clients see them, and approvals depend on them. */
 export interface ToolAnnotations {
   title?: string;
   readOnlyHint?: boolean;
@@ -15,13 +15,13 @@ export interface ToolAnnotations {
 
 type Json = string | number | boolean | null | { readonly [key: string]: Json | undefined } | readonly Json[];
 
-/** Without `output`: a text, a JSON value, or nothing ("Done."). With it: what it describes. */
+/** Without `output`: a text, a JSON value, or nothing ("Done."). With `output`: a value that matches it. */
 export type ToolResult<Output> = [Output] extends [z.ZodType] ? z.input<Output> : Json | object | void;
 
 interface ToolBasics<Input extends z.ZodObject, Output extends z.ZodType | undefined> {
-  /** What the model calls it: a-z, 0-9 and single underscores, at most 64. */
+  /** The name for the model: a-z, 0-9 and single underscores, at most 64. */
   name: string;
-  /** What people are shown. Default: the name in words. */
+  /** The name for people. Default: made from `name`. */
   title?: string;
   /** What it does and when to use it, for the model. */
   description: string;
@@ -29,8 +29,8 @@ interface ToolBasics<Input extends z.ZodObject, Output extends z.ZodType | undef
   output?: Output;
   annotations?: ToolAnnotations;
   /**
-   * MCP clients of the service may call it themselves, with no model between. Such a call is made for the agent that has the
-   * tool, and by its rules: the caller is the user, and is asked what `run` asks.
+   * MCP clients of the service may call the tool directly, without a model. Such a call belongs to the agent that has the
+   * tool and follows its rules: the caller is the user, and gets the questions of `run`.
    */
   expose?: boolean;
 }
@@ -41,7 +41,7 @@ export interface ExecuteDefinition<
   Output extends z.ZodType | undefined,
 > extends ToolBasics<Input, Output> {
   /**
-   * A function for Node. Each call runs it at most once: when its worker dies on the way, the model reads that the outcome is
+   * A function for Node. Each call runs it at most once: if its worker dies meanwhile, the model reads that the outcome is
    * unknown.
    */
   execute(input: z.output<Input>, context: ExecuteContext): ToolResult<Output> | Promise<ToolResult<Output>>;
@@ -53,7 +53,7 @@ export interface ExecuteDefinition<
   activities?: never;
 }
 
-/** A tool that asks, or that has several effects, each of which happens once. */
+/** A tool that asks, or that has several effects which must each happen once. */
 export interface RunDefinition<
   Input extends z.ZodObject,
   Output extends z.ZodType | undefined,
@@ -61,8 +61,8 @@ export interface RunDefinition<
 > extends ToolBasics<Input, Output> {
   activities?: DeclaredActivities<Module>;
   /**
-   * Workflow code: it may wait for a long time, so it runs again from its history on any machine. Everything that reaches
-   * outside (files, network, the environment, random numbers that matter) belongs into `activities.ts`.
+   * Workflow code: it may wait for a long time, so it is replayed from its history on any machine. Everything that reaches
+   * outside (files, network, the environment, random numbers that matter) belongs in `activities.ts`.
    */
   run(input: z.output<Input>, context: ToolContext<Module>): ToolResult<Output> | Promise<ToolResult<Output>>;
   execute?: never;
@@ -76,12 +76,12 @@ export type ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType |
 
 declare const definedTool: unique symbol;
 
-/** What `defineTool` returns, to be exported; only the service looks into it. */
+/** What `defineTool` returns, to be exported. Its contents are private to the service. */
 export interface DefinedTool {
   readonly [definedTool]: true;
 }
 
-/** Found on a value that `defineTool` made, whichever copy of this module made it. */
+/** Marks a value that `defineTool` made, in any copy of this module. */
 export const toolMark = Symbol.for('interlude.tool');
 
 export function defineTool<
@@ -90,4 +90,44 @@ export function defineTool<
   Module = ActivityFunctions,
 >(definition: ToolDefinition<Input, Output, Module>): DefinedTool {
   return { ...definition, [toolMark]: true } as unknown as DefinedTool;
+}
+
+interface CallContext {
+  /** Null if the caller is a service, which cannot be asked. */
+  user: string | null;
+  tenant: string;
+  toolCallId: string;
+  /** Writes to the worker's log, with the tool's name and the call's id. */
+  log: Log;
+  /** Reports progress on the stream. */
+  progress(progress: number | ToolProgress): void;
+}
+
+/** The second argument of `run`. */
+export interface ToolContext<Module> extends CallContext {
+  /** Asks the user, and waits: for minutes, and through restarts of the service. */
+  elicit: Elicit;
+  /** The functions of `activities.ts`, each of which has its effect once. */
+  activities: ActivitiesOf<Module>;
+}
+
+/** The second argument of `execute`. */
+export interface ExecuteContext extends CallContext {
+  /** Aborts when the turn is cancelled, the time is up, or the worker shuts down. Two seconds later the call is given up. */
+  signal: AbortSignal;
+}
+
+type Say = (message: string, details?: Record<string, unknown>) => void;
+
+export interface Log {
+  debug: Say;
+  info: Say;
+  warn: Say;
+  error: Say;
+}
+
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
 }

@@ -1,12 +1,12 @@
 /**
- * Reads what modules of tools define, and names every mistake with its file and a remedy. It runs where the author's code
- * does, away from the service, so it takes nothing for granted about what it finds.
+ * Reads what modules of tools define, and reports every mistake with its file and a remedy. It runs together with the
+ * author's code, separately from the service, and makes no assumptions about what it reads.
  */
 import type { z } from 'zod';
+import { isRecord } from '../elicitation/form/schema-keywords.ts';
+import { toolMark } from './define-tool.ts';
 import type { ToolAnnotations } from './define-tool.ts';
 import { formHint } from './form-hint.ts';
-import { toolsOf } from './find-tools.ts';
-import type { FoundTool, ToolModule } from './find-tools.ts';
 import { readDuration } from './read-duration.ts';
 import type { Duration } from './read-duration.ts';
 import { isZodSchema, jsonSchemaOf } from './requested-schema.ts';
@@ -19,24 +19,24 @@ export interface ToolDescription {
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   annotations?: ToolAnnotations;
-  /** Clients may call it without a model between. */
+  /** Clients may call it without a model. */
   expose?: true;
-  /** It asks nothing (`execute`), and a call may take so long. Absent: `run`. */
+  /** The time limit of a tool with `execute`. Absent for a tool with `run`. */
   executeMs?: number;
-  /** The file it is defined in, by its name in the folder. */
+  /** Name of its file in the folder. */
   file: string;
 }
 
 export interface DescribedTools {
   tools: ToolDescription[];
   problems: string[];
-  /** What an author may want to change. */
+  /** Suggestions for the author. */
   hints: string[];
-  /** Of all tools, those with problems included. */
+  /** All tools, including those with problems. */
   named: { file: string; name: unknown }[];
 }
 
-/** How long a call of `execute` may take where its author says nothing else. */
+/** Default time limit of `execute`. */
 const usualExecuteMs = 60_000;
 
 interface LoadedModule {
@@ -44,7 +44,7 @@ interface LoadedModule {
   load(): Promise<Record<string, unknown>>;
 }
 
-/** `activities`: the names of the functions that the folder's file of activities exports; null where there is no such file. */
+/** `activities`: the names of the functions that the folder's file of activities exports; null if there is no such file. */
 export async function describeTools(
   modules: LoadedModule[],
   activities: readonly string[] | null,
@@ -59,7 +59,7 @@ export async function describeTools(
     }
   }
   const found = toolsOf(loaded);
-  for (const { file, exports } of loaded) problems.push(...untoldTools(file, exports));
+  for (const { file, exports } of loaded) problems.push(...unmarkedTools(file, exports));
   const tools = found.flatMap((tool) => {
     const wrong = [...problemsIn(tool, activities)];
     problems.push(...wrong.map((problem) => `${tool.file}: ${whatOf(tool)} ${problem}`));
@@ -77,7 +77,7 @@ export async function describeTools(
   };
 }
 
-/** Of all modules of a folder together. */
+/** Problems that show only when all modules of a folder are considered. */
 export function problemsTogether({ named, problems }: DescribedTools, files: readonly string[]): string[] {
   if (named.length === 0 && problems.length === 0)
     return [`no file exports a tool (${files.join(', ')}); export what defineTool({ … }) returns`];
@@ -90,8 +90,8 @@ function whatOf({ exported, definition }: FoundTool): string {
     : `the tool exported as ${exported}`;
 }
 
-/** What looks like a tool, and is none, would be missed without a word. */
-function untoldTools(file: string, exports: Record<string, unknown>): string[] {
+/** Values that look like a tool but were not made by `defineTool`: they would be ignored silently. */
+function unmarkedTools(file: string, exports: Record<string, unknown>): string[] {
   return Object.entries(exports).flatMap(([exported, value]) =>
     isRecord(value) &&
     (typeof value['run'] === 'function' || typeof value['execute'] === 'function') &&
@@ -186,13 +186,13 @@ function* problemsInName(name: unknown): Generator<string> {
     yield 'has a name that the service uses itself; choose another';
 }
 
-/** The service's own tools stand beside it. */
+/** MCP clients also see the service's own tools. */
 function* problemsInExposedName(name: string): Generator<string> {
   if (name.startsWith('ask_') || ['list_my_questions', 'answer_question', 'wait_for_turn'].includes(name))
     yield 'is exposed under a name that a tool of the service has; choose another';
 }
 
-/** Clients would have to send such an argument as an HTTP header too, and those on stdio send none. */
+/** Clients would have to send such an argument as an HTTP header too, and clients on stdio send none. */
 function marksHeaders(input: z.core.$ZodType): boolean {
   let isMarked = false;
   JSON.stringify(jsonSchemaOf(input, 'any'), (key, value: unknown) => {
@@ -270,7 +270,7 @@ function executeMsOf({ timeout }: Record<string, unknown>): number {
   return timeout === undefined ? usualExecuteMs : readDuration(timeout as Duration);
 }
 
-/** The tools of a folder that ask nothing, as they are run. */
+/** The tools of a folder with `execute`, ready to run. */
 export function plainToolsOf(modules: readonly ToolModule[]): Record<string, unknown>[] {
   return toolsOf(modules).flatMap(({ definition }) => {
     const { name, title, annotations, execute } = definition as {
@@ -302,10 +302,6 @@ function wrongSchema(schema: unknown): string {
     : 'no zod schema; write z.object({ … })';
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '';
 }
@@ -313,4 +309,33 @@ function isText(value: unknown): boolean {
 function wordsOf(error: unknown): string {
   const words = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : String(error);
   return words.split('\n', 1)[0] ?? words;
+}
+
+export interface ToolModule {
+  file: string;
+  exports: Record<string, unknown>;
+}
+
+export interface FoundTool {
+  file: string;
+  exported: string;
+  definition: Record<string, unknown>;
+}
+
+/**
+ * The tools among the exports of modules, in the order of files and names, so that it is the same on every machine. A tool
+ * that is exported twice is one tool.
+ */
+export function toolsOf(modules: readonly ToolModule[]): FoundTool[] {
+  const seen = new Set<unknown>();
+  return modules.flatMap(({ file, exports }) =>
+    Object.keys(exports)
+      .toSorted()
+      .flatMap((exported) => {
+        const value = exports[exported];
+        if (typeof value !== 'object' || value === null || !(toolMark in value) || seen.has(value)) return [];
+        seen.add(value);
+        return [{ file, exported, definition: value as Record<string, unknown> }];
+      }),
+  );
 }

@@ -1,6 +1,6 @@
-/** Which form fits a tool: `execute` where it asks nothing and has no activities, else `run`. Read off its source. */
+/** Suggests the form that fits a tool, from its source: `execute` if it asks nothing and has no activities, otherwise `run`. */
 
-/** Null where the form fits, or where that cannot be seen. */
+/** Null if the form fits, or if the source does not show it. */
 export function formHint({ run, execute }: Record<string, unknown>): string | null {
   if (typeof run === 'function' && usesNeither(run))
     return 'never uses elicit or activities: execute(input, context) fits, and is faster than run';
@@ -13,11 +13,11 @@ const asking = /\b(?:elicit|activities)\b/;
 
 function usesNeither(run: object): boolean {
   const source = sourceOf(run);
-  // Then its parameters cannot be read.
+  // Its parameters cannot be read.
   if (/\[native code\]|\barguments\b/.test(source) || /^[^(]*\(\s*\.\.\./.test(source)) return false;
   const context = secondParameter(source);
   if (context === '') return true;
-  // What is given a name as a whole, or in part (`...rest`), may be handed on.
+  // A context that has a name, as a whole or in part (`...rest`), may be passed on.
   return context.startsWith('{') && !context.includes('...') && !asking.test(context);
 }
 
@@ -36,7 +36,7 @@ function sourceOf(code: object): string {
   return Function.prototype.toString.call(code);
 }
 
-/** Empty where there is none. */
+/** Empty if there is none. */
 function secondParameter(source: string): string {
   const start = source.indexOf('(') + 1;
   let depth = 0;

@@ -1,4 +1,4 @@
-/** The door of `interlude/tools`: what is not named here may change. It needs zod for its types, and nothing of the service. */
+/** The public API of `interlude/tools`. It needs zod for its types, and nothing of the service. */
 export { activities } from './activities.ts';
 export type { ActivitiesOf, ActivityFunctions, ActivityOptions, DeclaredActivities } from './activities.ts';
 export { defineTool } from './define-tool.ts';
@@ -18,7 +18,7 @@ export type {
   ElicitUrlOptions,
   FlatSchema,
 } from './elicit.ts';
-export { OutcomeUnknown } from './outcome-unknown.ts';
-export { signCompletion } from './sign-completion.ts';
-export type { Completion } from './sign-completion.ts';
-export type { ExecuteContext, Log, ToolContext, ToolProgress } from './tool-context.ts';
+export { OutcomeUnknown } from './activities.ts';
+export { signCompletion } from './elicit.ts';
+export type { Completion } from './elicit.ts';
+export type { ExecuteContext, Log, ToolContext, ToolProgress } from './define-tool.ts';

@@ -3,7 +3,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
 
 const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** A longer timer would fire at once. */
+/** Node fires longer timers at once. */
 const longestMs = 2 ** 31 - 1;
 
 export function readDuration(duration: Duration): number {

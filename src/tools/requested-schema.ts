@@ -1,6 +1,6 @@
 /**
- * A zod schema as the flat JSON Schema of a form. For the service, which runs tools; authors have the types of `elicit`.
- * What it makes, `readRequestedSchema` takes: one reader says what a form can show, whoever wrote its schema.
+ * Turns a zod schema into the flat JSON Schema of a form. For the service, which runs tools; authors have the types of
+ * `elicit`. `readRequestedSchema` decides what a form can show, as for forms of servers and models.
  */
 import { z } from 'zod';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
@@ -25,22 +25,22 @@ export function toRequestedSchema(schema: unknown): FlatSchemaResult {
   return read.kind === 'form' ? { kind: 'flat', requestedSchema } : { kind: 'problem', problem: read.reason };
 }
 
-/** Whatever zod 4 it comes from: the author's may be another copy. */
+/** Works for any copy of zod 4: the author's may be another one. */
 export function isZodSchema(schema: unknown): schema is z.core.$ZodType {
   return typeof schema === 'object' && schema !== null && '_zod' in schema;
 }
 
 type JsonSchema = Record<string, unknown> & { properties?: Record<string, unknown> };
 
-/** What a schema takes in. Throws in zod's words where JSON Schema has none for it, unless anything goes there. */
+/** The input of a zod schema. `throw`: throws zod's error for what JSON Schema cannot express. */
 export function jsonSchemaOf(schema: z.core.$ZodType, unrepresentable: 'any' | 'throw'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable });
   return json as JsonSchema;
 }
 
 /**
- * Zod writes its own pattern beside a format, and the limits of exact integers: nothing that the author said, nor that a
- * person should be told. The schema itself holds the answer to them.
+ * Removes what zod adds by itself: its pattern for a format, and the limits of exact integers. A person should not see
+ * these; the answer is checked by the zod schema anyway.
  */
 function withoutOwnChecks(field: unknown): unknown {
   if (typeof field !== 'object' || field === null) return field;

@@ -1,6 +1,6 @@
 /**
- * Questions to people, as workflows and activities exchange them. Ids, names and durations only, no text: all of it is
- * recorded in workflow history, so fields stay readable as they are.
+ * Questions to people, as workflows and activities exchange them. Ids, names and durations only, no text: all of it is in
+ * recorded histories, so fields must stay readable.
  */
 import type { Mode, Outcome } from '../elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
@@ -8,18 +8,17 @@ import type { Turn } from './turn.ts';
 /** A question that is open. The workflow waits for its row to be settled. */
 export interface AskedQuestion {
   elicitationId: string;
-  /** Until its deadline, by the database's clock when the activity read it; at least 0. */
+  /** Time until its deadline, by the database's clock when the activity read it; at least 0. */
   remainingMs: number;
   mode: Mode;
   /** The name of the server, agent or tool that asks, or of the server whose account is missing. For operators. */
   askedBy: string;
-  /** The same for people, where that is another text. */
+  /** The asker's name for people, if it differs. */
   askerTitle?: string;
   /** It is settled when the account is connected. */
   isConnection?: true;
 }
 
-/** A turn as activities that ask need it. */
 export interface AskingTurn extends Turn {
   limits: { elicitationTimeoutMs: number };
 }
@@ -36,7 +35,7 @@ export type AskResult = Outcome | NotAsked;
 /** `unsupported`: the caller's client cannot show it. */
 export type NotAsked = 'unsupported' | TooManyOpen;
 
-/** As many questions are open as are allowed: of the user, or of the turn. */
+/** The limit of open questions is reached: of the user, or of the turn. */
 export type TooManyOpen = 'too-many-open' | 'too-many-in-turn';
 
 export function isTooManyOpen(value: unknown): value is TooManyOpen {

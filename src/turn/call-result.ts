@@ -1,11 +1,11 @@
 /** How a tool call ends in the transcript and in the log. Pure. */
 import { unfinishedForModel } from '../elicitation/wording.ts';
-import type { TurnEvent } from './event.ts';
+import type { ToolOutcome, TurnEvent } from './event.ts';
 import { toEvent, toMessageContent } from './tool-result.ts';
-import type { ToolOutcome, ToolResult } from './tool-result.ts';
+import type { ToolResult } from './tool-result.ts';
 import type { TurnEndStatus, TurnRef } from './turn.ts';
 
-/** What a call leaves: a message for the model, and an event for those who read along. */
+/** What is written when a call ends: a message for the model, and an event for the people who follow the turn. */
 export interface WrittenResult {
   message: { id: string; role: 'tool'; content: unknown };
   event: { key: string; event: TurnEvent };
@@ -20,7 +20,7 @@ interface UnfinishedCall extends NamedCall {
   state: 'requested' | 'started' | 'paused' | 'finished';
 }
 
-/** Tools that hand a task to another agent have names that begin with this. */
+/** Prefix of tools that hand a task to another agent. */
 export const delegatePrefix = 'agent__';
 
 /** `ofText` as in `outcomeOf`. */
@@ -37,7 +37,7 @@ export function toCallResult(
   };
 }
 
-/** The result of a call whose turn ends with this status before the call does. */
+/** The result of a call whose turn ends before the call does. */
 export function unfinishedCallResult(turn: TurnRef, status: TurnEndStatus) {
   return (call: UnfinishedCall): WrittenResult & { outcome: ToolOutcome } => {
     const state = call.toolName.startsWith(delegatePrefix) ? 'delegated' : call.state;

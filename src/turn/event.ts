@@ -1,6 +1,6 @@
 /**
- * The events of a turn, as the turn log stores them. Every surface translates this list. Names are the AI SDK's where it
- * has one. Stored and sent to clients: fields are added, never changed.
+ * The events of a turn, as the turn log stores them, and the keys of its entries. Every surface translates these events.
+ * Names are those of the AI SDK where it has one. Stored and sent to clients: fields are added, never changed. Pure.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
@@ -8,7 +8,7 @@ import type { TurnEndStatus, Usage } from './turn.ts';
 export type TurnEvent = TurnEventBody & {
   /** Which delegated agent it comes from, outermost first; absent for the turn's own agent. */
   path?: string[];
-  /** The tool call that delegated to this agent: tells two delegations to one agent apart. Absent from questions. */
+  /** The tool call that delegated to this agent. Distinguishes two delegations to one agent. Absent from questions. */
   parentToolCallId?: string;
 };
 
@@ -46,7 +46,7 @@ type TurnEventBody =
       total?: number;
       message?: string;
     }
-  /** The user's account is missing, and the caller cannot show the question: nobody was asked. */
+  /** The user's account is missing, and the caller cannot show the question, so it was not asked. */
   | {
       type: 'tool-auth-required';
       toolCallId: string;
@@ -58,11 +58,11 @@ type TurnEventBody =
       url?: string;
     }
   | ElicitationEvent
-  /** The user agreed to open the page of a tool; `accept` follows when the page reports that it is done. */
+  /** The user agreed to open the page of a tool; `accept` follows once the page reports that it is done. */
   | { type: 'elicitation-consented'; elicitationId: string }
   /** `finish`: why the model stopped early: its output limit (`length`), or a content filter (`refused`). */
   | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
-  /** The model call is being repeated after it had produced output: that output of this step is void. */
+  /** The model call is repeated after it had produced output: that output of this step is void. */
   | { type: 'reset-step'; step: number }
   | { type: 'error'; code: string; errorText: string }
   | { type: 'turn-ended'; status: TurnEndStatus; usage?: Usage };
@@ -83,9 +83,9 @@ export type ToolOutcome =
   /** The agent may not call this tool, or the call is not what was approved. */
   | 'not_allowed'
   | 'unreachable'
-  /** The request was sent, and what became of it is not known. */
+  /** The request was sent, and its outcome is unknown. */
   | 'unknown'
-  /** The same, because the turn or its agent was cancelled meanwhile. */
+  /** Like `unknown`, because the turn or its agent was cancelled meanwhile. */
   | 'stopped'
   | 'failed';
 
@@ -96,4 +96,60 @@ export interface LogEntry {
   /** When it was written, in epoch milliseconds. */
   at: number;
   event: TurnEvent;
+}
+
+/** Prefix of the keys of all log entries of a step, of every attempt. Keys are unique in a turn. */
+export function keyOfStep(step: number): string {
+  return `step/${step}/`;
+}
+
+/** `index` counts the events of the attempt from 0. */
+export function keyOfOutput(step: number, attempt: number, index: number): string {
+  return `${keyOfStep(step)}${attempt}/${index}`;
+}
+
+/** Without the step's prefix, so that it stays when the output of the step is deleted. */
+export function keyOfReset(step: number, attempt: number): string {
+  return `reset/${step}/${attempt}`;
+}
+
+/**
+ * Removes void text, which a model step had produced before its model call was repeated. The log deletes it when
+ * `reset-step` is written, so this only removes it from entries that were read into memory before that.
+ */
+export function withoutVoidText(entries: LogEntry[]): LogEntry[] {
+  return withoutVoidItems(entries, (entry) => entry);
+}
+
+/** The same for items that contain an entry. */
+export function withoutVoidItems<T>(items: T[], entryOf: (item: T) => LogEntry): T[] {
+  let kept: T[] = [];
+  for (const item of items) {
+    const { turnId, event } = entryOf(item);
+    if (event.type === 'reset-step') {
+      const isSameAgent = (entry: LogEntry) =>
+        entry.turnId === turnId && entry.event.parentToolCallId === event.parentToolCallId;
+      // Do not look for the last `start-step`: the log may have deleted it, and the one before belongs to a valid step.
+      const finished = kept.findLastIndex((earlier) => {
+        const entry = entryOf(earlier);
+        return entry.event.type === 'finish-step' && isSameAgent(entry);
+      });
+      kept = kept.filter((earlier, index) => {
+        const entry = entryOf(earlier);
+        return index < finished || !isSameAgent(entry) || !isModelOutput(entry);
+      });
+    }
+    kept.push(item);
+  }
+  return kept;
+}
+
+function isModelOutput({ event: { type } }: LogEntry): boolean {
+  return type === 'start-step' || type.startsWith('text-') || type.startsWith('reasoning-');
+}
+
+export function isDelta(
+  event: TurnEvent,
+): event is Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }> {
+  return event.type === 'text-delta' || event.type === 'reasoning-delta';
 }

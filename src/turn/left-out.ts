@@ -1,12 +1,12 @@
 /**
- * What a model is no longer given, because its provider rejected the conversation with it. The messages stay as they are,
- * for people; a mark on each says what the model reads a line of text for instead. Pure.
+ * What a model no longer gets because its provider rejected the conversation with it. The stored messages stay unchanged,
+ * for people; a mark on each says what is replaced by a line of text for the model. Pure.
  */
-import type { ImagePart } from './image-part.ts';
-import { imageInWords, isImagePart } from './image-part.ts';
+import { imageInWords, isImagePart } from './message-parts.ts';
+import type { ImagePart } from './message-parts.ts';
 import { fileInWords } from './tool-content.ts';
 
-/** `files`: images, other files and thoughts. `results`: what tools have returned as a whole, and files. */
+/** `files`: images, other files and reasoning. `results`: whole tool results, and files. */
 export type LeftOut = 'files' | 'results';
 
 interface Message {
@@ -22,7 +22,7 @@ interface Part {
 
 const why = "the model's provider did not accept it";
 
-/** As the model is given it. */
+/** The message as the model gets it. */
 export function withoutLeftOut<Given extends Message>(message: Given): Given {
   const { leftOut = null, content } = message;
   if (leftOut === null || !Array.isArray(content)) return message;
@@ -33,8 +33,8 @@ export function withoutLeftOut<Given extends Message>(message: Given): Given {
 }
 
 /**
- * The same transcript with more and more left out: the files that came after the model's last message, then all that tools
- * returned since, then the files of the whole conversation. Steps that would change nothing are not among them.
+ * The same transcript with more and more left out: the files after the model's last message, then all tool results after
+ * it, then the files of the whole conversation. Steps that would change nothing are omitted.
  */
 export function withMoreLeftOut<Given extends Message>(messages: readonly Given[]): Given[][] {
   const lastGood = messages.findLastIndex(({ role }) => role === 'assistant');
@@ -55,7 +55,7 @@ export function withMoreLeftOut<Given extends Message>(messages: readonly Given[
   return transcripts;
 }
 
-/** What leaving it out takes from the model. */
+/** Whether leaving out `more` would change what the model gets. */
 function hasMore({ role, content, leftOut = null }: Message, more: LeftOut): boolean {
   if (leftOut === 'results' || leftOut === more || !Array.isArray(content)) return false;
   const parts = content as Part[];
@@ -90,7 +90,6 @@ function withoutFiles(part: Part): Part {
   return { ...part, output: { type: 'content', value } };
 }
 
-/** Of a tool's result. */
 function filesIn(part: Part): Part[] {
   return blocksIn(part).filter(({ type }) => type !== 'text');
 }

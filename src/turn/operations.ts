@@ -1,9 +1,9 @@
 /**
- * Operations: what a turn is doing, one line each, derived from the log for clients that show or record it. Ids, names
- * and statuses only: no text of users and models, no tool input or output. Pure.
+ * Operations: what a turn is doing, one line each, derived from the log for clients that show or record it. Ids, names and
+ * statuses only: no text of users and models, no tool input or output. Pure.
  */
 import { isApproval } from '../elicitation/approval.ts';
-import { askerTitle } from '../elicitation/asker.ts';
+import { askerTitle } from '../elicitation/elicitation.ts';
 import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
 import { inWords } from '../elicitation/wording.ts';
 import type { LogEntry } from './event.ts';
@@ -12,7 +12,7 @@ interface Described<Type extends string, Details> {
   type: Type;
   /** For people. */
   label: string;
-  /** `agent`: the agent that does it; `timestamp` in ISO 8601. */
+  /** `timestamp` in ISO 8601. */
   details: { timestamp: string; agent: string } & Details;
 }
 
@@ -21,7 +21,7 @@ export type Operation =
   | Described<'tool_call', { toolCallId: string; toolName: string }>
   /** Sent again, under the same id, as progress grows. */
   | Described<'tool_progress', { toolCallId: string; toolName: string; progress: number; total?: number }>
-  /** Also of a delegation. */
+  /** Also sent for delegations. */
   | Described<'tool_result', { toolCallId: string; toolName: string; status: 'done' | 'failed' }>
   | Described<'delegation', { toolCallId: string; delegate: string }>
   /** While no worker has started the turn, and once more (`over`) when one has. Not stored in the log. */
@@ -31,13 +31,13 @@ export type Operation =
       { elicitationId: string; mode: Mode; trigger: Trigger; server?: string; status: Status }
     >;
 
-/** Deterministic, so that clients replace an operation that is sent again. */
+/** Stable, so that clients replace an operation that is sent again. */
 export function operationId({ seq, turnId, event }: LogEntry): string {
   switch (event.type) {
     case 'tool-progress':
       return `op-progress-${event.toolCallId}`;
     case 'start-step':
-      // A repeated model call begins the step again.
+      // A repeated model call starts the step again.
       return `op-step-${[turnId, event.parentToolCallId, event.step].filter((name) => name !== undefined).join('-')}`;
     default:
       return `op-${seq}`;
@@ -124,10 +124,14 @@ export function toolInWords(toolName: string): string {
   return connected === undefined ? inWords(toolName) || toolName : `${connected} · connect`;
 }
 
-/** `40 %`; without a total the server's own number, in whatever unit. */
+/** `40 %`, or the server's own number if there is no total. */
 function progressInWords({ progress, total }: { progress: number; total?: number }): string {
   if (total === undefined) return String(Math.round(progress * 100) / 100);
-  return `${Math.min(100, Math.max(0, Math.floor((100 * progress) / total)))} %`;
+  return `${percentOf(progress, total)} %`;
+}
+
+export function percentOf(progress: number, total: number): number {
+  return Math.min(100, Math.max(0, Math.floor((100 * progress) / total)));
 }
 
 function questionInWords({ mode, status, context }: ElicitationEvent): string {

@@ -1,20 +1,20 @@
 /**
- * A model step: its input, its result, and the calls that the model asks for. Recorded in workflow history: ids and names, no
- * text, so fields stay readable as they are.
+ * Model steps, the tool calls that they request, and attempts at these calls, as workflows and activities exchange them.
+ * Ids, names and reasons only, no text: all of it is in recorded histories, so fields must stay readable.
  *
  * A new kind of call is one more member of `ToolCall`; the compiler names every `switch` over `kind` that lacks it.
  */
-import type { Repetition } from './repetition.ts';
+import type { AskedQuestion, AskingTurn } from './ask.ts';
 import type { Turn } from './turn.ts';
 
-/** How long one attempt may take. */
+/** How long one attempt at a model step may take. */
 export const modelStepMs = 10 * 60_000;
 
 export interface ModelCallInput extends Repetition {
   turn: Turn;
   /** Counts the turn's model calls from 0. */
   step: number;
-  /** As many attempts as the activity of the call before it can have made at this step. Absent: none. */
+  /** The most attempts that the activity of the call before can have made at this step. Absent: none. */
   attemptsBefore?: number;
 }
 
@@ -23,13 +23,13 @@ export type ModelCallResult = StepResult | { finish: 'withdrawn' };
 
 export interface StepResult {
   finish: StepFinish;
-  /** The turn's end is written. Without it, the workflow writes the end. */
+  /** The turn's end is already written. */
   hasEnded?: true;
-  /** The calls to run. Invalid ones are not among them: their error is already stored as their result. */
+  /** The calls to run, without invalid ones, whose error is already stored as their result. */
   toolCalls: ToolCall[];
 }
 
-/** `tool-calls`: the model is to be called again, even if no call is left to run because all of them were invalid. */
+/** `tool-calls`: the model must be called again, even if all calls were invalid. */
 export type StepFinish = 'stop' | 'tool-calls' | 'length' | 'refused';
 
 export type ToolCall = ServerCall | DelegatedCall | QuestionCall | DurableCall;
@@ -53,24 +53,119 @@ export interface DelegatedCall {
   maxSteps: number;
 }
 
-/** A form that the model itself puts to the user, by the tool `ask_user`. */
+/** A form that the model itself shows to the user, with the tool `ask_user`. */
 export interface QuestionCall {
   kind: 'question';
   toolCallId: string;
   toolName: string;
-  /** How many of them the agent may ask in one turn. */
+  /** How many forms the agent may show in one turn. */
   perTurn: number;
 }
 
-/** A tool in TypeScript, of the folder with these contents: what it was when the model asked for it. */
+/** A tool in TypeScript, with the code that it had when the model requested the call. */
 export interface DurableCall {
   kind: 'durable';
   toolCallId: string;
   toolName: string;
   /** The hash of the folder's bundle. */
   bundle: string;
-  /** A person has to approve it before it is begun, unless they have said otherwise. */
+  /** A person must approve the call first, unless they chose to be asked no more. */
   approval?: true;
-  /** It asks nothing: one activity runs it, and may take so long. Absent: it is a workflow of its own. */
+  /** The time limit of a tool that asks nothing and is run by one activity. Absent: the tool is a workflow of its own. */
   executeMs?: number;
 }
+
+/** Default time limit of an activity of a tool in TypeScript. */
+export const usualEffectMs = 60_000;
+
+/** Input of the activity `callTool`: one attempt at a server's tool. */
+export interface ToolCallInput extends Repetition {
+  turn: AskingTurn;
+  toolCallId: string;
+  server: string;
+  /** As in `ServerCall`. */
+  tool: string | null;
+  /** How often the activity was executed before for this call. */
+  execution: number;
+  /** The question in which the user may have approved the call, once it was asked. */
+  approval?: GivenApproval;
+  /** The model step that the activity makes once the call is finished. */
+  nextStep?: number;
+}
+
+/** Input of the activity `executeTool`: one attempt at a tool in TypeScript that asks nothing. */
+export interface ExecuteToolInput extends Repetition {
+  turn: AskingTurn;
+  toolCallId: string;
+  /** How often the activity was executed before for this call. */
+  execution: number;
+  /** A person must approve the call, unless they chose to be asked no more. */
+  needsApproval?: true;
+  /** As in `ToolCallInput`. */
+  approval?: GivenApproval;
+}
+
+/** What a user was asked to approve. The question's row says whether they did. */
+export interface GivenApproval {
+  elicitationId: string;
+  /** Sealed digest of the arguments: it can neither be guessed from history nor forged in the database. */
+  digest: string;
+}
+
+export type AttemptResult =
+  | FinishedCall
+  | CallAsks
+  /** The server wants to be called again later without asking, or this worker shuts down and another one goes on. */
+  | { kind: 'later' };
+
+/** The tool's result, or an error in its place, is stored for the model. */
+export interface FinishedCall {
+  kind: 'finished';
+  /** The result of `nextStep`. Absent if the activity did not make it or failed: then the workflow makes the step. */
+  next?: StepResult;
+}
+
+/** People were asked. The next attempt reads their answers, and may find that some are missing. */
+export interface CallAsks {
+  kind: 'asks';
+  /** The open questions; at least one. */
+  questions: AskedQuestion[];
+  approval?: GivenApproval;
+}
+
+/** Whether a tool in TypeScript may start. */
+export type DurableCallPermit =
+  | { kind: 'permitted' }
+  | CallAsks
+  /** The model has its result already. */
+  | { kind: 'finished' };
+
+/** One round of a call; `round` counts from 1. */
+export interface RoundRef {
+  turn: Turn;
+  toolCallId: string;
+  server: string;
+  round: number;
+}
+
+/**
+ * Part of the input of an activity that its workflow runs again because it used up its attempts while the database was down.
+ * For Temporal that is a new activity, whose attempts count from 1; for the rows that the first one wrote it is the same.
+ */
+export interface Repetition {
+  /** Absent in the first activity. */
+  repeats?: {
+    /** The most attempts that all activities before this one can have made. */
+    attempts: number;
+  };
+}
+
+/**
+ * Types of activity failures that were not thrown on purpose. The worker's log has their details. The strings are in
+ * recorded histories and must not change. This one: the database cannot be reached or is overloaded.
+ */
+export const databaseTrouble = 'DatabaseTrouble';
+/** Any other accidental failure. */
+export const activityFailed = 'ActivityFailed';
+/** The turn has ended, or is about to: the activity stopped, or its write was refused. */
+export const turnIsOver: readonly string[] = ['TurnEnding', 'WriteRefused'];

@@ -1,12 +1,13 @@
 /**
- * What the runtime knows of an author's tool. `interlude/tools` makes such values; this is all that running them takes,
- * so that workflows and activities depend neither on it nor on zod.
+ * An author's tool as the runtime sees it, and the result of a call from what the tool returns or throws. `interlude/tools`
+ * makes such values; workflows and activities depend neither on it nor on zod. Pure.
  */
 import type { AskResult, TooManyOpen } from './ask.ts';
+import type { ToolResult } from './tool-result.ts';
 
 interface AnyTool {
   name: string;
-  /** Default: the name in words. */
+  /** Default: made from the name. */
   title?: string | undefined;
   input: ValueSchema;
   output?: ValueSchema | undefined;
@@ -32,14 +33,14 @@ export interface ValueSchema {
   safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: SchemaError };
 }
 
-export interface SchemaError {
+interface SchemaError {
   issues: readonly { path: readonly PropertyKey[]; message: string }[];
 }
 
 export interface ActivityOptions {
-  /** How long one call of an activity may take. */
+  /** Time limit of one call of an activity. */
   timeoutMs?: number | undefined;
-  /** May be called again when it is unknown whether they have run. */
+  /** Activities that may be called again when it is unknown whether they have run. */
   idempotent?: readonly string[] | undefined;
 }
 
@@ -52,13 +53,13 @@ interface CallContext {
   progress(progress: number | ToolProgress): void;
 }
 
-/** What `run` is given beside its input. */
+/** The second argument of `run`. */
 export interface ToolRunContext extends CallContext {
   elicit(message: string, schema: ValueSchema | null, options?: ElicitOptions): Promise<ElicitResult>;
   activities: Record<string, (...args: unknown[]) => Promise<unknown>>;
 }
 
-/** What `execute` is given beside its input. */
+/** The second argument of `execute`. */
 export interface ExecuteContext extends CallContext {
   signal: AbortSignal;
 }
@@ -71,7 +72,7 @@ export interface ToolProgress {
   message?: string;
 }
 
-/** As an author's code reports it, which may be anything; null where it says nothing. */
+/** Reads what an author's code reports, which may be anything; null if it is no progress. */
 export function readProgress(given: unknown): ToolProgress | null {
   const { progress, total, message } =
     typeof given === 'number'
@@ -102,14 +103,83 @@ export type ElicitResult =
   | { status: 'accept'; content: unknown }
   | { status: Exclude<AskResult, 'accept' | TooManyOpen> };
 
-/** What a form shows of a schema; `problem` says which field cannot be shown, and why. */
+/** Makes a form of a schema; `problem` says which field cannot be shown, and why. */
 export type ReadSchema = (
   schema: ValueSchema,
 ) => { kind: 'flat'; requestedSchema: Record<string, unknown> } | { kind: 'problem'; problem: string };
 
-/** The reasons why a value does not fit, with the names of the fields. */
+/** Why a value does not match, with the names of the fields. */
 export function issuesOf({ issues }: SchemaError): string {
   return issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
     .join('; ');
+}
+
+/** Limit of one value, in characters of JSON. Temporal refuses payloads of 2 MiB, and sealing makes them longer. */
+const longestJson = 400_000;
+
+export function resultOf(
+  { title, output }: Pick<ToolCode, 'output'> & { title: string },
+  value: unknown,
+): ToolResult {
+  const failed = (why: string): ToolResult => ({ kind: 'error', text: `${title} failed: ${why}` });
+  if (value === undefined) return text('Done.');
+  if (typeof value === 'string' && !output)
+    return value.length > longestJson ? failed('its result is too large to be passed on.') : text(value);
+  const json = toJson(value);
+  if (json.kind === 'problem') return failed(`its result ${json.problem}.`);
+  const read = output?.safeParse(value);
+  if (read?.success === false)
+    return failed(`its result does not match its output schema: ${issuesOf(read.error)}.`);
+  const kept = toJson(read ? read.data : value);
+  if (kept.kind === 'problem') return failed(`its result ${kept.problem}.`);
+  const isObject = typeof kept.value === 'object' && kept.value !== null && !Array.isArray(kept.value);
+  return {
+    kind: 'output',
+    output: {
+      content: [{ type: 'text', text: kept.text }],
+      // MCP's structured content is an object.
+      ...(isObject && { structuredContent: kept.value }),
+    },
+  };
+}
+
+/** The result of a call with arguments that the tool's schema refuses. */
+export function misfitOf(title: string, error: SchemaError): ToolResult {
+  const text = `${title} did not run, because what it was called with does not match its input schema: ${issuesOf(error)}. Call it again with arguments that do.`;
+  return { kind: 'error', text };
+}
+
+export function failureOf(title: string, error: unknown): ToolResult {
+  const words = thrownText(error);
+  const why = words.length > 4_000 ? `${words.slice(0, 4_000)} …` : words;
+  return { kind: 'error', text: `${title} failed: ${why}` };
+}
+
+/** Code can throw anything, even a value that cannot be converted to a string. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error && thrown.message !== '' ? thrown.message : thrown);
+  } catch {
+    return 'what it threw cannot be put in words';
+  }
+}
+
+/** The value as JSON stores it: dates become strings, and undefined members are left out. */
+export function toJson(
+  value: unknown,
+): { kind: 'json'; text: string; value: unknown } | { kind: 'problem'; problem: string } {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) return { kind: 'problem', problem: `is a ${typeof value}, which is no JSON` };
+    if (text.length > longestJson)
+      return { kind: 'problem', problem: `is too large (more than ${longestJson / 1000} kB of JSON)` };
+    return { kind: 'json', text, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { kind: 'problem', problem: `is no JSON (${error instanceof Error ? error.message : 'unknown'})` };
+  }
+}
+
+function text(words: string): ToolResult {
+  return { kind: 'output', output: { content: [{ type: 'text', text: words }] } };
 }

@@ -1,6 +1,6 @@
-/** Reads the content blocks of MCP results, and describes links and files in one line. Pure. */
+/** Reads the content blocks of MCP results and the types of files, and describes links and files in one line. Pure. */
 
-/** MCP's `CallToolResult`, as it came over the wire. */
+/** MCP's `CallToolResult`, as received. */
 export interface McpResult {
   content?: McpContent[];
   structuredContent?: unknown;
@@ -12,11 +12,11 @@ export type McpContent = { type: string; [key: string]: unknown };
 
 export type Content =
   | { kind: 'text'; text: string }
-  /** Images, audio and other files, in base64. `uri`: of a resource of the server. */
+  /** Images, audio and other files, in base64. `uri`: if it is a resource of the server. */
   | { kind: 'file'; data: string; mediaType: string; uri?: string }
   /** A resource of the server that is text. */
   | { kind: 'document'; text: string; uri: string }
-  /** `words`: the link described in text. */
+  /** `words`: the description of the link. */
   | { kind: 'link'; words: string }
   /** Of an unknown type, or malformed. */
   | { kind: 'unknown' };
@@ -52,12 +52,12 @@ function readFile(data: unknown, mimeType: unknown, uri?: unknown): Content {
   return { kind: 'file', data, mediaType, ...(typeof uri === 'string' && { uri }) };
 }
 
-/** Files of these types are text, even if they come as base64. */
+/** Files of these types are text, even if they are sent as base64. */
 function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(.+\+)?(json|xml|yaml)$|^image\/svg\+xml$/.test(mediaType);
 }
 
-/** The model passes it on to the user, who can open it. */
+/** The model passes the link on to the user, who can open it. */
 function linkInWords(link: McpContent): string {
   const { uri, name, title, mimeType, size, description } = link;
   const about = [
@@ -74,7 +74,7 @@ export function fileInWords({ data, mediaType, uri }: Extract<Content, { kind: '
   return `${mediaType}, ${sizeInWords(bytesIn(data))}${from}`;
 }
 
-/** From the length and the padding alone: a server's data may be no base64 at all. */
+/** Computed from length and padding, because a server's data may not be valid base64. */
 function bytesIn(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.floor(((base64.length - padding) * 3) / 4);
@@ -91,4 +91,59 @@ function recordOf(value: unknown): Record<string, unknown> {
 
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** The types of images that all model providers accept. */
+export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+
+export type ImageType = (typeof imageTypes)[number];
+
+/** The types of files that models can read. */
+type FileType = ImageType | 'application/pdf';
+
+type FileContent =
+  /** `data`: in standard base64, with padding and without line ends. */
+  | { kind: 'known'; mediaType: FileType; data: string }
+  /** `is`: completes a sentence that begins with "its content". */
+  | { kind: 'unknown'; is: string };
+
+/** https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern */
+export function imageTypeOf(bytes: Buffer): ImageType | undefined {
+  const begins = (hex: string, at = 0) =>
+    bytes.subarray(at, at + hex.length / 2).equals(Buffer.from(hex, 'hex'));
+  if (begins('89504e470d0a1a0a')) return 'image/png';
+  if (begins('ffd8ff')) return 'image/jpeg';
+  if (begins('474946383761') || begins('474946383961')) return 'image/gif';
+  return begins('52494646') && begins('574542505650', 8) ? 'image/webp' : undefined;
+}
+
+/**
+ * What a file is by its bytes, not by its declared type. Servers also send base64 with line ends, without padding, in the
+ * URL alphabet, or as a data URL.
+ */
+export function readFileContent(given: string): FileContent {
+  const plain = given.replace(/^data:[^,]{0,100},/, '').replaceAll(/\s+/g, '');
+  const data = plain
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
+  if (data === '') return { kind: 'unknown', is: 'is empty' };
+  if (!/^[A-Za-z0-9+/]+$/.test(data) || data.length % 4 === 1)
+    return { kind: 'unknown', is: 'is not base64' };
+  const head = Buffer.from(data.slice(0, 1_024), 'base64');
+  const mediaType = imageTypeOf(head) ?? (isPdf(head) ? 'application/pdf' : undefined);
+  if (mediaType) return { kind: 'known', mediaType, data: data.padEnd(Math.ceil(data.length / 4) * 4, '=') };
+  return { kind: 'unknown', is: `is ${kindOf(head)}` };
+}
+
+/** PDF readers look for the mark in the first kilobyte. */
+function isPdf(head: Buffer): boolean {
+  return head.includes('%PDF-');
+}
+
+function kindOf(head: Buffer): string {
+  const text = head.toString();
+  if (/^[\s\uFEFF]*<(!doctype html|html|head|body)\b/i.test(text)) return 'an HTML page';
+  // The last character may be cut in two.
+  return /(?![\t\n\f\r])\p{Cc}|\uFFFD/u.test(text.slice(0, -1)) ? 'of another type' : 'text';
 }

@@ -1,15 +1,15 @@
 /**
  * Turns the stored messages into a transcript that every model provider accepts. Pure.
  *
- * Providers reject a conversation in which a tool call has no result, a result has no call, or anything stands
- * between the two. A turn that was cancelled or superseded leaves such gaps. They are closed here, each time a
- * transcript is read, so that no writer has to be trusted with it.
+ * Providers reject a conversation in which a tool call has no result, a result has no call, or something comes between the
+ * two. Turns that were cancelled or superseded leave such gaps. They are closed here, when the transcript is read, so that
+ * no writer has to care.
  */
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
-import { inModelForm, isImagePart } from './image-part.ts';
+import { isRecord } from '../elicitation/form/schema-keywords.ts';
 import { withoutLeftOut } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
-import { inModelWords, isPageContext } from './page-context.ts';
+import { inModelForm, inModelWords, isImagePart, isPageContext } from './message-parts.ts';
 
 interface Stored {
   role: 'user' | 'assistant' | 'tool';
@@ -20,7 +20,7 @@ interface Stored {
 type Results = Map<ToolCallPart, ToolResultPart>;
 
 export function toModelMessages(stored: Stored[]): ModelMessage[] {
-  // What is stored was written by us or checked at the edge; streamText checks its shape once more.
+  // Stored messages were written by us or checked when they came in; streamText checks them again.
   const messages = stored.map((message) => {
     const { role, content } = withoutLeftOut(message);
     return { role, content };
@@ -43,7 +43,7 @@ export function toModelMessages(stored: Stored[]): ModelMessage[] {
   });
 }
 
-/** Keeps page context in the newest user message only: older context is outdated and costs tokens in every step. */
+/** Keeps page context only in the newest user message: older context is outdated and costs tokens in every step. */
 function forModel(message: UserModelMessage, isNewest: boolean): UserModelMessage {
   if (typeof message.content === 'string') return message;
   const content = message.content.flatMap((part) => {
@@ -54,7 +54,7 @@ function forModel(message: UserModelMessage, isNewest: boolean): UserModelMessag
   return { ...message, content };
 }
 
-/** A result belongs to the nearest earlier call of its id that has none yet; clients reuse ids between turns. */
+/** A result belongs to the nearest earlier call with its id that has no result yet; clients reuse ids between turns. */
 function matchResults(messages: ModelMessage[]): Results {
   const open = new Map<string, ToolCallPart>();
   const results: Results = new Map();
@@ -84,15 +84,11 @@ function withResults(message: AssistantModelMessage, results: Results): ModelMes
   return [spoken, { role: 'tool', content: calls.map((call) => results.get(call) ?? withoutResult(call)) }];
 }
 
-/** A model may have written something else than an object, which providers reject; the result of the call says so. */
+/** Arguments that are no object, which providers reject, become an empty one. The result of such a call is an error. */
 function withArguments<Part extends { type: string }>(part: Part): Part {
   return part.type !== 'tool-call' || ('input' in part && isRecord(part.input))
     ? part
     : { ...part, input: {} };
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function callsOf({ content }: AssistantModelMessage): ToolCallPart[] {

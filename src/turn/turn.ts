@@ -1,5 +1,5 @@
-/** What identifies a turn, who it acts for, and how it ends. Ids only: all of it may be recorded in workflow history. */
-import type { Capabilities } from '../elicitation/capabilities.ts';
+/** What identifies a turn, its user or service, and how it ends. Ids only: all of it may be recorded in workflow history. */
+import type { Capabilities } from '../elicitation/elicitation.ts';
 
 /** Clients choose conversation ids, so an id is unique only together with its tenant. */
 export interface ConversationRef {
@@ -9,11 +9,10 @@ export interface ConversationRef {
 
 export interface TurnRef extends ConversationRef {
   turnId: string;
-  /** Set for a delegated agent, which has a transcript of its own in the turn. */
+  /** Set for a delegated agent, which has its own transcript in the turn. */
   delegation?: Delegation;
 }
 
-/** Identifies the work of a delegated agent. */
 export interface Delegation {
   /** The delegating agent's tool call: unique in the turn, so it names the delegation. */
   toolCallId: string;
@@ -21,11 +20,11 @@ export interface Delegation {
   path: string[];
 }
 
-/** Who the turn acts for. `user` is null for a service, which can use no user's account. */
+/** The user or service that the turn acts for. `user` is null for a service, which cannot use any user's account. */
 export interface TurnOwner {
   tenant: string;
   user: string | null;
-  /** Without a user: the service whose API key called. Null: a key that was made before services had names. */
+  /** The service whose API key was used, if there is no user. Null for a key from before services had names. */
   service?: string | null;
 }
 
@@ -33,7 +32,7 @@ export interface Turn extends TurnRef {
   agent: string;
   user: string | null;
   capabilities: Capabilities;
-  /** How often its task was handed on before it came here; absent: never. */
+  /** How often its task was handed on before (see `hopsKey`); absent: never. */
   hops?: number;
 }
 
@@ -52,7 +51,7 @@ export interface TurnEnd {
   failure?: TurnFailure;
 }
 
-/** `starting`: accepted by the API, its workflow has not begun; the turn may still be withdrawn (decision 0006). */
+/** `starting`: accepted by the API, but its workflow has not begun; the turn may still be withdrawn (decision 0006). */
 export type TurnStatus = 'starting' | 'running' | TurnEndStatus;
 
 export interface Usage {
@@ -60,15 +59,37 @@ export interface Usage {
   outputTokens: number;
 }
 
-/** One workflow for each turn; the database holds that a conversation has one live turn. */
+/** One workflow per turn. The database ensures that a conversation has one live turn. */
 export function turnWorkflowId({ tenant, conversation, turnId }: TurnRef): string {
   return `turn/${encodeURIComponent(tenant)}/${conversation}/${turnId}`;
 }
 
-/** Whose workflow it is, or whose delegate's or tool's; null for any other. */
+/** The turn of its workflow, or of the workflow of one of its delegates or tools; null for other workflows. */
 export function turnOfWorkflow(workflowId: string): TurnRef | null {
   const [kind, tenant, conversation, turnId] = workflowId.split('/');
   if (kind !== 'turn' || tenant === undefined || conversation === undefined || turnId === undefined)
     return null;
   return { tenant: decodeURIComponent(tenant), conversation, turnId };
+}
+
+/**
+ * The hop count: how often a task was handed on, from agent to agent and from service to service. Its limit ends loops of
+ * agents that call each other. It is sent with each call, in `_meta` of MCP requests and in `metadata` of A2A messages; a
+ * caller that forges it gets no more hops than a new task.
+ */
+export const hopsKey = 'interlude/hops';
+
+/** 0 if the caller sends no positive whole number. */
+export function readHops(metadata: Record<string, unknown> | undefined): number {
+  const hops = metadata?.[hopsKey];
+  return typeof hops === 'number' && Number.isInteger(hops) && hops > 0 ? hops : 0;
+}
+
+/** The error that the model reads when it exceeds the limit. Follows the name of the agent that it called. */
+export function handedOnTooOften(limit: number): string {
+  const times = limit === 1 ? 'once' : `${limit} times`;
+  return (
+    `agents may hand a task on ${times} at most, and this one has been handed on as often. ` +
+    'Do the task yourself as far as you can, and say in your answer what is left.'
+  );
 }

@@ -1,9 +1,9 @@
-/** The question whether a tool call may be made: the arguments that would be sent, and for how long an approval counts. */
+/** The question whether a tool call may be made: shows its arguments, and for how long an approval applies. */
 import { useId, useState } from 'react';
 import type { FormEvent } from 'react';
-import type { CardProps } from './card-props.ts';
+import type { CardProps } from './use-answer.ts';
 
-/** The service's limit for a reason, in characters. */
+/** The service's limit, in characters. */
 const longestReason = 1000;
 
 export function ApprovalQuestion({ question, answer, words }: CardProps) {
@@ -31,7 +31,7 @@ export function ApprovalQuestion({ question, answer, words }: CardProps) {
             {words.willBeSent}
             {toolName !== undefined && <code>{toolName}</code>}
           </figcaption>
-          {/* Can be scrolled without a mouse. */}
+          {/* Focusable, to be scrolled with the keyboard. */}
           <pre tabIndex={0} aria-labelledby={`${id}-arguments`}>
             {shown}
           </pre>
@@ -57,7 +57,7 @@ export function ApprovalQuestion({ question, answer, words }: CardProps) {
           </label>
           <textarea
             id={`${id}-reason`}
-            // The field appears when its person presses “Decline and say why”.
+            // The field appears when the user presses “Decline and say why”.
             autoFocus
             maxLength={longestReason}
             value={reason}

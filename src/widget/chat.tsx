@@ -1,27 +1,24 @@
-/** The whole of it: what was said, what waits for an answer, and where to write. */
+/** The chat: messages, open questions, and the composer. */
 import { useEffect, useMemo, useRef } from 'react';
-import { askerTitle } from '../elicitation/asker.ts';
-import { answerWith } from './answering.ts';
+import { askerTitle } from '../elicitation/elicitation.ts';
+import { answerWith } from './use-answer.ts';
 import { Composer } from './composer.tsx';
-import { keepDraft } from './drafts.ts';
+import { keepDraft, useDraft } from './tab-memory.ts';
 import { isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
-import { useKeptFocus } from './use-kept-focus.ts';
-import { useKeptPlace } from './use-kept-place.ts';
+import { useKeptFocus, useKeptPlace, useStickToEnd } from './stay-in-place.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
-import { useDraft } from './use-draft.ts';
-import { useStickToEnd } from './use-stick-to-end.ts';
 import type { Words } from './words.ts';
 
-export interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
-  /** As in `ConversationOptions`, with what is being written. */
+interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
+  /** As in `ConversationOptions`; also gets the current draft. */
   onUnknown: ((written: string) => void) | undefined;
   words: Words;
   suggestions: readonly string[];
-  /** Every change of the conversation, for the page around it. */
+  /** Called after every change of the conversation. */
   onChange?: (messages: readonly Message[], phase: Phase) => void;
 }
 
@@ -66,7 +63,7 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
         ref={log}
         role="log"
         aria-label={words.conversation}
-        // An answer is read out when it is whole, and not in the pieces that it comes in.
+        // So that screen readers read a complete answer, not its pieces.
         aria-busy={phase === 'loading' || (phase === 'working' && waiting.length === 0)}
         tabIndex={0}
       >
@@ -145,7 +142,7 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
           words={words}
           draft={draft}
           mayStop={phase === 'working' || (phase === 'sending' && isReconnecting)}
-          // A turn that only waits for somebody makes room for a new message.
+          // A new message replaces a turn that only waits for a person.
           maySend={phase === 'idle' || waiting.length > 0}
           onSend={(text) => {
             toEnd();
@@ -162,7 +159,7 @@ function titlesOf(waiting: ReturnType<typeof openQuestions>, words: Words): stri
   return [...new Set(waiting.map(({ context }) => askerTitle(context) ?? words.agent))].join(', ');
 }
 
-/** A message that has not arrived when all of this is taken away is a draft again. */
+/** When the chat is removed while a message is being sent, the message becomes a draft. */
 function useKeptMessage(conversationId: string, message: Message | undefined): void {
   const onItsWay = useRef(message);
   onItsWay.current = message;
@@ -174,14 +171,14 @@ function useKeptMessage(conversationId: string, message: Message | undefined): v
   );
 }
 
-/** What was said last, if the turn ended before its agent said anything: stopped, or failed at once. */
+/** The last message of the user, if its turn ended without an answer: cancelled, or failed at once. */
 function unansweredIn(messages: readonly Message[]): Message | undefined {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return last;
   return isSilent(last) ? messages.findLast(({ role }) => role === 'user') : undefined;
 }
 
-/** A tool with its spinner and text that grows need no words; and words below them would be pushed along. */
+/** A running tool and streaming text show the work themselves; a line below them would keep moving. */
 function isSeenAtWork(message: Message | undefined): boolean {
   const part = message?.parts.at(-1);
   if (part?.type === 'text') return message?.role === 'assistant' && part.state === 'streaming';

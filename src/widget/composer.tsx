@@ -1,8 +1,7 @@
 import { useRef } from 'react';
 import type { FormEvent, KeyboardEvent } from 'react';
 import { Icon } from './icon.tsx';
-import { isComposing } from './is-composing.ts';
-import type { Draft } from './use-draft.ts';
+import type { Draft } from './tab-memory.ts';
 import type { Words } from './words.ts';
 
 interface Props {
@@ -61,4 +60,9 @@ export function Composer({ words, draft, maySend, mayStop, onSend, onStop }: Pro
       </button>
     </form>
   );
+}
+
+/** While text is being composed, keys belong to the input method. Safari marks the last of them only by its key code. */
+export function isComposing({ nativeEvent }: KeyboardEvent): boolean {
+  return nativeEvent.isComposing || nativeEvent.keyCode === 229;
 }

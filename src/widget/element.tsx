@@ -1,18 +1,16 @@
-/** `<interlude-chat>`: the widget in any page, in a shadow root with a style sheet of its own. */
+/** `<interlude-chat>`: the widget for any page, in a shadow root with its own style sheet. */
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { createClient } from '../client/client.ts';
 import type { Client } from '../client/client.ts';
-import { randomId } from '../client/random-id.ts';
+import { randomId } from '../client/new-message.ts';
 import type { Token } from '../client/send.ts';
 import { Chat } from './chat.tsx';
-import { forgetDrafts, keepDraft } from './drafts.ts';
-import { announceTo, tell } from './host-events.ts';
+import { forgetDrafts, keepDraft, recallOwn, rememberOwn, setShown } from './tab-memory.ts';
+import { announceTo, keepWriting, tell } from './host-events.ts';
 import type { InterludeChatElement } from './interlude-chat.ts';
-import { keepWriting } from './keep-writing.ts';
 import { openQuestions } from './message.ts';
 import type { Message } from './message.ts';
-import { recallOwn, rememberOwn, setShown } from './own-conversation.ts';
 import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
 import { style } from './style.ts';
@@ -20,7 +18,7 @@ import type { Phase } from './use-conversation.ts';
 import { wordsFor } from './words.ts';
 import type { Words } from './words.ts';
 
-/** On servers that render pages there is no `HTMLElement`; importing the module must work there. */
+/** So that the module can be imported on a server, where there is no `HTMLElement`. */
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 export class InterludeChat extends Base implements InterludeChatElement {
@@ -29,18 +27,18 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #context: PageContext = '';
   #texts: Partial<Words> = {};
   #suggestions: readonly string[] = [];
-  /** Id of the conversation that this element begins itself, shown when the attribute names none. */
+  /** Id of the conversation that this element began, shown when the attribute names none. */
   #own: string | undefined;
-  /** Whether the service knows `#own`. */
+  /** Whether the service has stored `#own`. */
   #isBegun = false;
-  /** Whether `#own` is from before a reload: it may be gone, or belong to whoever was signed in then. */
+  /** Whether `#own` is from before a reload: it may be gone, or belong to a previous user. */
   #isRecalled = false;
-  /** Counts changes of the user: a part of the chat's key, so that no state of one user is shown to the next. */
+  /** Counts changes of the user. Part of the chat's key, so that no state of one user is shown to the next. */
   #signIn = 0;
   #root: Root | undefined;
   #client: { api: string; client: Client } | undefined;
   #announce = announceTo(this);
-  /** How many questions are open. */
+  /** The number of open questions. */
   #waiting = 0;
   /** The key of the rendered chat: user, service and conversation. Empty while none is rendered. */
   #shown = '';
@@ -51,7 +49,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     const waiting = openQuestions(messages).length;
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
-    // Effects can run in the middle of a rendering, and one inside another leaves elements behind.
+    // Effects can run during a rendering, and a nested rendering leaves elements behind.
     queueMicrotask(() => this.#render());
   };
 
@@ -67,7 +65,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#token = token;
     this.#client = undefined;
     this.#render();
-    // Last: a chat that is unmounted saves its draft.
+    // Last, because a chat that is unmounted stores its draft.
     if (isAnother) forgetDrafts();
   }
 
@@ -101,7 +99,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     return this.#own;
   }
 
-  /** Tells the elements of a page apart, and is the same after a reload. */
+  /** Distinguishes the elements of a page, and is the same after a reload. */
   #memoryKey(): string {
     return [this.#api(), this.getAttribute('agent') ?? '', this.id].join(' ');
   }
@@ -115,7 +113,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     if (this.#own !== undefined && this.conversation === this.#own) rememberOwn(this.#memoryKey(), this.#own);
   }
 
-  /** What is written there by now was written by whoever is signed in, and goes along. */
+  /** The current draft was written by the current user, so it moves to the new conversation. */
   #unknown = (written: string): void => {
     if (this.#own !== undefined) keepDraft(this.#own, '');
     this.#leaveOwn();
@@ -124,7 +122,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   };
 
   startAnew(): void {
-    // Recalls it first if it was not shown yet, so that it is forgotten, too.
+    // Recalls the conversation first if it was not shown yet, so that it is forgotten, too.
     this.#ownId();
     this.#leaveOwn();
     this.removeAttribute('conversation');
@@ -167,7 +165,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (before === now) return;
-    // A conversation stays with its service, and with the agent it began with.
+    // A conversation belongs to one service and one agent.
     if (name === 'api' || (name === 'agent' && this.#isBegun)) this.#leaveOwn();
     this.#render();
     if (name === 'open' && this.#root && (before === null) !== (now === null))
@@ -193,7 +191,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
     this.#isRecalled = false;
   }
 
-  /** Forgets what belongs to the user who was signed in. */
+  /** Forgets everything of the previous user. */
   #forget(): void {
     this.#signIn += 1;
     this.#leaveOwn();
@@ -203,7 +201,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   #render(): void {
     const before = this.#shown;
     this.#draw();
-    // The conversation that was working is no longer shown.
+    // The previous conversation is no longer shown.
     if (this.#shown !== before) this.#announce([], 'idle');
   }
 

@@ -1,4 +1,6 @@
-/** A form while somebody fills it in: what is in each field, as the browser has it, and what is wrong with it. Pure. */
+/**
+ * A form while it is filled in: the entries of its fields, as the browser holds them, and what is wrong with them. Pure.
+ */
 import { anyPattern, checkField } from '../elicitation/form/check-form.ts';
 import type { Limit, Violation } from '../elicitation/form/check-form.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
@@ -6,9 +8,9 @@ import type { Field, TextFormat } from '../elicitation/form/field.ts';
 import type { FieldError } from '../client/interlude-error.ts';
 import type { Words } from './words.ts';
 
-/** As inputs hold it: text, a tick, or the ticked values of a list. */
+/** The value of an input: text, a checkbox, or the checked values of a list. */
 export type Entry = string | boolean | string[];
-/** By the field's name, which is a stranger's: a record would have some names before anybody fills it. */
+/** By the field's name. A map, because the names are untrusted: an object already has some members. */
 export type Draft = ReadonlyMap<string, Entry>;
 export type Problems = ReadonlyMap<string, string>;
 
@@ -33,7 +35,7 @@ function initial(field: Field): Entry {
   }
 }
 
-/** For `datetime-local`, in the reader's own time; nothing for a year that it cannot show. */
+/** For `datetime-local`, in local time; empty for a year that it cannot show. */
 function localTime(instant: string | undefined): string {
   const time = new Date(instant ?? '');
   const year = time.getFullYear();
@@ -47,7 +49,7 @@ function localTime(instant: string | undefined): string {
   return `${String(year).padStart(4, '0')}-${month}-${day}T${hour}:${minute}`;
 }
 
-/** What nobody touched is sent as it was given, with its seconds; what is no time stays as it is, to be named. */
+/** An unchanged default is sent as it was, with its seconds; an invalid time stays as it is, to be reported. */
 function instantOf(entry: string, given: string | undefined): string {
   if (entry === '') return '';
   if (given !== undefined && entry === localTime(given)) return given;
@@ -65,8 +67,8 @@ export function contentOf(fields: readonly Field[], draft: Draft): Record<string
 }
 
 /**
- * What can be told without the service, which checks everything again. `unfinished`: the names of fields that hold part
- * of a date, for which browsers say that they are empty.
+ * What can be checked without the service, which checks everything again. `unfinished`: the names of fields with an
+ * incomplete date, for which browsers return an empty value.
  */
 export function problemsIn(
   fields: readonly Field[],
@@ -87,7 +89,7 @@ export function problemsIn(
 function problemOf(field: Field, value: unknown, words: Words): string | null {
   const violation = checkField(field, value, anyPattern);
   if (!violation) return null;
-  // Nothing was written where something has to be.
+  // An empty required field.
   return value === undefined || value === '' ? words.required : inWords(field, violation, words);
 }
 
@@ -114,7 +116,7 @@ const limitWords = {
   maxItems: 'chooseAtMost',
 } satisfies Record<Limit, keyof Words>;
 
-/** A field of another kind cannot be filled in wrongly, only left alone. */
+/** Fields of other kinds can only be left empty. */
 function whatItIsFor(field: Field, words: Words): string {
   if (field.kind === 'number') return words.notANumber;
   return field.kind === 'text' && field.format ? words[formatWords[field.format]] : words.required;
@@ -127,7 +129,7 @@ const formatWords = {
   'date-time': 'notATime',
 } satisfies Record<TextFormat, keyof Words>;
 
-/** The service's own words, put to the fields they are about; null when one is about none of them. */
+/** The service's errors by field; null when one of them is about no field. */
 export function problemsFrom(errors: readonly FieldError[], fields: readonly Field[]): Problems | null {
   const found = new Map<string, string>();
   for (const { pointer, detail } of errors) {

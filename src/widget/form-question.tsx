@@ -1,10 +1,11 @@
 import { useMemo, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
-import { FormField } from './form-field.tsx';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from './form-draft.ts';
 import type { Entry, Problems } from './form-draft.ts';
-import type { CardProps } from './card-props.ts';
+import type { CardProps } from './use-answer.ts';
+import type { Field } from '../elicitation/form/field.ts';
+import type { Words } from './words.ts';
 
 export function FormQuestion({
   question,
@@ -18,8 +19,8 @@ export function FormQuestion({
   const [problems, setProblems] = useState<Problems>(new Map());
   const form = useRef<HTMLFormElement>(null);
   const { isSending, failure } = answer;
-  // Names are a stranger's: as an id, one with a space would be two; as the name of an input, one could stand in the
-  // place of what the form itself can do.
+  // Not the field's name, which is untrusted: as an id it may contain spaces, and as an input's name it may hide members of
+  // the form.
   const idOf = (index: number) => `${question.elicitationId}-${index}`;
 
   function change(name: string, entry: Entry) {
@@ -27,11 +28,11 @@ export function FormQuestion({
     setProblems((before) => new Map([...before].filter(([other]) => other !== name)));
   }
 
-  /** `focused`: what had the focus when the form was sent. */
+  /** `focused`: the element that had the focus when the form was sent. */
   function show(found: Problems, focused: Element | null | undefined) {
     setProblems(found);
     const first = fields.findIndex(({ name }) => found.has(name));
-    // After the messages are there, so that they are read with the field; unless somebody has moved on meanwhile.
+    // After the messages are rendered, so that they are read with the field; unless the user has moved the focus meanwhile.
     requestAnimationFrame(() => {
       if (focusedElement() === focused) inputOf(first)?.focus();
     });
@@ -80,7 +81,7 @@ export function FormQuestion({
         </p>
       )}
       <div className="actions">
-        {/* Not disabled: that would take the focus away from whoever has just pressed it. */}
+        {/* Not `disabled`, which would remove the focus from the button. */}
         <button className="button" aria-disabled={isSending}>
           {isEmpty ? words.confirm : words.sendAnswer}
         </button>
@@ -96,3 +97,163 @@ export function FormQuestion({
     </form>
   );
 }
+
+interface FieldProps {
+  id: string;
+  field: Field;
+  entry: Entry;
+  problem: string | undefined;
+  words: Words;
+  onChange: (entry: Entry) => void;
+}
+
+function FormField(props: FieldProps) {
+  const { id, field, problem, words } = props;
+  const isGroup = field.kind === 'choices' || (field.kind === 'choice' && field.choices.length <= fewChoices);
+  const notes = (
+    <>
+      {field.description !== undefined && (
+        <p className="help" id={`${id}-help`} dir="auto">
+          {field.description}
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+    </>
+  );
+  const optional = !field.isRequired && field.kind !== 'boolean' && <small> {words.optional}</small>;
+  if (isGroup) {
+    return (
+      <fieldset className="field" aria-describedby={describedBy(props)}>
+        <legend dir="auto">
+          {field.title}
+          {optional}
+        </legend>
+        {notes}
+        <Choices {...props} field={field} />
+      </fieldset>
+    );
+  }
+  if (field.kind === 'boolean') {
+    return (
+      <div className="field">
+        <label className="tick">
+          <input
+            type="checkbox"
+            id={id}
+            name={id}
+            checked={props.entry === true}
+            aria-describedby={describedBy(props)}
+            aria-invalid={problem !== undefined}
+            onChange={(event) => props.onChange(event.currentTarget.checked)}
+          />
+          <span dir="auto">{field.title}</span>
+        </label>
+        {notes}
+      </div>
+    );
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id} dir="auto">
+        {field.title}
+        {optional}
+      </label>
+      {notes}
+      <SingleInput {...props} field={field} />
+    </div>
+  );
+}
+
+/** Up to this many are shown as radio buttons; more become a select. */
+const fewChoices = 4;
+
+function describedBy({ id, field, problem }: FieldProps): string | undefined {
+  const ids = [field.description !== undefined && `${id}-help`, problem !== undefined && `${id}-problem`];
+  return ids.filter(Boolean).join(' ') || undefined;
+}
+
+function Choices({
+  id,
+  field,
+  entry,
+  problem,
+  onChange,
+}: FieldProps & { field: Extract<Field, { choices: unknown }> }) {
+  const isMany = field.kind === 'choices';
+  const chosen = Array.isArray(entry) ? entry : [entry];
+  function toggle(value: string, isOn: boolean) {
+    if (!isMany) return onChange(value);
+    onChange(isOn ? [...chosen.map(String), value] : chosen.map(String).filter((one) => one !== value));
+  }
+  return field.choices.map(({ value, title }, index) => (
+    <label className="tick" key={value}>
+      <input
+        type={isMany ? 'checkbox' : 'radio'}
+        name={id}
+        id={`${id}-${index}`}
+        value={value}
+        checked={chosen.includes(value)}
+        aria-invalid={problem !== undefined}
+        onChange={(event) => toggle(value, event.currentTarget.checked)}
+      />
+      <span dir="auto">{title}</span>
+    </label>
+  ));
+}
+
+function SingleInput(props: FieldProps & { field: Extract<Field, { kind: 'text' | 'number' | 'choice' }> }) {
+  const { id, field, entry, problem, words, onChange } = props;
+  const common = {
+    id,
+    name: id,
+    value: String(entry),
+    required: field.isRequired,
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': describedBy(props),
+    dir: 'auto',
+  } as const;
+  switch (field.kind) {
+    case 'choice':
+      return (
+        <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">{words.choose}</option>
+          {field.choices.map(({ value, title }) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      );
+    case 'number':
+      // Not type=number, which drops invalid text and changes with the mouse wheel.
+      return (
+        <input
+          {...common}
+          inputMode={field.isInteger ? 'numeric' : 'decimal'}
+          autoComplete="off"
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      );
+    case 'text': {
+      const isLong = field.format === undefined && (field.maxLength ?? 0) > longText;
+      const Element = isLong ? 'textarea' : 'input';
+      return (
+        <Element
+          {...common}
+          {...(!isLong && { type: inputType[field.format ?? 'plain'] })}
+          {...(field.format === 'email' && { autoComplete: 'email' })}
+          onInput={(event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)}
+        />
+      );
+    }
+    default:
+      return field satisfies never;
+  }
+}
+
+const longText = 200;
+const inputType = { plain: 'text', email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };

@@ -1,6 +1,6 @@
 /**
- * `<interlude-chat>` as a page sees it: types, and nothing of what it is made of. In the package people install, the
- * script that defines the element stands in this file's place.
+ * The public types of `<interlude-chat>`. In the published package, this file is replaced by the script that defines the
+ * element.
  */
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import type { Token } from '../client/send.ts';
@@ -13,28 +13,28 @@ export type { Words } from './words/en.ts';
 
 export interface InterludeChatElement extends HTMLElement {
   /**
-   * Of the signed-in user: the token, or a function that fetches one. Another one is another sign-in, and nothing of
-   * before stays; `''` signs out.
+   * The token of the signed-in user, or a function that fetches one. Another one is another sign-in, and removes everything
+   * of the previous one; `''` signs out.
    */
   token: Token;
-  /** What the page shows, or a function that says it: told to the agent with every message, and shown to nobody. */
+  /** What the page shows, or a function that returns it: passed to the agent with every message, and never shown. */
   context: PageContext;
-  /** Instead of ours, one by one. */
+  /** Texts that replace ours. */
   texts: Partial<Words>;
-  /** What to begin with, as buttons in an empty conversation. */
+  /** Suggested first messages, as buttons in an empty conversation. */
   suggestions: readonly string[];
-  /** The attribute, or else one that is made up; the service knows that one from its first `turn-started` on. */
+  /** The attribute, or else an id that the element chose, which the service stores with the first `turn-started`. */
   readonly conversation: string;
-  /** Puts an empty conversation of an own id in its place. */
+  /** Shows a new, empty conversation. */
   startAnew(): void;
-  /** Of a floating one: shows it, and puts the cursor where one writes. */
+  /** For a floating chat: shows it, and focuses the composer. */
   open(): void;
   close(): void;
 }
 
-/** Of the event `elicitation`: a question was opened, or its status changed. */
+/** The detail of the event `elicitation`: a question was opened, or its status changed. */
 export type ElicitationNews = Pick<ElicitationRequest, 'elicitationId' | 'mode' | 'status'> & {
-  /** The name of the server that the question is about; a question of the agent, or of its own tools, has none. */
+  /** The name of the server that the question is about; absent for a question of the agent or of its own tools. */
   server?: string | undefined;
 };
 

@@ -1,7 +1,7 @@
-import { isWaitingFor } from '../elicitation/asker.ts';
-import type { ToolAuthRequired } from '../contract/notice.ts';
-import type { Answering } from './answering.ts';
-import { ConnectLink } from './connect-link.tsx';
+import { isWaitingFor } from '../elicitation/elicitation.ts';
+import type { ToolAuthRequired } from '../contract/stream-event.ts';
+import type { Answering } from './use-answer.ts';
+import { ConnectLink } from './settled-question.tsx';
 import { Icon } from './icon.tsx';
 import { imagesOf, openQuestions, textOf } from './message.ts';
 import type { Message, MessagePart, ToolPart } from './message.ts';
@@ -59,7 +59,7 @@ function PartView({ message, part, answering, now, words, askAgain }: Props & { 
   }
 }
 
-/** Of an account that the reader cannot connect, the service says whom to ask. */
+/** Without a URL, the user cannot connect the account, and the service's message says who can. */
 function MissingAccount({ notice, words }: { notice: ToolAuthRequired; words: Words }) {
   const { url, serverTitle, message } = notice;
   if (url === undefined) return message;

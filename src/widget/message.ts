@@ -1,9 +1,9 @@
-/** What is said in a conversation, as `useChat` keeps it. */
+/** The messages of a conversation, as `useChat` keeps them. */
 import type { DynamicToolUIPart, UIMessage } from 'ai';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import type { ToolAuthRequired } from '../contract/notice.ts';
+import type { ToolAuthRequired } from '../contract/stream-event.ts';
 
-/** A type, because the SDK wants one that could hold more. */
+/** A type and not an interface, because the SDK requires an index signature. */
 type Data = {
   'elicitation-request': ElicitationRequest;
   'tool-auth-required': ToolAuthRequired;
@@ -17,26 +17,25 @@ export function textOf({ parts }: Message): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
 
-/** Those that are in the message themselves; nothing is fetched from anywhere. */
+/** Only images that are contained in the message: nothing is loaded. */
 export function imagesOf({ parts }: Message): string[] {
   return parts.flatMap((part) =>
     part.type === 'file' && part.url.startsWith('data:image/') ? [part.url] : [],
   );
 }
 
-/** Oldest first, each as it stands now. */
+/** Oldest first, each with its current status. */
 export function questionsIn(messages: readonly Message[]): ElicitationRequest[] {
   return messages.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'data-elicitation-request' ? [part.data] : [])),
   );
 }
 
-/** Those that wait for an answer. */
 export function openQuestions(messages: readonly Message[]): ElicitationRequest[] {
   return questionsIn(messages).filter(({ status }) => status === 'pending');
 }
 
-/** Nothing of it is to be seen. */
+/** Whether the message shows nothing. */
 export function isSilent({ parts }: Message): boolean {
   return parts.every((part) => part.type === 'step-start' || part.type === 'reasoning');
 }

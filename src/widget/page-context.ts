@@ -1,14 +1,17 @@
-/** What the page around the widget shows, asked for with every message. A page that cannot say it keeps nobody from sending. */
+/**
+ * What the page around the widget shows, requested for every message. A page that fails to return it does not prevent
+ * sending.
+ */
 import { withTimeout } from '../time/with-timeout.ts';
 
-/** A text, or a function that says it when it is asked. Nothing, or an empty one: nothing is told. */
+/** A text, or a function that returns it. Without one, or with an empty one, nothing is passed to the agent. */
 export type PageContext = string | (() => Said | Promise<Said>);
 
 type Said = string | null | undefined | void;
 
-/** The service takes no more. */
+/** The service's limit. */
 const longest = 16_000;
-/** For how long a message waits for its context. */
+/** How long a message waits for it. */
 const timeoutMs = 5_000;
 
 export async function readContext(context: PageContext): Promise<string | undefined> {

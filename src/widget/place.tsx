@@ -1,11 +1,11 @@
 /**
- * Where the conversation is: in the page, or in a corner of it, behind a button that opens it and says how many questions
- * wait in it. One and the same tree, so that a conversation that is moved goes on.
+ * Places the conversation in the page, or floating in a corner, behind a button that shows how many questions are open.
+ * Both use the same tree, so that a conversation continues when it is moved.
  */
 import { useEffect, useRef } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { Icon } from './icon.tsx';
-import { isComposing } from './is-composing.ts';
+import { isComposing } from './composer.tsx';
 import type { Words } from './words.ts';
 
 interface Props {
@@ -34,7 +34,7 @@ export function Place({ isFloating, isOpen, waiting, words, onToggle, children }
 
   return (
     <>
-      {/* Not taken away while it is closed: what happens in the conversation is noticed all the same. */}
+      {/* Hidden, not removed, while it is closed, so that the conversation goes on. */}
       <div
         ref={panel}
         {...(isFloating
@@ -68,7 +68,7 @@ export function Place({ isFloating, isOpen, waiting, words, onToggle, children }
           onClick={() => onToggle(true)}
         >
           <Icon name="chat" />
-          {/* Drawn, not written: the button's name says it in words. */}
+          {/* Only drawn: the label of the button contains the number. */}
           {waiting > 0 && <span className="badge" data-count={waiting} />}
         </button>
       )}

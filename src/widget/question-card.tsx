@@ -1,20 +1,18 @@
-/** A question of the service to the person in front of the widget, and what became of it. */
-import { useRef } from 'react';
+/** A question to the user, and its outcome. */
+import { useEffect, useRef, useState } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
-import { askerTitle, whoAsks } from '../elicitation/asker.ts';
-import type { Answering } from './answering.ts';
-import { Countdown } from './countdown.tsx';
+import { askerTitle, whoAsks } from '../elicitation/elicitation.ts';
+import { useAnswer } from './use-answer.ts';
+import type { Answering } from './use-answer.ts';
 import { isApproval } from '../elicitation/approval.ts';
 import { ApprovalQuestion } from './approval-question.tsx';
 import { FormQuestion } from './form-question.tsx';
 import { Icon } from './icon.tsx';
-import { isComposing } from './is-composing.ts';
+import { isComposing } from './composer.tsx';
 import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
-import { useAnswer } from './use-answer.ts';
-import { useKeptFocus } from './use-kept-focus.ts';
-import { useKeptRoom } from './use-kept-room.ts';
+import { useKeptFocus, useKeptRoom } from './stay-in-place.ts';
 import type { Words } from './words.ts';
 
 interface Props {
@@ -38,9 +36,9 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
   const id = cardId(elicitationId);
   const title = askerTitle(context) ?? words.agent;
   const who = whoAsks(context).join(' › ');
-  // Closing it decides nothing: that is another answer than “not now”.
+  // Dismissing is another answer than “not now”.
   const dismiss = () => void answer.send({ action: 'cancel' });
-  // A server's form cannot look like this one, whatever it says.
+  // Only approvals look like this, never a form of a server.
   const isOurs = isApproval(context);
   const tool =
     isOurs || context.toolName === undefined ? '' : ` ${words.needsTool(toolName(context.toolName))}`;
@@ -50,14 +48,14 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
       ref={card}
       id={id}
       tabIndex={-1}
-      // Several of one server would be landmarks of the same name.
+      // Not a landmark: several questions of one server would have the same name.
       role="group"
       aria-labelledby={`${id}-title ${id}-message`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isComposing(event)) return;
-        // Around it may be a panel that Escape closes: one thing at a time.
+        // The panel around it would close on Escape, too.
         event.stopPropagation();
-        // What somebody has written is not lost to one key: Escape leads to the button first.
+        // If something was entered, Escape first moves to the button, so that one key does not lose it.
         const button = event.currentTarget.querySelector<HTMLElement>('.dismiss');
         if (isFilledIn.current && event.target !== button) button?.focus();
         else dismiss();
@@ -115,4 +113,29 @@ export function cardId(elicitationId: string): string {
 
 function initialOf(title: string): string {
   return Array.from(title)[0]?.toUpperCase() ?? '';
+}
+
+interface CountdownProps {
+  until: string;
+  /** By the service's clock, because the local one may be wrong. */
+  now: () => number;
+  words: Words;
+}
+
+/** Not read out by screen readers: every second would be. */
+function Countdown({ until, now, words }: CountdownProps) {
+  const [left, setLeft] = useState(() => secondsUntil(until, now));
+  useEffect(() => {
+    const timer = setInterval(() => setLeft(secondsUntil(until, now)), 1_000);
+    return () => clearInterval(timer);
+  }, [until, now]);
+  return (
+    <span className="countdown" role="timer" aria-live="off" dir="auto" data-soon={left < 60}>
+      {words.timeLeft(Math.floor(left / 60), left % 60)}
+    </span>
+  );
+}
+
+function secondsUntil(until: string, now: () => number): number {
+  return Math.max(0, Math.round((Date.parse(until) - now()) / 1_000));
 }

@@ -1,22 +1,25 @@
 'use client';
 /**
- * `<interlude-chat>` as a component, for React 18 and 19. It renders an empty element, on a server too; in a browser the
- * element is defined once somebody shows it, and then told its props.
+ * `<interlude-chat>` as a component, for React 18 and 19. Renders an empty element, also on a server; in a browser, the
+ * element is defined when it is first shown, and then gets its properties.
  */
 import { createElement, forwardRef, useCallback, useEffect, useImperativeHandle, useRef } from 'react';
 import type { CSSProperties, ForwardRefExoticComponent, RefAttributes } from 'react';
 import type { ElicitationNews, InterludeChatElement, PageContext, Token, Words } from './interlude-chat.ts';
 
 export interface InterludeChatProps {
-  /** Where the service is; the page's own origin unless given. */
+  /** The address of the service; the page's own origin unless given. */
   api?: string | undefined;
-  /** For new conversations; the first agent unless given. */
+  /** Used for new conversations; the first agent unless given. */
   agent?: string | undefined;
-  /** Shows this one; a new one unless given. */
+  /** The conversation to show; a new one unless given. */
   conversation?: string | undefined;
-  /** Nothing is shown without. A function may be another one each time; for another user give the component another `key`. */
+  /**
+   * Without a token, nothing is shown. A function may be a new one each time; for another user, give the component another
+   * `key`.
+   */
   token?: Token | undefined;
-  /** What the page shows: told to the agent with every message. */
+  /** What the page shows: passed to the agent with every message. */
   context?: PageContext | undefined;
   texts?: Partial<Words> | undefined;
   suggestions?: readonly string[] | undefined;
@@ -24,7 +27,7 @@ export interface InterludeChatProps {
   lang?: string | undefined;
   dir?: 'ltr' | 'rtl' | undefined;
   floating?: boolean | undefined;
-  /** Of a floating one. People open and close it themselves, too: see `onOpened`, `onClosed`. */
+  /** For a floating chat. Users open and close it, too: see `onOpened`, `onClosed`. */
   open?: boolean | undefined;
   onElicitation?: ((news: ElicitationNews) => void) | undefined;
   onTurnStarted?: (() => void) | undefined;
@@ -41,14 +44,14 @@ export const InterludeChat: ForwardRefExoticComponent<
   const { api, agent, conversation, theme, lang, dir, floating, open, className, style } = props;
   const { token = '', context = '', texts = none, suggestions = nothing } = props;
   const element = useRef<InterludeChatElement>(null);
-  // It is there whenever React asks for it.
+  // The element exists whenever React reads the ref.
   useImperativeHandle(ref, () => element.current as InterludeChatElement, []);
 
   const latest = useRef(props);
   useEffect(() => {
     latest.current = props;
   });
-  // One function for as long as it lives: a new one would be a new sign-in.
+  // Stable, because a new function would be a new sign-in.
   const fetchToken = useCallback(async () => {
     const { token: now = '' } = latest.current;
     return typeof now === 'function' ? now() : now;
@@ -69,7 +72,7 @@ export const InterludeChat: ForwardRefExoticComponent<
   useProperty(element, 'suggestions', suggestions);
   useEvents(element, latest);
 
-  // `class` and not `className`: that is what both versions make of it on an element they do not know.
+  // `class`, not `className`: both versions pass it on unchanged to unknown elements.
   return createElement('interlude-chat', { ref: element, class: className, style });
 });
 
@@ -78,7 +81,7 @@ type Place = { readonly current: InterludeChatElement | null };
 const none: Partial<Words> = {};
 const nothing: readonly string[] = [];
 
-/** Only what has changed is touched: an attribute that is set again is news to the element. */
+/** Only sets changed attributes: the element reacts to each one that is set. */
 function useAttributes(place: Place, attributes: Record<string, string | boolean | undefined>): void {
   useEffect(() => {
     const element = place.current;
@@ -91,7 +94,7 @@ function useAttributes(place: Place, attributes: Record<string, string | boolean
   });
 }
 
-/** Before the element is defined, too: it finds what was left for it. */
+/** Also works before the element is defined, which reads the property then. */
 function useProperty<Name extends 'token' | 'context' | 'texts' | 'suggestions'>(
   place: Place,
   name: Name,

@@ -2,8 +2,7 @@ import type { RefObject } from 'react';
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import { connectionsBeside } from '../elicitation/account-pages.ts';
 import { isApproval } from '../elicitation/approval.ts';
-import { askerTitle } from '../elicitation/asker.ts';
-import { ConnectLink } from './connect-link.tsx';
+import { askerTitle } from '../elicitation/elicitation.ts';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
 import { toolName } from './tool-call.tsx';
@@ -13,7 +12,7 @@ import type { Words } from './words.ts';
 interface Props {
   question: ElicitationRequest;
   words: Words;
-  /** What was answered from here. */
+  /** The answer that was given in this widget. */
   given: Pick<Answer, 'isLate' | 'sent'>;
   askAgain: (() => void) | undefined;
   place: RefObject<HTMLParagraphElement | null>;
@@ -49,7 +48,7 @@ export function SettledQuestion({ question, words, given, askAgain, place }: Pro
   );
 }
 
-/** Whoever said no, or nothing, can still connect the account. */
+/** After a declined or expired question, the account can still be connected. */
 function isUnconnected(question: ElicitationRequest): question is Extract<typeof question, { mode: 'url' }> {
   const { mode, status, context } = question;
   const isOver = status === 'decline' || status === 'cancel' || status === 'expired';
@@ -72,7 +71,7 @@ function outcome(
     case 'accept':
       if (isApproved) return ['tick', withCall(title(words.approved))];
       if (trigger === 'credential_required') return ['tick', words.connected(asker)];
-      // Its page reported that: what the person said was only that they open it.
+      // The page reported that it is done. The user only agreed to open it.
       if (question.mode === 'url' && (trigger === 'tool_elicitation' || trigger === 'a2a_auth_required'))
         return ['tick', words.pageDone(asker)];
       return ['tick', words.answered(asker)];
@@ -88,4 +87,13 @@ function outcome(
     default:
       return status satisfies never;
   }
+}
+
+/** A link to the page for connecting accounts. */
+export function ConnectLink({ to, server, words }: { to: string; server: string | undefined; words: Words }) {
+  return (
+    <a className="link" href={to} target="_blank" rel="noopener noreferrer">
+      {words.connect(server ?? words.agent)}
+    </a>
+  );
 }

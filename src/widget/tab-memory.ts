@@ -1,24 +1,89 @@
-/** What a page keeps for as long as its tab lives, reloads included. One that may not store anything forgets, and no more. */
+/**
+ * What a tab remembers, also across reloads: drafts of messages, and the conversation of each element. Does nothing where
+ * storage is blocked.
+ */
+import { useEffect, useRef, useState } from 'react';
 
 export function recall(key: string): string | undefined {
-  return trying(() => sessionStorage.getItem(key)) ?? undefined;
+  return ignoringErrors(() => sessionStorage.getItem(key)) ?? undefined;
 }
 
 /** `undefined` forgets it. */
 export function remember(key: string, text: string | undefined): void {
-  trying(() => (text === undefined ? sessionStorage.removeItem(key) : sessionStorage.setItem(key, text)));
+  ignoringErrors(() =>
+    text === undefined ? sessionStorage.removeItem(key) : sessionStorage.setItem(key, text),
+  );
 }
 
-export function forgetAll(prefix: string): void {
-  trying(() => {
+function forgetAll(prefix: string): void {
+  ignoringErrors(() => {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
   });
 }
 
-function trying<T>(use: () => T): T | undefined {
+function ignoringErrors<T>(use: () => T): T | undefined {
   try {
     return use();
   } catch {
     return undefined;
   }
+}
+
+const draftPrefix = 'interlude-draft:';
+
+function readDraft(conversationId: string): string {
+  return recall(draftPrefix + conversationId) ?? '';
+}
+
+export function keepDraft(conversationId: string, text: string): void {
+  remember(draftPrefix + conversationId, text === '' ? undefined : text);
+}
+
+/** Called when another user signs in. */
+export function forgetDrafts(): void {
+  forgetAll(draftPrefix);
+}
+
+export interface Draft {
+  text: string;
+  write: (text: string) => void;
+  /** Puts the text of a refused message before the current draft. */
+  giveBack: (text: string) => void;
+}
+
+/** The text in the composer. A stored draft is only shown once the conversation is known to belong to the user. */
+export function useDraft(conversationId: string, isKnown: boolean): Draft {
+  const [text, setText] = useState(() => (isKnown ? readDraft(conversationId) : ''));
+  const now = useRef('');
+  now.current = text;
+  useEffect(() => {
+    if (isKnown && now.current === '') setText(readDraft(conversationId));
+  }, [conversationId, isKnown]);
+  // Stored at once, because the page may remove the element before the next rendering.
+  const write = (draft: string) => {
+    keepDraft(conversationId, draft);
+    setText(draft);
+  };
+  return { text, write, giveBack: (given) => write(now.current === '' ? given : `${given}\n${now.current}`) };
+}
+
+const conversationPrefix = 'interlude-conversation:';
+
+/** The conversations shown on this page, so that two elements with equal keys do not share one. */
+const shown = new Set<string>();
+
+/** The conversation that the element began before a reload. `key` tells the elements of a page apart. */
+export function recallOwn(key: string): string | undefined {
+  const id = recall(conversationPrefix + key);
+  return id !== undefined && shown.has(id) ? undefined : id;
+}
+
+/** `undefined` forgets it. */
+export function rememberOwn(key: string, id: string | undefined): void {
+  remember(conversationPrefix + key, id);
+}
+
+export function setShown(id: string, isShown: boolean): void {
+  if (isShown) shown.add(id);
+  else shown.delete(id);
 }

@@ -1,4 +1,4 @@
-/** What the agent says: Markdown of a stranger, as elements of ours. No markup is ever parsed. */
+/** The agent's text: untrusted Markdown as our own elements. No HTML is parsed. */
 import { useMemo, useRef } from 'react';
 import type { ReactElement } from 'react';
 import { readGrowing } from '../markdown/read-markdown.ts';
@@ -23,7 +23,10 @@ function Blocks({ blocks }: { blocks: Block[] }) {
   });
 }
 
-/** A block that is the same stays the same element, which is not drawn again. Text only grows at its end, and keys stay. */
+/**
+ * An unchanged block stays the same element, which is not rendered again. Text only grows at the end, so indexes are stable
+ * keys.
+ */
 const elements = new WeakMap<Block, ReactElement>();
 
 function BlockView({ block }: { block: Block }) {
@@ -35,7 +38,7 @@ function BlockView({ block }: { block: Block }) {
         </p>
       );
     case 'heading': {
-      // The page around has its own first two levels.
+      // The page has its own headings of the first two levels.
       const Heading = `h${Math.min(6, block.level + 2)}` as 'h3';
       return (
         <Heading>
@@ -86,7 +89,7 @@ function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
           </tr>
         </thead>
         <tbody>
-          {/* Short rows are not filled up: with many columns, a few kilobytes would be millions of cells. */}
+          {/* Short rows are not filled up: a few kilobytes could become millions of cells. */}
           {rows.map((row, index) => (
             <tr key={index}>
               {row.slice(0, head.length).map((cell, column) => (

@@ -5,7 +5,7 @@ import type { Words } from './words.ts';
 
 interface Props {
   part: ToolPart;
-  /** For an answer, and not for the tool. */
+  /** Whether it waits for an answer, not for the tool. */
   isWaiting: boolean;
   words: Words;
 }
@@ -46,7 +46,7 @@ export function ToolCall({ part, isWaiting, words }: Props) {
   );
 }
 
-/** `tracker__list_issues` → `Tracker: list issues`; another agent is named by its name alone. */
+/** `tracker__list_issues` → `Tracker: list issues`; for a remote agent only its name. */
 export function toolName(name: string): string {
   const [server = '', tool] = name.split('__');
   const words = (text: string) => text.replaceAll(/[_-]+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** `useChat` over our client: connections that break are healed below it, so it sees one stream per turn. */
+/** The transport of `useChat`, over our client, which repairs broken connections: `useChat` sees one stream per turn. */
 import type { ChatTransport, UIMessageChunk } from 'ai';
 import type { Client } from '../client/client.ts';
 import { waitsForWorker } from '../client/turn-view.ts';
@@ -11,21 +11,21 @@ import { chunksBetween } from './view-chunks.ts';
 
 interface Options {
   client: Client;
-  /** For a conversation that does not exist yet. */
+  /** For a new conversation. */
   agent: string | undefined;
-  /** What the page shows, asked with every message. */
+  /** What the page shows, read for every message. */
   context: () => PageContext;
   onStatus: (status: 'connected' | 'reconnecting') => void;
-  /** A message is on its way, or a turn that was looked for is there; what it returns is called when that is over. */
+  /** A message is being sent, or a live turn was found; the returned function is called when that has ended. */
   onRequest: () => () => void;
   onSending: (message: Message) => void;
-  /** The service has the message, or the turn that was looked for: it is at work. */
+  /** The service has accepted the message, or the live turn was found. */
   onBegin: (message?: Message) => void;
-  /** The service did not take the message. */
+  /** The service did not accept the message. */
   onRefused: (message: Message, problem: unknown) => void;
-  /** Whether the turn waits for somebody to take it up. */
+  /** Whether the turn waits for a worker. */
   onWaiting: (isWaiting: boolean) => void;
-  /** The turn has failed, and its stream says why. */
+  /** The turn has failed; its stream contains the reason. */
   onFailed: () => void;
 }
 
@@ -76,7 +76,7 @@ interface Begun {
   turn: AsyncGenerator<TurnView, void>;
 }
 
-/** Fails now if the message is refused, while whoever sent it can still be told. */
+/** Reads the first view, so that a refused message is an error of the call. */
 async function begun(turn: AsyncGenerator<TurnView, void>): Promise<Begun> {
   const { done, value } = await turn.next();
   return { first: done ? undefined : value, turn };
@@ -91,7 +91,7 @@ function toStream(
   let seen: TurnView | undefined;
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
-      // Nobody pulls again after a pull that brought nothing, as from a view with nothing but operations.
+      // A pull has to enqueue something, because there is no further one. A view may only contain operations.
       for (let chunks: UIMessageChunk[] = []; chunks.length === 0;) {
         const { done, value } = await views.next();
         if (done) return controller.close();

@@ -1,10 +1,9 @@
-/** A link to open. What became of it comes from the service, never from the window that was opened. */
-import { useState } from 'react';
-import { askerTitle } from '../elicitation/asker.ts';
+/** A link to open. The service reports the outcome, not the opened window. */
+import { useEffect, useState } from 'react';
+import { askerTitle } from '../elicitation/elicitation.ts';
 import { isSafeToOpen } from '../elicitation/url-safety.ts';
 import { Icon } from './icon.tsx';
-import type { CardProps } from './card-props.ts';
-import { useReturn } from './use-return.ts';
+import type { CardProps } from './use-answer.ts';
 
 export function UrlQuestion({ question, url, answer, words }: CardProps & { url: string }) {
   const [isOpened, setOpened] = useState(false);
@@ -16,13 +15,13 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
 
   function open() {
     setOpened(true);
-    // For a page of the server's own this is the consent; a connection is noticed by itself.
+    // For a page of a server, opening it is the consent; a connection is noticed by itself.
     if (!isConnection) void answer.send({ action: 'accept' });
   }
 
   return (
     <>
-      {/* Without end, it may be scrolled; whoever has no mouse gets there as well. */}
+      {/* Focusable when long, to be scrolled with the keyboard. */}
       <p className="address" tabIndex={url.length > longAddress ? 0 : undefined}>
         <span dir="ltr">
           {before}
@@ -72,7 +71,7 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
             {words.waitingForPage}
           </>
         )}
-        {/* Over a menu, as an address that was copied: no page hears of that. */}
+        {/* For a link that was opened with a menu or copied, which sends no event. */}
         {!isConnection && !isOpened && hasReturned && (
           <button type="button" className="link" onClick={open}>
             {words.haveOpened}
@@ -83,18 +82,40 @@ export function UrlQuestion({ question, url, answer, words }: CardProps & { url:
   );
 }
 
-/** Any other address can be read and copied. A page that came by plain http itself may lead on to its own origin. */
+/** Other addresses can only be read and copied. A page served over plain http may link to its own origin. */
 function mayOpen(url: string): boolean {
   return isSafeToOpen(url) || url.startsWith(`${globalThis.location?.origin}/`);
 }
 
 const longAddress = 200;
-/** Of a mouse: opens a link in a tab in the background. */
+/** The middle mouse button, which opens a link in a background tab. */
 const middle = 1;
 
-/** The host is what counts: it is shown as the browser reads it. */
+/** Splits the address to highlight the host, as the browser reads it. */
 function splitAtHost(url: string): { before: string; host: string; after: string } {
   const { protocol, username, host, pathname, search, hash } = new URL(url);
   const user = username === '' ? '' : `${username}@`;
   return { before: `${protocol}//${user}`, host, after: `${pathname}${search}${hash}` };
+}
+
+/** Whether the user has left this page, for another window or tab, and returned. */
+function useReturn(): boolean {
+  const [hasReturned, setReturned] = useState(false);
+  useEffect(() => {
+    let hasLeft = false;
+    const listening = new AbortController();
+    const looked = () => {
+      if (document.hidden) hasLeft = true;
+      else if (hasLeft) setReturned(true);
+    };
+    const left = () => {
+      hasLeft = true;
+    };
+    const { signal } = listening;
+    document.addEventListener('visibilitychange', looked, { signal });
+    window.addEventListener('blur', left, { signal });
+    window.addEventListener('focus', looked, { signal });
+    return () => listening.abort();
+  }, []);
+  return hasReturned;
 }

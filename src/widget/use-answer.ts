@@ -1,21 +1,23 @@
 import { useRef, useState } from 'react';
+import { InterludeError } from '../client/interlude-error.ts';
 import type { FieldError } from '../client/interlude-error.ts';
-import type { Answering, Decision } from './answering.ts';
 import type { Words } from './words.ts';
+import type { Client } from '../client/client.ts';
+import type { ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
 
-/** What a person decided about one question, on its way. */
+/** The answer to one question while it is sent. */
 export interface Answer {
   /**
-   * Sent once, however often it is pressed, unless it is refused: what becomes of it, the service tells. `showAtFields`
-   * gets what is wrong with single fields, and says whether all of it is shown there.
+   * Sends it once, however often it is called, unless it is refused. The service reports the outcome. `showAtFields` gets
+   * the errors of fields, and returns whether it shows all of them.
    */
   send(decision: Decision, showAtFields?: (errors: readonly FieldError[]) => boolean): Promise<void>;
   isSending: boolean;
-  /** Why it was refused, or that nobody knows whether it arrived. */
+  /** Why it was refused, or that it is unknown whether it arrived. */
   failure: string | null;
-  /** The question was over when it arrived. */
+  /** The question had ended when the answer arrived. */
   isLate: boolean;
-  /** What was decided here, once it is on its way. */
+  /** The action, once it is being sent. */
   sent: Decision['action'] | null;
 }
 
@@ -45,4 +47,40 @@ export function useAnswer(elicitationId: string, answering: Answering, words: Wo
     setSending(false);
   };
   return { send, isSending, failure, isLate, sent };
+}
+
+type Decision = Pick<ElicitationResponse, 'action' | 'content' | 'remember' | 'reason'>;
+
+/**
+ * `settled`: now or before; the stream will show it. `late`: its time or its turn had ended. `refused`: it did not count,
+ * or that is unknown, as `detail` says; it may be sent again.
+ */
+type Reception =
+  | { kind: 'settled' }
+  | { kind: 'late' }
+  | { kind: 'refused'; detail: string; errors: FieldError[] };
+
+/** Rejects if it is unknown whether the answer arrived. */
+export type Answering = (elicitationId: string, decision: Decision) => Promise<Reception>;
+
+export function answerWith(client: Client, conversationId: string): Answering {
+  return async (elicitationId, decision) => {
+    try {
+      await client.answer({ conversationId, elicitationId, ...decision });
+      return { kind: 'settled' };
+    } catch (error) {
+      if (!(error instanceof InterludeError) || error.code === 'unreachable') throw error;
+      // Answered elsewhere, or expired: the card shows the outcome.
+      if (error.status === 409) return { kind: 'settled' };
+      if (error.status === 410) return { kind: 'late' };
+      return { kind: 'refused', detail: error.detail, errors: error.errors };
+    }
+  };
+}
+
+/** The props of all kinds of questions. */
+export interface CardProps {
+  question: ElicitationRequest;
+  answer: Answer;
+  words: Words;
 }

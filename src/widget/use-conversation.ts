@@ -1,46 +1,44 @@
-/** The state of the conversation on the screen: its history, the live turn, and changes made to it in other windows. */
+/** The state of the conversation on the screen: its history, the live turn, and changes made in other windows. */
 import { useChat } from '@ai-sdk/react';
-import { useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Client } from '../client/client.ts';
-import { failureOf } from './failure.ts';
-import type { Failure } from './failure.ts';
+import { failureOf, useHistory } from './use-history.ts';
+import type { Failure } from './use-history.ts';
 import { textOf } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
 import { createTransport } from './transport.ts';
-import { useHistory } from './use-history.ts';
-import { useRequests } from './use-requests.ts';
 
 /** `loading` until the history is there; `sending` until the service has accepted the message. */
 export type Phase = 'loading' | 'idle' | 'sending' | 'working';
 
-export interface Conversation {
+interface Conversation {
   messages: Message[];
   phase: Phase;
   isReconnecting: boolean;
-  /** No worker has started the turn yet, for longer than that usually takes. */
+  /** No worker has started the turn yet, for longer than usual. */
   isUnattended: boolean;
   failure: Failure | null;
   send(text: string): void;
-  /** Cancels the turn; while its message is still being sent, gives that up instead. */
+  /** Cancels the turn; while its message is being sent, takes the message back instead. */
   stop(): void;
-  /** Loads older messages; absent when the beginning is on the screen. */
+  /** Loads older messages; absent when the beginning is shown. */
   showEarlier: (() => Promise<void>) | undefined;
 }
 
 export interface ConversationOptions {
   client: Client;
   conversationId: string;
-  /** The service does not know it yet, so there is no history to load. */
+  /** The service does not know it yet, so there is no history. */
   isNew: boolean;
   agent: string | undefined;
   /** What the page shows: called for every message, and sent with it. */
   context: () => PageContext;
-  /** Set for a conversation that may be gone, or somebody else's: called instead of showing a failure. */
+  /** Set for a conversation that may be gone or belong to another user: called instead of showing a failure. */
   onUnknown: (() => void) | undefined;
 }
 
-/** `giveBack` gets the text of a message that the service did not accept, for the input field. */
+/** `giveBack` gets the text of a message that was not accepted, for the composer. */
 export function useConversation(
   options: ConversationOptions,
   giveBack: (text: string) => void,
@@ -55,7 +53,7 @@ export function useConversation(
   const [trouble, setTrouble] = useState<Failure | null>(null);
   const requests = useRequests();
   const { onRequest } = requests;
-  /** Removes a message that the service did not accept, and gives its text back. */
+  /** Removes a message that was not accepted, and gives its text back. */
   const takeBack = useRef<(message: Message) => void>(() => undefined);
   const transport = useMemo(
     () =>
@@ -94,7 +92,7 @@ export function useConversation(
     giveBack(textOf(message));
   };
 
-  /** Aborts a cancel request when the next message is sent: arriving late, it would cancel that message's turn. */
+  /** Aborts a cancel request when the next message is sent: a late one would cancel that message's turn. */
   const stopping = useRef(new AbortController());
 
   function send(text: string) {
@@ -111,7 +109,7 @@ export function useConversation(
 
   function stop() {
     if (sending) {
-      // The service may have got the message all the same: its turn is then found by watching the conversation.
+      // The service may have accepted the message all the same: its turn is then found by watching the conversation.
       void chat.stop();
       takeBack.current(sending);
       return setKnown(true);
@@ -124,7 +122,7 @@ export function useConversation(
 
   function failed(problem: Error): Failure {
     const asked = messages.findLast(({ role }) => role === 'user');
-    // The same message again would only show the same failure.
+    // Reloading a failed turn would only show the same failure, so the message is sent again.
     return failureOf(problem, () => (hasFailed && asked ? send(textOf(asked)) : void history.read()));
   }
 
@@ -138,4 +136,37 @@ export function useConversation(
     stop,
     showEarlier: history.showEarlier,
   };
+}
+
+/** The current values, which may be ahead of the last rendering. */
+interface Count {
+  underWay: number;
+  begun: number;
+}
+
+interface Requests {
+  isUnderWay: boolean;
+  count: { readonly current: Count };
+  /** Returns a function to call when the request has ended. */
+  onRequest: () => () => void;
+}
+
+/**
+ * The requests of `useChat` that are under way. It allows several at once, and its status is that of the one that reported
+ * last: the stream of a replaced turn says `ready` while the new message is being sent.
+ */
+function useRequests(): Requests {
+  const count = useRef<Count>({ underWay: 0, begun: 0 });
+  const [underWay, setUnderWay] = useState(0);
+  const onRequest = useCallback(() => {
+    let isOver = false;
+    count.current.begun += 1;
+    setUnderWay((count.current.underWay += 1));
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      setUnderWay((count.current.underWay -= 1));
+    };
+  }, []);
+  return { isUnderWay: underWay > 0, count, onRequest };
 }

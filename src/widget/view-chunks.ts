@@ -1,6 +1,6 @@
 /**
- * A turn as it grows, in the words of the AI SDK: what is new in a view is said, what is gone from it is taken back, and
- * nothing is said twice. Pure.
+ * The views of a turn as chunks of the AI SDK: what is new in a view is added, what was removed is taken back, and nothing
+ * is repeated. Pure.
  */
 import type { UIMessageChunk } from 'ai';
 import { isText, keyOf } from '../client/turn-view.ts';
@@ -22,7 +22,7 @@ export function chunksBetween(seen: TurnView | undefined, view: TurnView): UIMes
   return [...start, ...reset, ...grown, ...endOf(view)];
 }
 
-/** How many parts at the end `useChat` drops with a step that was reset: all since its first text. */
+/** How many parts at the end `useChat` drops when a step is reset: all since its first text. */
 function partsToReset(seen: readonly Part[], { parts }: TurnView): number {
   const kept = new Set(parts.map(keyOf));
   const gone = seen.find((part) => !kept.has(keyOf(part)));
@@ -34,7 +34,7 @@ function lastStepOf(parts: readonly Part[]): number | undefined {
   return parts.findLast(isText)?.step;
 }
 
-/** As the service names the message when it is read again, so that it is not there twice. */
+/** The id under which the service lists the message later, so that it is not shown twice. */
 function idOf({ turnId }: TurnView) {
   return turnId === null ? {} : { messageId: turnId };
 }

@@ -1,13 +1,13 @@
 /**
- * The workflow of a turn: a model step, the tool calls it asked for (which may ask a person), the next step, until the
- * model is done. A delegated agent runs the same workflow as a child; only the root agent's ends the turn.
+ * The workflow of a turn: a model step, the tool calls it requested (which may ask a person), the next step, until the model
+ * is done. A delegated agent runs the same workflow as a child; only the root agent's workflow ends the turn.
  */
-import { CancellationScope, allHandlersFinished, condition } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { ModelCallResult } from '../turn/step.ts';
 import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
-import type { Agent } from './attempts.ts';
 import { goesOn, notBegun, runCalls } from './calls.ts';
+import type { Agent } from './calls.ts';
 import { attemptsBeforeReset, endOf, retryUntilDatabaseAnswers, untilCancelled } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { OperatorView } from './operator-view.ts';
@@ -23,11 +23,11 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
   let hasEnded = false;
   let announced: Promise<void> | undefined;
 
-  // As soon as cancellation is requested, before running calls are waited for: open questions close at once.
+  // At once on cancellation, before waiting for running calls, so that open questions close.
   CancellationScope.current().cancelRequested.catch(() => {
     if (isRoot) announced = CancellationScope.nonCancellable(() => announceEnd({ turn })).catch(ignore);
   });
-  // A delegate that finds the turn over leaves it to the root agent to say so.
+  // A delegate that finds the turn over waits for the cancellation from the root agent.
   const end = await (isRoot ? runSteps() : runSteps().catch(untilCancelled)).catch(endOf);
   if (end === 'withdrawn') return { status: 'cancelled' };
   return CancellationScope.nonCancellable(() => finish(end));
@@ -66,7 +66,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
     return result;
   }
 
-  /** The result is what the turn's row says, which something else may have ended before. */
+  /** The result is the status in the turn's row, which something else may have ended before. */
   function writeEnd(end: TurnEnd): Promise<TurnResult> {
     const summary = end.failure ? `${end.status}: ${end.failure.code}` : end.status;
     return endTurn.executeWithOptions({ summary }, [{ turn, ...end, isBegun }]);

@@ -1,6 +1,6 @@
 /**
- * What workflow code and the process that runs it expect of each other: activities, signals and sinks. Code of one release
- * runs in processes of another, after an upgrade and after a rollback.
+ * The version of what workflow code and its process expect of each other: activities, signals and sinks. Workflow code of
+ * one release runs in processes of another, after an upgrade and after a rollback.
  *
  * `needs` grows when workflow code needs something new; `oldest` grows when a release stops offering something. See
  * `test/upgrade/recorded-contract.full.test.ts`.
@@ -13,7 +13,7 @@ export const contract = {
   newest: 2,
 };
 
-export type OfferedContracts = Pick<typeof contract, 'oldest' | 'newest'>;
+type OfferedContracts = Pick<typeof contract, 'oldest' | 'newest'>;
 
 export function isOffered(needed: number, { oldest, newest }: OfferedContracts): boolean {
   return oldest <= needed && needed <= newest;

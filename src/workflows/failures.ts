@@ -1,4 +1,5 @@
-/** What a failed activity means for the turn: it is run again, or it ends the turn. */
+/** What a failed activity means for the turn: it is repeated, or it ends the turn. */
+import type { Duration, LocalActivityOptions } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -7,9 +8,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Duration, LocalActivityOptions } from '@temporalio/common';
-import { activityFailed, databaseTrouble, turnIsOver } from '../turn/failure-types.ts';
-import type { Repetition } from '../turn/repetition.ts';
+import { activityFailed, databaseTrouble, turnIsOver } from '../turn/step.ts';
+import type { Repetition } from '../turn/step.ts';
 import type { TurnEnd } from '../turn/turn.ts';
 import type { TurnInput } from './messages.ts';
 
@@ -18,7 +18,7 @@ export const maximumAttempts = 5;
 
 /**
  * Options of local activities, which run inside the workflow task: one marker in history, no round trip, and no activity
- * slot (calls that wait for a person may hold all of them). They are retried until the database answers; the activity itself
+ * slot (calls that wait for a person may hold all slots). They are retried until the database answers; the activity itself
  * makes other failures non-retryable (see activities/safe-failures.ts).
  */
 export const shortWrites: LocalActivityOptions = {
@@ -26,7 +26,7 @@ export const shortWrites: LocalActivityOptions = {
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
 };
 
-/** How a turn ends that has failed with this error. Named failures of activities have a message for people. */
+/** How a turn ends that failed with this error. Failures with a type of their own have a message for people. */
 export function endOf(error: unknown): TurnEnd {
   if (isCancellation(error) || isTurnOver(error)) return { status: 'cancelled' };
   const { type, message = '' } = causeOf(error) ?? {};
@@ -42,28 +42,28 @@ export function endOf(error: unknown): TurnEnd {
 }
 
 /**
- * An activity refused to go on because the turn has ended in the database, or is about to. The cancellation of its workflow
- * is on its way.
+ * True if an activity stopped because the turn has ended in the database, or is about to. Then the cancellation of the
+ * workflow will follow.
  */
 function isTurnOver(error: unknown): boolean {
   const type = causeOf(error)?.type;
   return type !== undefined && type !== null && turnIsOver.includes(type);
 }
 
-/** To be called where code must not go on when the turn is over: then it throws the cancellation, else `error`. */
+/** Throws the cancellation if the turn is over, after waiting for it; otherwise throws `error`. */
 export async function untilCancelled(error: unknown): Promise<never> {
   if (isTurnOver(error)) await CancellationScope.current().cancelRequested;
   throw error;
 }
 
-/** The activity has used up its attempts, and the turn goes on without its result. */
+/** True if the activity has used up its attempts, and the turn goes on without its result. */
 export function isGivenUp(error: unknown): error is ActivityFailure {
   return error instanceof ActivityFailure && !isCancellation(error) && !isTurnOver(error);
 }
 
 /**
- * Runs an activity again every 10 s for as long as it fails, its own attempts used up, because the database is away.
- * `again` is to be part of its input: what it writes goes on from what the activities before it have written.
+ * Repeats an activity every 10 s while it uses up its attempts because the database is down. `again` must be part of the
+ * activity's input: its attempt numbers then continue those of the activities before it.
  */
 export async function retryUntilDatabaseAnswers<T>(
   run: (again: Repetition) => Promise<T>,
@@ -82,13 +82,13 @@ export async function retryUntilDatabaseAnswers<T>(
 }
 
 /**
- * More attempts, and more executions of a call, than were made before this workflow, or the one that started it, was reset; 0
- * where none was. The rows that they have written take what follows as newer, and refuse what they still write. Time goes on
- * when a workflow is reset, and an attempt takes longer than a millisecond.
+ * A number larger than all attempts (and executions of a call) that were made before this workflow, or the one that started
+ * it, was reset; 0 without a reset. Rows then accept the new attempts as newer, and refuse writes of the old ones. It is the
+ * time since the start in milliseconds: an attempt takes longer than a millisecond.
  */
-export function attemptsBeforeReset({ attemptsBefore = 0 }: Pick<TurnInput, 'attemptsBefore'>): number {
+export function attemptsBeforeReset({ attemptsBefore = 0 }: TurnInput): number {
   const { runId, originalExecutionRunId, startTime } = workflowInfo();
-  // Older SDKs, which a worker may run this code with, leave it out.
+  // Undefined in older SDKs, which may run this code.
   const isReset = Boolean(originalExecutionRunId) && originalExecutionRunId !== runId;
   return attemptsBefore + (isReset ? Date.now() - startTime.getTime() : 0);
 }
@@ -97,7 +97,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return causeOf(error)?.type === databaseTrouble;
 }
 
-/** Waits for `work`; once the current scope is cancelled only for this long, and then throws the cancellation. */
+/** Waits for `work`. Once the current scope is cancelled, waits only this long, then throws the cancellation. */
 export function withGracePeriod<T>(work: Promise<T>, gracePeriod: Duration): Promise<T> {
   const tooLate = CancellationScope.current().cancelRequested.catch(async (error: unknown) => {
     await CancellationScope.nonCancellable(() => sleep(gracePeriod));

@@ -1,4 +1,3 @@
 /** What the workflow bundle exports: its workflow types. */
 export { agentTurn } from './agent-turn.ts';
-export { pushNotifications } from './push-notifications.ts';
-export { slackDelivery } from './slack-delivery.ts';
+export { pushNotifications, slackDelivery } from './deliveries.ts';

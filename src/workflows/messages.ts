@@ -1,43 +1,43 @@
 /**
- * The signals of workflows, their inputs and results, their ids and search attributes. Imported by the workflows and by
- * the code that starts or signals them. The string names and fields are in recorded histories: they stay.
+ * The signals of workflows, their inputs and results, their ids and search attributes. Imported by the workflows and by the
+ * code that starts or signals them. Names and fields are in recorded histories and must not change.
  */
-import { defineSignal } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSignal } from '@temporalio/workflow';
 import type { AskedQuestion } from '../turn/ask.ts';
-import type { GivenApproval } from '../turn/tool-call.ts';
+import type { GivenApproval } from '../turn/step.ts';
 import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 
 export interface TurnInput extends Turn {
   limits: {
     maxSteps: number;
     elicitationTimeoutMs: number;
-    /** How long one attempt at a tool call may take, with everything its server may ask meanwhile. */
+    /** How long one attempt at a tool call may take, including the questions of its server. */
     toolCallMs: number;
   };
-  /** Of a delegated agent whose parent was reset: more than it can have made before (see failures.ts). */
+  /** For a delegated agent whose parent was reset: see `attemptsBeforeReset` in failures.ts. */
   attemptsBefore?: number;
 }
 
-/** `status`: as the turn's row has it, which something else may have ended. */
+/** `status`: from the turn's row, which something else may have ended. */
 export interface TurnResult {
   status: TurnEndStatus;
 }
 
-/** What a delegated agent returns to the one that asked it. Its answer's text is in the database. */
+/** What a delegated agent returns to the agent that asked it. The text of its answer is in the database. */
 export type DelegationResult = TurnEnd;
 
-/** How a tool in TypeScript is started. Its input and its result are in the database. */
+/** Starts a tool in TypeScript. The tool's own input and result are in the database. */
 export interface DurableToolInput {
-  /** Of the agent that calls it. */
+  /** The turn of the agent that calls it. */
   turn: TurnInput;
   toolCallId: string;
   toolName: string;
-  /** The question in which the user approved the call, where one was needed. */
+  /** The question in which the user approved the call, if that was needed. */
   approval?: GivenApproval;
 }
 
-/** What it leaves to the agent that called it: its result is written. */
+/** Returned once the tool's result is written. */
 export interface DurableToolEnd {
   status: 'finished' | 'cancelled';
 }
@@ -58,10 +58,10 @@ export interface CallWaits {
 }
 export const callWaits = defineSignal<[CallWaits]>('callWaits');
 
-/** How the delivery of notifications is started, and goes on after its history has become long. */
+/** Starts the delivery of notifications, also after its history has become long. */
 export interface PushInput {
   deliveryId: string;
-  /** How long a target may fail before it is given up. */
+  /** How long the target may fail before the delivery is given up. */
   deadlineMs: number;
   position: number | null;
   failingSince: number | null;
@@ -71,24 +71,24 @@ export interface PushResult {
   status: 'delivered' | 'removed' | 'given-up';
 }
 
-/** How the delivery of a turn's answer to Slack is started, and goes on after its history has become long. */
+/** Starts the delivery of a turn's answer to Slack, also after its history has become long. */
 export interface SlackDeliveryInput {
   turnId: string;
   /** How long Slack may fail before the delivery is given up. */
   deadlineMs: number;
-  /** Up to where in the log the thread shows the answer. */
+  /** Position in the log up to which the thread shows the answer. */
   position: number;
   failingSince: number | null;
 }
 
-/** A delivery that nobody has tried for so long has no workflow any more: each tries more often than once a minute. */
+/** A delivery that was not tried for this long has lost its workflow: each tries more often than once a minute. */
 export const slackDeliveryDeadMs = 3 * 60_000;
 
 export interface SlackDeliveryResult {
   status: 'delivered' | 'given-up';
 }
 
-/** To the delivery of notifications, or of an answer: something happens to its turn. A hint; it looks by itself, too. */
+/** Tells a delivery that something happens in its turn. A hint: deliveries also look from time to time. */
 export const turnNews = defineSignal('turnNews');
 
 export const agentTurnWorkflow = 'agentTurn';
@@ -110,12 +110,12 @@ export const taskTimeouts = {
 
 export { turnWorkflowId } from '../turn/turn.ts';
 
-/** Polled only by workers that run this bundle's code, for as long as a call of it goes on. */
+/** Only polled by workers that run this bundle's code, while one of its calls goes on. */
 export function toolQueueName(taskQueue: string, bundle: string): string {
   return `${taskQueue}/tools/${bundle}`;
 }
 
-/** Begins the names of authors' activities in history, so that none can be taken for one of ours. */
+/** Prefix of authors' activities in history, so that none can be taken for one of ours. */
 export const activityPrefix = 'tool.';
 
 export function pushWorkflowId(deliveryId: string): string {
@@ -130,10 +130,24 @@ export const searchAttributes = {
   agent: defineSearchAttributeKey('InterludeAgent', SearchAttributeType.KEYWORD),
   user: defineSearchAttributeKey('InterludeUser', SearchAttributeType.KEYWORD),
   conversation: defineSearchAttributeKey('InterludeConversation', SearchAttributeType.KEYWORD),
-  /** The id of the turn, on the workflows of its delegates and tools too. */
+  /** The id of the turn, also on the workflows of its delegates and tools. */
   rootTurn: defineSearchAttributeKey('InterludeRootTurn', SearchAttributeType.KEYWORD),
-  /** `waiting_input` while every running call waits for a person, and how a turn ended other than `completed`; else not set. */
+  /** `waiting_input` while every running call waits for a person; how the turn ended, unless `completed`; otherwise not set. */
   status: defineSearchAttributeKey('InterludeTurnStatus', SearchAttributeType.KEYWORD),
   /** The names of the servers, agents and tools that ask, while `status` is `waiting_input`. */
   waitsFor: defineSearchAttributeKey('InterludeWaitsFor', SearchAttributeType.KEYWORD_LIST),
 };
+
+/** How far a turn was delivered to a place outside, such as a thread in Slack or a target of notifications. */
+export interface DeliveryReport<Position, End extends string> {
+  /**
+   * `working`: more will follow soon. `waiting`: nothing to send until something happens. `busy`: this worker has no free
+   * slot, in all or for this caller. `limited`: the target wants a pause. `failed`: it does not answer. `End`: nothing is
+   * left to do.
+   */
+  kind: 'working' | 'waiting' | 'busy' | 'limited' | 'failed' | End;
+  /** Position in the log up to which the turn is delivered. */
+  position: Position;
+  /** The pause that the target wants. */
+  retryAfterMs?: number;
+}

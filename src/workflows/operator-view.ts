@@ -1,4 +1,4 @@
-/** What operators see of a running agent or tool in Temporal's UI: ids, names and times, no text of anybody's. */
+/** What operators see of a running agent or tool in Temporal's UI: ids, names and times, no text. */
 import {
   CancellationScope,
   setCurrentDetails,
@@ -20,7 +20,7 @@ export class OperatorView {
   /** The running calls, and the questions that each waits for, by their ids. */
   readonly #calls = new Map<string, Map<string, Shown>>();
   #work = 'working';
-  /** Who asks, as the search attributes say it; null: they do not say that it waits. */
+  /** The askers in the search attributes; null if they do not say that it waits. */
   #shownAskers: Set<string> | null = null;
 
   /** True when every running call waits for a person. */
@@ -45,7 +45,7 @@ export class OperatorView {
     if (status !== 'completed') showStatus(status, null);
   }
 
-  /** Runs `work`, which counts as a running call. */
+  /** Runs `work` and counts it as a running call. */
   async whileRunning<T>(callId: string, work: () => Promise<T>): Promise<T> {
     this.#calls.set(callId, new Map());
     this.#update();
@@ -57,7 +57,7 @@ export class OperatorView {
     }
   }
 
-  /** Runs `wait`; meanwhile the call waits for these questions. */
+  /** Runs `wait` and shows that the call waits for these questions. */
   async whileAsking<T>(callId: string, questions: AskedQuestion[], wait: () => Promise<T>): Promise<T> {
     this.#ask(callId, questions);
     try {
@@ -70,20 +70,20 @@ export class OperatorView {
     }
   }
 
-  /** The call does not wait any more for what it asked during the attempt. */
+  /** The call no longer waits for what it asked during the attempt. */
   attemptEnded(callId: string): void {
     this.#calls.get(callId)?.clear();
     this.#update();
   }
 
-  /** The questions are not waited for any more, by this call or by any. */
+  /** This call, or by default every call, no longer waits for these questions. */
   settled(elicitationIds: string[], callId?: string): void {
     for (const [id, questions] of this.#calls)
       if (id === (callId ?? id)) for (const elicitationId of elicitationIds) questions.delete(elicitationId);
     this.#update();
   }
 
-  /** Shows what is asked in calls that an activity keeps open meanwhile. Each signal replaces the one before. */
+  /** Shows the questions of calls that an activity keeps open. Each signal replaces the one before. */
   listenToHeldCalls(): void {
     setHandler(callWaits, (message: unknown) => {
       const waiting = readCallWaits(message);
@@ -106,7 +106,7 @@ export class OperatorView {
   }
 
   #update(): void {
-    // It is stopping: the next thing to show is its end.
+    // The workflow is stopping: only its end is still shown.
     if (CancellationScope.current().consideredCancelled) return;
     const { isWaiting } = this;
     const questions = [...this.#calls.values()].flatMap((asked) => [...asked.values()]);
@@ -114,7 +114,7 @@ export class OperatorView {
     this.#showAskers(isWaiting ? questions.map(({ askedBy }) => askedBy) : null);
   }
 
-  /** Each change is an event in history. So an asker who does not wait any more stays until the workflow works on. */
+  /** Each change is an event in history. So an asker that no longer waits is shown until the workflow goes on. */
   #showAskers(askers: string[] | null): void {
     const shown = this.#shownAskers;
     if (askers ? shown && askers.every((asker) => shown.has(asker)) : !shown) return;
@@ -124,7 +124,7 @@ export class OperatorView {
   }
 }
 
-/** What a question asks its user to do. `by`: how the one who asks is written. */
+/** What a question asks its user to do. `by`: the asker's name. */
 function requestedAction({ mode, isConnection }: AskedQuestion, by: string): string {
   if (isConnection) return `connect ${by}`;
   return mode === 'url' ? `open a page of ${by}` : `answer ${by}`;
@@ -138,7 +138,7 @@ export function waitsFor(user: string | null, questions: AskedQuestion[]): strin
   return clipped(`waits for ${user ?? 'a person'}: ${[...new Set(reasons)].join(', ')}`);
 }
 
-/** In UTF-8. Temporal refuses summaries of more than 400 bytes, and sealing makes them longer. */
+/** Temporal refuses summaries of more than 400 bytes, and sealing makes them longer. */
 const summaryBytes = 120;
 const utf8 = new TextEncoder();
 
@@ -193,7 +193,7 @@ function nameOf(call: ToolCall): string {
 const mostQuestions = 100;
 const longestMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Null for a malformed message: anyone who may signal a workflow can send anything. */
+/** Null for a malformed message: the sender of a signal is untrusted. */
 function readCallWaits(message: unknown): CallWaits | null {
   const { toolCallId, questions } = fieldsOf(message);
   if (typeof toolCallId !== 'string' || !Array.isArray(questions)) return null;

@@ -1,6 +1,6 @@
 /**
- * Waiting for people. An activity opens questions, and a later one reads how they ended; the workflow only waits until it is
- * time for that. The signal `questionsSettled` says so, or the time of a question is up. Both are hints: the row decides.
+ * Waits for people. One activity opens questions and a later one reads how they ended; in between, the workflow waits for
+ * the signal `questionsSettled`, or until the time of a question is up. Both are hints: the row decides.
  */
 import { CancellationScope, condition, setHandler, sleep } from '@temporalio/workflow';
 import type { AskedQuestion } from '../turn/ask.ts';
@@ -12,21 +12,21 @@ export type Moment = number;
 
 /** Signals about questions that no call waits for yet. The oldest are dropped. */
 const mostHints = 1_000;
-/** So that a row that is not settled when its time is up is not read in a tight loop. */
+/** Prevents a tight loop if a row is not settled when its time is up. */
 const shortestWaitMs = 50;
 
 export class Questions {
   /** By the id of a question: the number of the last signal about it. */
   readonly #hints = new Map<string, number>();
   #signals = 0;
-  /** Of each wait, the questions that it is still for, and when their time is up. */
+  /** For each wait, the questions that are left, and when their time is up. */
   readonly #waits = new Set<Map<string, number>>();
   #timerAt = Infinity;
   #timersFired = 0;
 
   readonly #user: string | null;
 
-  /** `user`: whose questions they are. `onSettled` is called with the ids in each signal. */
+  /** `user`: who is asked. `onSettled` is called with the ids in each signal. */
   constructor(user: string | null, onSettled: (elicitationIds: string[]) => void) {
     this.#user = user;
     setHandler(questionsSettled, (message: unknown) => {
@@ -36,7 +36,7 @@ export class Questions {
     });
   }
 
-  /** To be taken before the activity that reads the questions: the signals after it count for `wait`. */
+  /** Call this before the activity that reads the questions: signals after it count for `wait`. */
   now(): Moment {
     return this.#signals;
   }
@@ -71,8 +71,8 @@ export class Questions {
   }
 
   /**
-   * One timer for all questions, so that a question adds none of its own to history. It keeps running when its question is
-   * answered; when it fires too early for those that are left, it is set again.
+   * One timer for all questions, to keep history short. It keeps running when its question is answered; if it fires too
+   * early for those that are left, it is set again.
    */
   #setTimer(at: number, summary: string): void {
     if (this.#timerAt <= at) return;
@@ -85,7 +85,7 @@ export class Questions {
   }
 }
 
-/** Anyone who may signal a workflow can send anything, and a handler that throws makes its task fail again and again. */
+/** The sender of a signal is untrusted, and a handler that throws would make the workflow's task fail again and again. */
 function readIds(message: unknown): string[] {
   const { elicitationIds } = { ...(message as { elicitationIds?: unknown } | null) };
   return Array.isArray(elicitationIds) ? elicitationIds.filter(isId) : [];

@@ -2,18 +2,17 @@
 import { InvalidArgumentError, InvalidPromptError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import type { AgentPart } from '../../src/ai-sdk/agent-part.ts';
-import { callOptionsOf } from '../../src/ai-sdk/call.ts';
+import { createPartTranslator, createWholeTranslator, toContent } from '../../src/ai-sdk/parts.ts';
+import type { AgentPart } from '../../src/ai-sdk/parts.ts';
+import { callOptionsOf, fromPrompt, warningsFor } from '../../src/ai-sdk/call.ts';
 import type { InterludeCallOptions } from '../../src/ai-sdk/call.ts';
 import { createNaming } from '../../src/ai-sdk/call-names.ts';
-import { toContent } from '../../src/ai-sdk/content.ts';
-import { createPartTranslator, createWholeTranslator } from '../../src/ai-sdk/parts.ts';
-import { fromPrompt } from '../../src/ai-sdk/prompt.ts';
 import { seenEnd, toFinishReason } from '../../src/ai-sdk/turn-end.ts';
-import { toParts as toParts2 } from '../../src/ai-sdk/version-2.ts';
-import { toParts as toParts3 } from '../../src/ai-sdk/version-3.ts';
-import { toPart as toPart4 } from '../../src/ai-sdk/version-4.ts';
-import { warningsFor } from '../../src/ai-sdk/warnings.ts';
+import {
+  toPartV4 as toPart4,
+  toPartsV2 as toParts2,
+  toPartsV3 as toParts3,
+} from '../../src/ai-sdk/versions.ts';
 import { foldChunk } from '../../src/client/fold-chunk.ts';
 import { newFold } from '../../src/client/turn-view.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
@@ -399,16 +398,16 @@ describe('the names of a call', () => {
 
   test('are kept for a call that comes again, once, and not for long', async () => {
     let now = 0;
-    const { nameCall, comesAgain } = createNaming(() => now);
+    const { nameCall, willRepeat } = createNaming(() => now);
     const names = await nameCall('hello', {});
-    comesAgain('hello', names);
+    willRepeat('hello', names);
     expect(await nameCall('goodbye', {})).not.toEqual(names);
     expect(await nameCall('hello', {})).toEqual(names);
     expect(await nameCall('hello', {})).not.toEqual(names);
     const others = await nameCall('hello', {});
-    for (const known of [names, others]) comesAgain('hello', known);
+    for (const known of [names, others]) willRepeat('hello', known);
     expect([await nameCall('hello', {}), await nameCall('hello', {})]).toEqual([names, others]);
-    comesAgain('hello', names);
+    willRepeat('hello', names);
     now = 10_000;
     expect(await nameCall('hello', {})).not.toEqual(names);
   });

@@ -16,7 +16,7 @@ import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-li
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import type { TemporalServer } from '../../src/development/temporal-server.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
-import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { prepareNamespace } from '../../src/temporal/namespace.ts';
 import { freePort } from '../free-port.ts';

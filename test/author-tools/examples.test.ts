@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
-import { signCompletion } from '../../src/tools/sign-completion.ts';
+import { signCompletion } from '../../src/tools/elicit.ts';
 import { useService } from '../service/use-service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

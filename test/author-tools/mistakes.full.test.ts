@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inspectToolSources } from '../../src/cli/lint/inspect-tools.ts';
-import { checkToolFolder } from '../../src/tool-bundles/check-tool-folder.ts';
-import { ToolFolderError } from '../../src/tool-bundles/tool-folder-error.ts';
+import { checkToolFolder } from '../../src/tool-bundles/read-manifest.ts';
+import { ToolFolderError } from '../../src/tool-bundles/tool-files.ts';
 import { toolModule, writeToolFolder } from './folder.ts';
 
 async function problemsOf(files: Record<string, string>): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** A feed of two turns, as the service writes it, for tests that cut and repeat it. */
-import type { FeedItem } from '../../src/client/follow-feed.ts';
+import type { FeedItem } from '../../src/client/follow.ts';
 
 const at = '2026-11-21T12:00:00.000Z';
 

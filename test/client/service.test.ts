@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { OnElicitation } from '../../src/client/answer-questions.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions } from '../../src/client/client.ts';
-import type { FeedItem } from '../../src/client/follow-feed.ts';
+import type { FeedItem } from '../../src/client/follow.ts';
 import type { Part, TurnView } from '../../src/client/turn-view.ts';
 import { StreamEventSchema } from '../../src/contract/stream-event.ts';
 import { ask, beginTurn, formRequest } from '../api/api-under-test.ts';

@@ -1,7 +1,7 @@
 /** Server-sent events as the standard has them: an `EventSource`, on lines that break. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamEvent } from '../../src/contract/stream-event.ts';
-import type { NewEvent } from '../../src/storage/ports/turn-log.ts';
+import type { NewEvent } from '../../src/storage/log/append.ts';
 import { ask, beginTurn, startApi, tenant } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
 import { isEnd } from '../api/conversations/feed-reader.ts';

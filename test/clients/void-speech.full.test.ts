@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { followNews } from '../../src/activities/push/follow-turn.ts';
+import { followNews } from '../../src/activities/push/push-activities.ts';
 import { createClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';

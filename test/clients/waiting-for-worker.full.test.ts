@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { waitsForWorker } from '../../src/client/turn-view.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
-import { OperationSchema } from '../../src/contract/operation.ts';
+import { OperationSchema } from '../../src/contract/stream-event.ts';
 import type { ChatStream, Chunk } from '../service/chat-stream.ts';
 import { useService } from '../service/use-service.ts';
 

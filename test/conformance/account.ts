@@ -4,10 +4,15 @@
  */
 import path from 'node:path';
 import type { ServerConfig } from '../../src/config/config.ts';
-import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import type { ConnectionRequired, Credential, Refusal, Unrelated } from '../../src/credentials/store.ts';
+import type {
+  ConnectionRequired,
+  Credential,
+  Refusal,
+  Unrelated,
+} from '../../src/credentials/credential-store.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { comeBackFrom } from '../credentials/person.ts';
 

@@ -6,17 +6,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Credential } from '../../src/credentials/store.ts';
+import type { Credential } from '../../src/credentials/credential-store.ts';
 import { defaultsOf, readRequestedSchema } from '../../src/elicitation/form/requested-schema.ts';
-import type { ToolCall } from '../../src/remote/tool-call.ts';
-import type { AskUser } from '../../src/remote/ask-user.ts';
+import type { AskUser, ToolCall } from '../../src/remote/remote-servers.ts';
 import type { QuestionAnswer, ServerQuestion } from '../../src/remote/input-required.ts';
-import type { CatalogueTool } from '../../src/storage/ports/tool-catalogue.ts';
+import type { CatalogueTool } from '../../src/storage/schema/account-tables.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { openAccount } from './account.ts';
-import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 type Call = Pick<ToolCall, 'name' | 'arguments'>;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Fastify from 'fastify';
 import { createReaders } from '../../src/api/http/readers.ts';
-import { refuseUnknownHosts } from '../../src/api/http/known-hosts.ts';
+import { refuseUnknownHosts } from '../../src/api/http/origins.ts';
 import { withSchemas } from '../../src/api/http/validation.ts';
 import { mcpSurface } from '../../src/api/mcp/route.ts';
 import type { McpParts } from '../../src/api/mcp/route.ts';

@@ -1,5 +1,5 @@
 /** What attacks begin with: people at their pages, and the way to say what an attack has changed. */
-import type { AuditEntry } from '../../src/storage/ports/audit.ts';
+import type { AuditEntry } from '../../src/storage/schema/question-tables.ts';
 import { hiddenFields } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';

@@ -1,7 +1,7 @@
 /** Known attacks on sign-in and consent pages, tried on ours: each is refused, changes nothing, and is audited. */
 import { describe, expect, test } from 'vitest';
 import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
-import type { AuditEntry } from '../../src/storage/ports/audit.ts';
+import type { AuditEntry } from '../../src/storage/schema/question-tables.ts';
 import { Browser, unescaped, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { onward } from '../api/pages/onward.ts';

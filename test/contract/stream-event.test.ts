@@ -1,8 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { OperationSchema } from '../../src/contract/operation.ts';
-import type { Operation as ReadOperation } from '../../src/contract/operation.ts';
-import { StreamEventSchema } from '../../src/contract/stream-event.ts';
-import type { StreamEvent } from '../../src/contract/stream-event.ts';
+import { OperationSchema, StreamEventSchema } from '../../src/contract/stream-event.ts';
+import type { Operation as ReadOperation, StreamEvent } from '../../src/contract/stream-event.ts';
 import type { Context } from '../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import type { Operation } from '../../src/turn/operations.ts';

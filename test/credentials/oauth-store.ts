@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Config, ServerConfig } from '../../src/config/config.ts';
-import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
 import { comeBackFrom } from './person.ts';
 
 export const publicUrl = 'http://127.0.0.1:3000';

@@ -2,11 +2,11 @@
  * A process of its own on a test's database: told what by its first message, it resolves one account many times at
  * once when it is told to go, and answers with the names of the tokens it got.
  */
-import { createOAuthStore } from '../../src/credentials/mcp-oauth/store.ts';
+import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type { Config, ServerConfig } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
 
 export interface Task {
   database: Config['database'];

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTracker } from '../../demo/tracker/tracker.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
-import type { Credential } from '../../src/credentials/store.ts';
+import type { Credential } from '../../src/credentials/credential-store.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 import { connectAccount, registerClient } from '../servers/tracker-account.ts';
-import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 let dataDir: string;
 let tracker: Tracker;

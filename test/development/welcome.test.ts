@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { suggestionsFor } from '../../src/development/suggestions.ts';
-import { reasonsAtStart } from '../../src/processes/log-readiness.ts';
-import { welcome } from '../../src/development/welcome.ts';
+import { suggestionsFor, welcome } from '../../src/development/welcome.ts';
+import { reasonsAtStart } from '../../src/processes/internal-server.ts';
 
 const agentsFile = fileURLToPath(new URL('../../demo/agents.yaml', import.meta.url));
 const config = loadConfig({}, path.dirname(path.dirname(agentsFile)));

@@ -11,7 +11,7 @@ import * as tools from './fixtures/tools.ts';
 
 const fixtures = path.join(import.meta.dirname, 'fixtures');
 const source = path.join(import.meta.dirname, '../../src');
-const taskStart = path.join(source, 'workflows/durable-tool/task-start.ts');
+const sinks = path.join(source, 'workflows/durable-tool/sinks.ts');
 const describeTools = path.join(source, 'tools/describe-tools.ts');
 let made: Promise<ToolBundle> | undefined;
 
@@ -30,7 +30,7 @@ export async function changedTools(from: string, to: string): Promise<ToolBundle
 async function make(): Promise<ToolBundle> {
   const workflows = await bundled(
     `export * from ${quoted(path.join(fixtures, 'entry.ts'))};
-export { interceptors } from ${quoted(taskStart)};`,
+export { interceptors } from ${quoted(sinks)};`,
     { platform: 'neutral', external: /^@temporalio\//, resolve: { mainFields: ['module', 'main'] } },
   );
   const node = await bundled(

@@ -14,7 +14,7 @@ import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { ExecuteContext, PlainTool } from '../../src/turn/tool-code.ts';
-import type { AttemptResult } from '../../src/turn/tool-call.ts';
+import type { AttemptResult } from '../../src/turn/step.ts';
 import type { Turn } from '../../src/turn/turn.ts';
 import { begunTurn, keptStep } from '../storage/contract/fixtures.ts';
 

@@ -2,8 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
-import type { ElicitationReceipt } from '../../src/contract/elicitation-response.ts';
+import type { ElicitationReceipt, ElicitationRequest } from '../../src/contract/elicitation.ts';
 import { kinds, startBookingServer } from '../servers/booking-server.ts';
 import type { BookingServer, Kind } from '../servers/booking-server.ts';
 import { callsIn, expectOneStory, failuresIn, questionsIn, say, textOf } from './watch.ts';

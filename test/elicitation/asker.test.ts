@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askerTitle, isWaitingFor, whoAsks } from '../../src/elicitation/asker.ts';
+import { askerTitle, isWaitingFor, whoAsks } from '../../src/elicitation/elicitation.ts';
 
 test.each([
   [{ agent: 'Assistant' }, ['Assistant']],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCapabilities } from '../../src/elicitation/capabilities.ts';
+import { parseCapabilities } from '../../src/elicitation/elicitation.ts';
 
 test.each([
   ['true', { url: true, form: true }],

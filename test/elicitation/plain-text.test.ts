@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { questionCard } from '../../src/cli/chat/question-card.ts';
 import { isDeeperThan, isLargerThan } from '../../src/elicitation/json-size.ts';
-import { plainSchema } from '../../src/elicitation/form/plain-schema.ts';
+import { plainSchema } from '../../src/elicitation/form/schema-keywords.ts';
 import { isVisible, plainMessage, plainText } from '../../src/elicitation/plain-text.ts';
 
 const esc = '\u001b';

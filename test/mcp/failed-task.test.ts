@@ -1,6 +1,6 @@
 /** How a turn that is over stands as a task. */
 import { expect, test } from 'vitest';
-import { toTask } from '../../src/api/mcp/modern/task.ts';
+import { toTask } from '../../src/api/mcp/modern/tasks.ts';
 import { errorResult } from '../../src/api/mcp/tools/tool.ts';
 import type { TurnEndStatus } from '../../src/turn/turn.ts';
 

@@ -1,7 +1,6 @@
 import { APICallError, StreamProviderError } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { classifyModelError } from '../../src/models/classify-model-error.ts';
-import { ModelStalledError } from '../../src/models/model-failure.ts';
+import { classifyModelError, ModelStalledError } from '../../src/models/model-failure.ts';
 import { ModelConfigError } from '../../src/models/provider.ts';
 
 const model = { spec: 'openai-compatible:small', keyVariable: 'MODEL_API_KEY' };

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import { expect, test } from 'vitest';
-import { createIssuerMetadata } from '../../src/api/pages/issuer-metadata.ts';
+import { createIssuerMetadata } from '../../src/api/pages/login/identity-client.ts';
 import { programAt } from '../../src/cli/login/sign-in-server.ts';
 import { json, startServer } from '../credentials/guarded-server.ts';
 

@@ -34,17 +34,16 @@ const parts = [
 ];
 /** Files of workflows that a turn or its deliveries run. */
 const workflows = {
-  'agent-turn.ts': 'agentTurn',
-  'slack-delivery.ts': 'slackDelivery',
-  'push-notifications.ts': 'pushNotifications',
+  'agent-turn.ts': ['agentTurn'],
+  'deliveries.ts': ['slackDelivery', 'pushNotifications'],
 };
 
 /** The copy with this number begins its workflows with as many commands that no other has in that place. */
 export function createCheckout(number: number): Checkout & Disposable {
   const copy = copySources(`interlude-checkout-${number}-`);
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-  for (const [file, name] of Object.entries(workflows))
-    addCommands(path.join(copy, 'src/workflows', file), name, number);
+  for (const [file, names] of Object.entries(workflows))
+    addCommands(path.join(copy, 'src/workflows', file), names, number);
   // Its workers find the bundle made, as in an image.
   execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
   return {
@@ -85,12 +84,14 @@ export function createCheckoutWithSdk(version: string): Checkout & Disposable {
   };
 }
 
-function addCommands(file: string, workflow: string, count: number): void {
-  const source = readFileSync(file, 'utf8');
-  const start = new RegExp(String.raw`(export async function ${workflow}\([^)]*\)[^{]*\{\n)`);
-  if (!start.test(source)) throw new Error(`${file} has no workflow ${workflow}`);
+function addCommands(file: string, workflows: string[], count: number): void {
   const command = '  addMemo({ changed: true });\n';
-  const changed = source.replace(start, (found) => found + command.repeat(count));
+  let changed = readFileSync(file, 'utf8');
+  for (const workflow of workflows) {
+    const start = new RegExp(String.raw`(export async function ${workflow}\([^)]*\)[^{]*\{\n)`);
+    if (!start.test(changed)) throw new Error(`${file} has no workflow ${workflow}`);
+    changed = changed.replace(start, (found) => found + command.repeat(count));
+  }
   writeFileSync(file, `${changed}\nimport { upsertMemo as addMemo } from '@temporalio/workflow';\n`);
 }
 

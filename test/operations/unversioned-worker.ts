@@ -3,8 +3,8 @@ import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-li
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import { runProcess } from '../../src/processes/run-process.ts';
 import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
-import { createTurnWorker, installRuntime } from '../../src/processes/workers/turn-worker.ts';
-import { routedByTemporal } from '../../src/storage/ports/versions.ts';
+import { createTurnWorker, installRuntime } from '../../src/processes/workers/turn-workers.ts';
+import { routedByTemporal } from '../../src/storage/tables/versions.ts';
 import { connectWorker } from '../../src/temporal/connection.ts';
 import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import type { FeedItem } from '../../src/client/follow-feed.ts';
+import type { FeedItem } from '../../src/client/follow.ts';
 import { followTurns } from '../../src/playground/follow-turns.ts';
 
 const stack = new AsyncDisposableStack();

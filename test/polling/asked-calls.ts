@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createCallRounds, toRound } from '../../src/activities/call-tool/rounds.ts';
-import { pollOfRound } from '../../src/activities/questions/server-question.ts';
+import { pollOfRound } from '../../src/activities/call-tool/server-rounds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startPolling } from '../../src/polling/polling.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadAuthorCode } from '../../src/processes/workers/author-code.ts';
+import { loadAuthorCode } from '../../src/processes/workers/tool-workers.ts';
 
 test('every function of an author’s activities is an activity, and tools are found by their names', async () => {
   const node = `export const activities = { limit: 3, note: async (text) => text };

@@ -1,6 +1,6 @@
 /** What clients may call is settled when a worker starts. */
 import { expect, test } from 'vitest';
-import { exposedTools } from '../../src/processes/workers/exposed-tools.ts';
+import { exposedTools } from '../../src/processes/start-worker.ts';
 import type { OpenedTools } from '../../src/tool-bundles/open-agent-bundles.ts';
 
 function opened(names: string[], allow?: string[]): OpenedTools {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDependencies } from '../../src/processes/dependencies.ts';
 import { startInternalServer } from '../../src/processes/internal-server.ts';
-import { startWhenReachable } from '../../src/processes/start-when-reachable.ts';
+import { startWhenReachable } from '../../src/processes/run-process.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { someKeys } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';

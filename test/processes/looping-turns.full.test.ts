@@ -4,7 +4,7 @@ import { bundleWorkflowCode, NativeConnection } from '@temporalio/worker';
 import { afterAll, test, vi } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import type { Dependencies } from '../../src/processes/dependencies.ts';
-import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
 import { useService } from '../service/use-service.ts';
 
 // With threads, as in production.

@@ -1,7 +1,7 @@
 /** What was entered into forms is deleted when its time is up, on both databases, whose clocks the test sets. */
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startRetention } from '../../src/processes/serve-api.ts';
+import { startRetention } from '../../src/processes/api-process.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';

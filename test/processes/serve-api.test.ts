@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publicUrlWarning } from '../../src/processes/serve-api.ts';
+import { publicUrlWarning } from '../../src/processes/api-process.ts';
 
 test.each(['http://chat.example', 'http://chat.example:8080/interlude', 'http://93.184.216.34'])(
   'an operator is warned of %s, which everybody on the way can read',

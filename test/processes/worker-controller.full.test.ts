@@ -1,6 +1,6 @@
 /** Under Temporal's Worker Controller each process runs one version, and Temporal routes turns. */
 import { expect, test } from 'vitest';
-import { routedByTemporal } from '../../src/storage/ports/versions.ts';
+import { routedByTemporal } from '../../src/storage/tables/versions.ts';
 import {
   deploymentName,
   parts,

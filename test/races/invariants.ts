@@ -3,8 +3,8 @@
  * that count what reaches them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ElicitationRow } from '../../src/storage/ports/elicitations.ts';
-import type { TurnRow } from '../../src/storage/ports/turns.ts';
+import type { ElicitationRow } from '../../src/storage/schema/question-tables.ts';
+import type { TurnRow } from '../../src/storage/tables/turn-rows.ts';
 import { isOver } from '../../src/storage/write-refused.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
 import type { ConversationRef } from '../../src/turn/turn.ts';

@@ -10,7 +10,7 @@ import { startOutbox } from '../../src/service/outbox.ts';
 import { createTurnRuns } from '../../src/service/turn-runs.ts';
 import type { TurnRuns } from '../../src/service/turn-runs.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { OutboxObserver } from '../../src/storage/ports/outbox.ts';
+import type { OutboxObserver } from '../../src/storage/database.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 

@@ -6,10 +6,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBackoff } from '../../src/remote/backoff.ts';
-import { createCatalogue } from '../../src/remote/catalogue.ts';
-import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
-import { redactSecrets } from '../../src/remote/redact-process-output.ts';
+import { createBackoff, createCatalogue } from '../../src/remote/catalogue.ts';
+import { openRemoteServers } from '../../src/remote/open-remote-servers.ts';
+import { redactSecrets } from '../../src/remote/log-process-exit.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { serverConfig } from '../servers/mcp-server.ts';
 
@@ -48,7 +47,7 @@ async function openCatalogue(options: { now?: () => number; listTimeoutMs?: numb
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
   const { now = Date.now, listTimeoutMs = 5_000 } = options;
   const backoff = createBackoff({ now });
-  const remote = createMcpServers();
+  const remote = openRemoteServers();
   const catalogue = createCatalogue({ storage, remote, logger: pino({}, { write }), backoff, listTimeoutMs });
   return { folder, catalogue, lines, warnings: () => lines.map(({ msg }) => String(msg)) };
 }

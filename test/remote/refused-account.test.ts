@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusedAccount } from '../../src/remote/refused-account.ts';
+import { refusedAccount } from '../../src/remote/request-account.ts';
 
 const otherwise = { kind: 'unreachable', message: 'It answered oddly.' } as const;
 const account = {

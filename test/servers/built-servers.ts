@@ -1,6 +1,6 @@
 /** Servers made with the SDKs for Go and Rust and with mcp-go, built once where the machine has the compiler. */
 import { randomUUID } from 'node:crypto';
-import { createMcpServers } from '../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../src/remote/open-remote-servers.ts';
 import { freePort } from '../free-port.ts';
 import { goProgram, rmcpProgram } from '../programs/built-program.ts';
 import type { BuiltProgram } from '../programs/built-program.ts';
@@ -38,7 +38,7 @@ export function useOnStdio(command: string, args: string[]) {
     credentialScope: 'none',
     process: { command, args, cwd: import.meta.dirname, env: {} },
   });
-  const remote = createMcpServers();
+  const remote = openRemoteServers();
   const callTool = (name: string) =>
     remote.callTool(
       config,

@@ -1,6 +1,6 @@
 /** Gets a token from Tracker as any OAuth client would: registered on the fly, PKCE, the person's yes in a browser. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Credential } from '../../src/credentials/store.ts';
+import type { Credential } from '../../src/credentials/credential-store.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import type { Browser, Page } from '../browsers/plain-browser.ts';
 

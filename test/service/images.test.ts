@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readImage } from '../../src/service/images/read-image.ts';
-import { takeImages } from '../../src/service/images/take-images.ts';
+import { readImage, takeImages } from '../../src/service/take-images.ts';
 import { ServiceError } from '../../src/service/service-error.ts';
-import type { GivenMessage, TurnRequest } from '../../src/service/turn-request.ts';
+import type { GivenMessage } from '../../src/service/take-images.ts';
+import type { TurnRequest } from '../../src/service/start-turn.ts';
 import { gif, jpeg, otherPng, pdf, png, svg, webp } from '../images.ts';
 
 const limits = { perMessage: 2, maxBytes: 300, maxBytesPerMessage: 500, maxBytesPerConversation: 500 };

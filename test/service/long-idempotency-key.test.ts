@@ -1,8 +1,7 @@
 /** Keys that clients choose, as long as a header may be: an index of PostgreSQL takes 2,704 bytes. */
 import { expect, test } from 'vitest';
-import { identify } from '../../src/service/idempotency.ts';
-import type { TakenRequest } from '../../src/service/images/take-images.ts';
-import type { IdempotencyKeys } from '../../src/storage/ports/idempotency-keys.ts';
+import { identify } from '../../src/service/start-turn.ts';
+import type { IdempotencyKeys } from '../../src/storage/tables/idempotency-keys.ts';
 
 async function keptAs(key: string): Promise<string> {
   let kept = '';
@@ -10,7 +9,9 @@ async function keptAs(key: string): Promise<string> {
     kept = use.key;
     return use;
   };
-  const request = { messages: [], repetition: { kind: 'named', key } } as unknown as TakenRequest;
+  const request = { messages: [], repetition: { kind: 'named', key } } as unknown as Parameters<
+    typeof identify
+  >[1];
   await identify({ claim } as IdempotencyKeys, request, { kind: 'user', tenant: 'acme', user: 'alice' });
   return kept;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startOptions } from '../../src/service/start-options.ts';
+import { startOptions } from '../../src/service/start-workflow.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 
 const turn = {

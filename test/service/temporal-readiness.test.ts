@@ -1,7 +1,7 @@
 /** What operators are told about Temporal's answers. The answers are real ones, of server 1.29. */
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { createTemporalReadiness } from '../../src/service/temporal-readiness.ts';
+import { createTemporalReadiness } from '../../src/service/temporal-calls.ts';
 
 const deployment = { name: 'interlude', buildId: undefined };
 const temporal = { namespace: 'default', taskQueue: 'interlude', deployment };

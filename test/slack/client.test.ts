@@ -1,11 +1,11 @@
 /** What a call of Slack's Web API came to, and whether a request is Slack's. */
 import { expect, test } from 'vitest';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { slackTokenContext } from '../../src/credentials/sealing/sealed-slack.ts';
+import { slackTokenContext } from '../../src/credentials/sealing/sealed-values.ts';
 
 import { createSlackClients } from '../../src/credentials/slack-clients.ts';
 import { createSlackClient, troubleOf } from '../../src/slack/client.ts';
-import { verifySignature } from '../../src/slack/signature.ts';
+import { verifySignature } from '../../src/api/slack/signed.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { sign } from '../servers/slack/deliver.ts';
 import { MethodHttp, MethodRefused } from '../servers/slack/methods.ts';

@@ -1,6 +1,6 @@
 /** A second workspace, T2, of the same tenant as T1. Its user U1 is bob: the same id as alice's in T1, and somebody else. */
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { slackTokenContext } from '../../src/credentials/sealing/sealed-slack.ts';
+import { slackTokenContext } from '../../src/credentials/sealing/sealed-values.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { someKeys } from '../e2e/deployment.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';

@@ -3,7 +3,7 @@
  * with -9 between the 200 and the turn, or between the turn and its delivery. PostgreSQL, a Temporal of its own, processes of their own.
  */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { ThreadKey } from '../../src/storage/ports/slack.ts';
+import type { ThreadKey } from '../../src/storage/tables/slack.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';

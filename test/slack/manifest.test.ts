@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { botScopes } from '../../src/slack/scopes.ts';
+import { botScopes } from '../../src/api/pages/slack/install-routes.ts';
 
 interface Manifest {
   oauth_config: { redirect_urls: string[]; scopes: { bot: string[] } };

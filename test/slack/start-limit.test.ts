@@ -1,6 +1,6 @@
 /** How often one person may begin a turn in Slack. */
 import { expect, test } from 'vitest';
-import { createStartLimit } from '../../src/api/slack/start-limit.ts';
+import { createStartLimit } from '../../src/api/slack/messages.ts';
 
 test('one person may begin so many turns in a minute, and others are not kept from theirs', () => {
   let now = 0;

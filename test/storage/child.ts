@@ -1,8 +1,8 @@
 /** Another process on the same database, told what to do and reporting by messages. */
 import { pino } from 'pino';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../src/storage/ports/connections.ts';
-import type { NewTurn } from '../../src/storage/ports/turns.ts';
+import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
+import type { NewTurn } from '../../src/storage/tables/turn-lifecycle.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import type { DatabaseConfig } from './contract.ts';
 import { ending } from './contract/fixtures.ts';

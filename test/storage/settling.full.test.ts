@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import type { NewQuestion } from '../../src/storage/ports/elicitations.ts';
+import type { NewQuestion } from '../../src/storage/tables/elicitation-rows.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { postgresUrl } from '../postgres.ts';

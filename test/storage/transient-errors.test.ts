@@ -11,7 +11,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/storage/engine.ts';
+import type { Backend } from '../../src/storage/database.ts';
 import { createLocks } from '../../src/storage/locks.ts';
 import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
 import type { Tables } from '../../src/storage/schema.ts';

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import type { ServerConfig } from '../../src/config/agents-file/server-config.ts';
 import { logProcessExit } from '../../src/remote/log-process-exit.ts';
 import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
-import { temporalLogger } from '../../src/processes/workers/turn-worker.ts';
+import { temporalLogger } from '../../src/processes/workers/turn-workers.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { postgresUrl } from '../postgres.ts';
 

@@ -11,10 +11,10 @@ import {
   serverRefused,
   turnWasEnded,
 } from '../../src/telemetry/metrics/instruments.ts';
+import { watchFigures } from '../../src/telemetry/metrics/start-metrics.ts';
 import type { Metrics } from '../../src/telemetry/metrics/start-metrics.ts';
-import { watchFigures } from '../../src/telemetry/metrics/stored-figures.ts';
 import { startTelemetry } from '../../src/telemetry/start-telemetry.ts';
-import type { Figures } from '../../src/storage/ports/figures.ts';
+import type { Figures } from '../../src/storage/tables/oversight.ts';
 import { freePort } from '../free-port.ts';
 import { samplesIn, sumOf } from './prometheus-text.ts';
 

@@ -1,6 +1,6 @@
 /** Which phase of an agent's work it is, read from the questions of the turn. */
 import { describe, expect, test } from 'vitest';
-import type { TracedQuestion, TurnTrace } from '../../src/storage/ports/turn-traces.ts';
+import type { TracedQuestion, TurnTrace } from '../../src/storage/tables/turn-traces.ts';
 import { latestPhase } from '../../src/telemetry/traces/phases.ts';
 
 /** Two delegates of the turn's agent, `c1` and `c2`, and one of the first's, `c1/1`. */

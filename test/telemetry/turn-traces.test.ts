@@ -1,7 +1,7 @@
 /** The trace of a turn, as a collector receives it: every span of it, its place, and what it says. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { spanIdOf } from '../../src/telemetry/traces/span-ids.ts';
+import { spanIdOf } from '../../src/telemetry/traces/tracing.ts';
 import { turnWorkflowId } from '../../src/turn/turn.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { respond } from '../service/asking.ts';

@@ -3,8 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { sealingCodec } from '../../src/temporal/sealed-payloads.ts';
-import { unreadableAsNull } from '../../src/temporal/unreadable-payloads.ts';
+import { sealingCodec, unreadableAsNull } from '../../src/temporal/sealed-payloads.ts';
 
 const sealing = sealingCodec(parseKeys(generateKey('k1')));
 const codec = unreadableAsNull(sealing);

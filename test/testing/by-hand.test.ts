@@ -4,8 +4,7 @@ import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callTool } from '../../src/testing/call/call-tool.ts';
-import { recognizeInputRequired } from '../../src/testing/call/read-answer.ts';
-import { buildRetry } from '../../src/testing/call/retry.ts';
+import { recognizeInputRequired, buildRetry } from '../../src/testing/call/read-answer.ts';
 import { fixtureAnswers } from '../../src/testing/answers/fixture.ts';
 import type { AnswerSource } from '../../src/testing/answers/source.ts';
 import { startAskingServer } from '../servers/asking-server.ts';

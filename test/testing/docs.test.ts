@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { collectAnswers } from '../../src/testing/answers/collect-answers.ts';
+import { collectAnswers } from '../../src/testing/answers/answer-from.ts';
 import { fixtureAnswers } from '../../src/testing/answers/fixture.ts';
 import type { Fixture } from '../../src/testing/answers/fixture.ts';
 import { responder } from '../../src/testing/answers/responder.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collectAnswers } from '../../src/testing/answers/collect-answers.ts';
+import { collectAnswers } from '../../src/testing/answers/answer-from.ts';
 import { responder } from '../../src/testing/answers/responder.ts';
 import { declineAll, toQuestion } from '../../src/testing/answers/source.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OperationSchema } from '../../src/contract/operation.ts';
+import { OperationSchema } from '../../src/contract/stream-event.ts';
 import type { Context, ElicitationEvent, Status, Trigger } from '../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import { operationId, operationOf } from '../../src/turn/operations.ts';

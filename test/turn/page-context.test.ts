@@ -1,6 +1,6 @@
 import { modelMessageSchema } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { inModelWords, isPageContext, toPageContextPart } from '../../src/turn/page-context.ts';
+import { inModelWords, isPageContext, toPageContextPart } from '../../src/turn/message-parts.ts';
 import { toModelMessages } from '../../src/turn/transcript.ts';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPageContextPart } from '../../src/turn/page-context.ts';
-import { saidTexts } from '../../src/turn/said-texts.ts';
+import { toPageContextPart, saidTexts } from '../../src/turn/message-parts.ts';
 
 const image = { type: 'stored-image', digest: 'd', mediaType: 'image/png', bytes: 2_000 };
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gif, jpeg, pdf, png, webp } from '../images.ts';
-import { keptLimit } from '../../src/turn/kept-output.ts';
-import { modelLimits } from '../../src/turn/model-output.ts';
-import { toEvent, toMessageContent } from '../../src/turn/tool-result.ts';
-import type { McpResult } from '../../src/turn/tool-result.ts';
+import { keptLimit, modelLimits, toEvent, toMessageContent } from '../../src/turn/tool-result.ts';
+import type { McpResult } from '../../src/turn/tool-content.ts';
 
 const call = { toolCallId: 'c1', toolName: 'tracker__list_issues' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');

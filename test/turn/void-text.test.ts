@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
-import { withoutVoidText } from '../../src/turn/void-text.ts';
+import { withoutVoidText } from '../../src/turn/event.ts';
 
 function log(...events: TurnEvent[]): LogEntry[] {
   return events.map((event, index) => ({ seq: index + 1, turnId: 't', at: 0, event }));

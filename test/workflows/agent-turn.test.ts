@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
-import type { Elicitations } from '../../src/storage/ports/elicitations.ts';
+import type { Elicitations } from '../../src/storage/tables/elicitations.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Chunk } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';

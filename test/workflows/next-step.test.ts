@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
-import { createTurnWorker } from '../../src/processes/workers/turn-worker.ts';
+import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
 import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
 import type { PlayingServer } from '../servers/playing-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';

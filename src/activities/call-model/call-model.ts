@@ -1,11 +1,10 @@
 /**
- * One model call: reads the conversation, streams what the model says into the turn log, keeps the message. A turn's
- * first one begins the turn: a workflow whose turn was withdrawn finds that out here, before it has done anything. The last
- * one of the turn's own agent ends it.
+ * One model step: reads the conversation, streams what the model says into the turn log, stores the message. The first step
+ * of a turn begins the turn, unless it was withdrawn. The last step of the turn's own agent ends it.
  *
- * Made to be repeated. Once the step is kept, any further attempt answers from what is stored and calls no
- * model. An attempt that finds words of an earlier, unfinished one declares them void before it speaks, and from
- * then on the earlier one, should it still be alive, is refused. Temporal's history receives ids and names only.
+ * Safe to repeat. Once the step is stored, later attempts answer from what is stored and call no model. An attempt that
+ * finds output of an earlier, unfinished one declares it void first; from then on the earlier attempt's writes are refused.
+ * Temporal's history gets ids and names only.
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
@@ -14,32 +13,31 @@ import type { AgentConfig, Config } from '../../config/config.ts';
 import type { ModelFailure } from '../../models/model-failure.ts';
 import { ModelCallError } from '../../models/stream-step.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
+import type { StoredMessage } from '../../storage/schema/turn-tables.ts';
+import type { NewEvent } from '../../storage/log/append.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { aboutTurn, turnStarted } from '../../telemetry/events.ts';
 import { modelCalled } from '../../telemetry/metrics/instruments.ts';
 import { traceModelCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
+import { keyOfOutput } from '../../turn/event.ts';
+import type { TurnEvent } from '../../turn/event.ts';
+import { directCallId, directCallIn } from '../../turn/message-parts.ts';
+import type { DirectCall } from '../../turn/message-parts.ts';
 import { modelStepMs } from '../../turn/step.ts';
 import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
-import type { OfferedTools } from '../durable-tools/offered-tools.ts';
-import { whileHeartbeating } from '../heartbeat.ts';
-import { attemptNumber } from '../repetition.ts';
-import { withStopSignal } from '../stop-signal.ts';
+import { attemptNumber, whileHeartbeating, withStopSignal } from '../running-activity.ts';
 import { afterEnd } from '../turns.ts';
-import { createAgentTools } from './agent-tools.ts';
-import { createToolFitter } from './fit-tools.ts';
-import type { ToolFitter } from './fit-tools.ts';
-import { directCallOf, makeDirectCall } from './make-direct-call.ts';
+import { createAgentTools, createToolFitter, taskIn } from './agent-tools.ts';
+import type { OfferedTools, ToolFitter } from './agent-tools.ts';
 import { keepStep, keptStep } from './store-step.ts';
-import type { Step } from './store-step.ts';
+import type { Done, Step } from './store-step.ts';
 import { streamAnswer } from './stream-answer.ts';
 import type { ModelParts } from './stream-answer.ts';
-import { readTranscript } from './transcript.ts';
 
 interface Dependencies extends ModelParts {
-  config: ModelParts['config'] & Pick<Config, 'delegation' | 'providers'>;
-  storage: Pick<Storage, 'messages' | 'images' | 'steps' | 'toolCalls' | 'turnLog' | 'turns' | 'turnTraces'>;
+  config: Pick<Config, 'delegation' | 'providers' | 'images'>;
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
@@ -52,7 +50,7 @@ interface Parts extends Dependencies {
   toolsOf: ReturnType<typeof createAgentTools>;
 }
 
-/** A step after the first, made in an activity that sends heartbeats itself. */
+/** Makes a step after the first, inside an activity that sends heartbeats itself. */
 export type MakeStep = (input: ModelCallInput) => Promise<StepResult>;
 
 export function createCallModel(dependencies: Dependencies) {
@@ -130,7 +128,7 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   }
 }
 
-/** False: the turn was withdrawn before it began, and must not run. */
+/** False if the turn was withdrawn before it began: then it must not run. */
 async function beginTurn({ storage, logger }: Parts, turn: Turn, attempt: number): Promise<boolean> {
   const { turns } = storage;
   if (await turns.begin(turn)) {
@@ -150,7 +148,7 @@ function agentOf({ agents }: Parts, turn: Turn): AgentConfig {
   );
 }
 
-/** The transcript is read again: it may have been read before the step was kept. */
+/** Reads the transcript again, because it may have been read before the step was stored. */
 async function readKeptStep({ storage }: Parts, current: Step, finish: StepFinish): Promise<StepResult> {
   return keptStep({ ...current, messages: await readTranscript(storage, current.turn) }, finish);
 }
@@ -165,4 +163,45 @@ function toFailure({ type, message, retry, retryAfterMs }: ModelFailure): Applic
     ...(retryAfterMs !== undefined && { nextRetryDelay: retryAfterMs }),
     ...(isExpected && { category: ApplicationFailureCategory.BENIGN }),
   });
+}
+
+/** A delegated agent gets its task and its own messages, and nothing of the conversation. */
+async function readTranscript({ messages, toolCalls }: Storage, turn: Turn): Promise<StoredMessage[]> {
+  const { turnId, delegation } = turn;
+  if (!delegation) return messages.list(turn);
+  const [own, call] = await Promise.all([messages.list(turn), toolCalls.get(turn, delegation.toolCallId)]);
+  const content = taskIn(call?.input) ?? '';
+  return [{ id: `${turnId}/agent/${delegation.toolCallId}`, turnId, role: 'user', content }, ...own];
+}
+
+/** The direct call that this turn consists of; null if a model is asked. Delegated agents always have a task in words. */
+function directCallOf({ turn, messages }: Step): DirectCall | null {
+  if (turn.delegation) return null;
+  const said = messages.findLast(({ role }) => role === 'user');
+  return said ? directCallIn(said.content) : null;
+}
+
+/** A step of a direct call, as if a model had requested this call first, and nothing more after it. */
+function makeDirectCall(
+  { turn, step, attempt, tools }: Step,
+  { tool, input }: DirectCall,
+): { done: Done; events: NewEvent[] } {
+  const begun: TurnEvent = { type: 'start-step', step };
+  const events = [{ key: keyOfOutput(step, attempt, 0), event: begun }];
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  if (step > 0)
+    return { done: { type: 'done', finish: 'stop', usage, content: [], mistakes: new Map() }, events };
+  const toolCallId = directCallId(turn.turnId);
+  const isThere = tools.some((one) => 'bundle' in one && one.modelName === tool);
+  const gone = `There is no tool ${tool} any more.`;
+  return {
+    done: {
+      type: 'done',
+      finish: 'tool-calls',
+      usage,
+      content: [{ type: 'tool-call', toolCallId, toolName: tool, input }],
+      mistakes: new Map(isThere ? [] : [[toolCallId, gone]]),
+    },
+    events,
+  };
 }

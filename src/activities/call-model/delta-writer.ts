@@ -1,29 +1,29 @@
 /**
- * Writes a step's events to the turn log while the model speaks.
+ * Writes a step's events to the turn log while the model streams.
  *
- * The first delta of a part is written at once, so that its reader waits for nothing. What follows is gathered for
- * four times as long as the last write took: an idle database passes every token on, a busy one gets fewer and larger
- * writes. One write at a time keeps the order, and while a write lasts the next batch simply grows, up to a bound at
- * which the model has to wait.
+ * The first delta of a part is written at once. What follows is gathered for four times as long as the last write took: an
+ * idle database gets every token, a busy one gets fewer and larger writes. There is one write at a time, which keeps the
+ * order. Meanwhile the next batch grows, up to a limit at which the model has to wait.
  */
 import type { TurnEvent } from '../../turn/event.ts';
+import { isDelta } from '../../turn/event.ts';
 
 export interface DeltaWriter {
-  /** Takes an event. Waits only while too much is unwritten; rejects once a write has failed. */
+  /** Waits only while too much is unwritten. Rejects once a write has failed. */
   write(event: TurnEvent): Promise<void>;
-  /** Waits for the write under way and hands back what is not written yet, for the caller to write. */
+  /** Waits for the running write and returns the unwritten events, which the caller must write. */
   rest(): Promise<TurnEvent[]>;
-  /** Aborts when a write has failed: there is no use in listening to the model any longer. */
+  /** Aborts when a write has failed, so that the model call can stop. */
   failed: AbortSignal;
 }
 
-/** From the beginning of a write to the next one, as a multiple of its duration. */
+/** Time from the start of a write to the start of the next one, as a multiple of its duration. */
 const intervalPerWrite = 4;
 
 interface Options {
-  /** Least time from the beginning of a write to the next, in milliseconds. Default 5. */
+  /** Least time from the start of a write to the next, in milliseconds. Default 5. */
   leastMs?: number;
-  /** Most time that is waited for more text, in milliseconds, however slow the database is. Default 40. */
+  /** Longest wait for more text, in milliseconds. Default 40. */
   mostMs?: number;
   /** Unwritten characters at which `write` waits. Default 65,536. */
   bound?: number;
@@ -77,7 +77,7 @@ export function createDeltaWriter(
         lastPart = event.id;
         waitingLength += event.delta.length;
       }
-      // The very first event starts the clock: it may be the only one for a while.
+      // The first event starts the clock; it may be the only one for a while.
       if (lastWriteAt === 0) lastWriteAt = performance.now();
       addTo(waiting, event);
       flushWhenDue();
@@ -97,7 +97,7 @@ export function createDeltaWriter(
   };
 }
 
-/** After `ms`, or at once except for what is coming in at this moment. Returns how to cancel it. */
+/** Runs `work` after `ms`, or after the events that are arriving now. Returns a function that cancels it. */
 function schedule(work: () => void, ms: number): () => void {
   if (ms > 0) {
     const timer = setTimeout(work, ms);
@@ -107,13 +107,7 @@ function schedule(work: () => void, ms: number): () => void {
   return () => clearImmediate(immediate);
 }
 
-type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>;
-
-function isDelta(event: TurnEvent): event is Delta {
-  return event.type === 'text-delta' || event.type === 'reasoning-delta';
-}
-
-/** Deltas of one part that wait together become one. */
+/** Waiting deltas of one part are merged. */
 function addTo(events: TurnEvent[], event: TurnEvent): void {
   const last = events.at(-1);
   if (last && isDelta(last) && isDelta(event) && last.id === event.id) {

@@ -1,29 +1,25 @@
 /**
- * What remains of a model call: its message, the calls it asked for, and what the workflow is told.
- *
- * All of it goes in together, in one transaction, so that no call exists that the log has not announced, and whoever
- * finds the step kept finds everything. The workflow is told of what is kept, whichever attempt has said it.
+ * Stores a model step: its message, its tool calls, its events. All of it is written in one transaction, so that a call
+ * exists only with its event, and a stored step is complete. The workflow gets what is stored, from whichever attempt.
  */
+import { generateId } from 'ai';
 import type { Config } from '../../config/config.ts';
 import { withOwnNames } from '../../models/tool-schema/argument-names.ts';
-import type { AssistantPart, StepPart } from '../../models/stream-step.ts';
-import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import type { AssistantPart, StepPart, Mistakes } from '../../models/stream-step.ts';
+import type { NewEvent } from '../../storage/log/append.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { StoredMessage } from '../../storage/ports/conversations.ts';
-import type { Ended } from '../../storage/ports/turns.ts';
+import type { StoredMessage } from '../../storage/schema/turn-tables.ts';
+import type { Ended } from '../../storage/tables/turn-end.ts';
 import type { LeftOut } from '../../turn/left-out.ts';
 import { toolEventKey, toolMessageId, unfinishedCallResult } from '../../turn/call-result.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
-import type { Turn } from '../../turn/turn.ts';
-import { delegationsRefused } from './delegation-limits.ts';
-import type { Delegate } from './delegation-limits.ts';
-import { isDelegateTool, taskIn } from './delegate-tool.ts';
-import { askUserTool, readModelQuestion } from './question-tool.ts';
-import type { AgentTool, FittedTool } from './fit-tools.ts';
-import { isToolCall, withFreshIds } from './unique-call-ids.ts';
-import type { ToolCallPart } from './unique-call-ids.ts';
+import type { Turn, TurnRef } from '../../turn/turn.ts';
+import { isDelegateTool, taskIn } from './agent-tools.ts';
+import { askUserTool, readModelQuestion } from '../model-question.ts';
+import type { AgentTool, FittedTool } from './agent-tools.ts';
+import { handedOnTooOften } from '../../turn/turn.ts';
 
 export interface Step {
   turn: Turn;
@@ -38,25 +34,25 @@ export interface Step {
 export type Done = Extract<StepPart, { type: 'done' }>;
 type OwnEnd = 'length' | 'refused' | undefined;
 
-export type WrittenStep =
-  /** `ended`: the turn has ended with it. */
+type WrittenStep =
+  /** `ended`: set if this step ended the turn. */
   | { kind: 'kept'; result: StepResult; ended: Ended | null }
-  /** Another attempt has kept it before. */
+  /** Another attempt stored the step before. */
   | { kind: 'known'; finish: StepFinish };
 
-export interface Answer {
+interface ModelAnswer {
   done: Done;
-  /** They come before the step's own last ones. */
+  /** Written before the events that `keepStep` adds. */
   events: NewEvent[];
-  /** Of the transcript, by message. */
+  /** What the model was not given of the transcript, by message id. */
   leftOut?: ReadonlyMap<string, LeftOut>;
 }
 
 /** The last step of the turn's own agent ends the turn. */
 export async function keepStep(
-  { steps }: Pick<Storage, 'steps'>,
+  { steps }: Storage,
   of: Step,
-  { done, events, leftOut }: Answer,
+  { done, events, leftOut }: ModelAnswer,
 ): Promise<WrittenStep> {
   const { turn, step, attempt, tools } = of;
   const { content, mistakes } = withFreshIds(done, of);
@@ -103,7 +99,7 @@ export async function keepStep(
   return { ...written, result: { ...result, ...(written.ended && { hasEnded: true }) } };
 }
 
-/** What the attempt that kept the step has told the workflow, or would have. `messages`: as they are now. */
+/** The result of a step that is stored, the same for every attempt. `messages`: as they are now. */
 export function keptStep({ turn, step, tools, messages }: Step, finish: StepFinish): StepResult {
   const said = messages.find(({ id }) => id === messageIdOf(turn, step));
   const calls = ((said?.content ?? []) as AssistantPart[]).filter(isToolCall);
@@ -132,14 +128,14 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
           ...(executeMs !== undefined && { executeMs }),
         };
       }
-      // Offered when the model was asked, gone since: running the call will say so.
+      // The tool was removed since the model was asked: running the call reports that.
       const { server, tool } = known ?? { server: toolName, tool: toolName };
       return { kind: 'server', toolCallId, toolName, server, tool };
     }),
   };
 }
 
-/** What the model reads of each call that is not run; undefined of those that are. */
+/** For each call, the error that the model reads; undefined if the call is run. */
 function refusedCalls(calls: ToolCallPart[], mistakes: Map<string, string>, { turn, tools, limits }: Step) {
   const read = calls.map((call) => {
     const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
@@ -181,12 +177,12 @@ function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['
   return delegate ? { ...event, agent: delegate.agent } : event;
 }
 
-/** With the tool's own names for its arguments, which providers may not accept. The model's message keeps its words. */
+/** The input with the tool's own argument names, which providers may not accept. The model's message keeps the other names. */
 function ownInput(input: unknown, tool: FittedTool | undefined): unknown {
   return tool?.argumentNames ? withOwnNames(input, tool.inputSchema, tool.argumentNames) : input;
 }
 
-/** Of a tool that hands on a task. */
+/** Undefined if the tool is no other agent. */
 function delegateIn(tool: AgentTool): Delegate | undefined {
   if ('agent' in tool) return { agent: tool.agent, title: tool.title, isRemote: false };
   if (!('delegate' in tool) || tool.delegate === undefined) return undefined;
@@ -196,4 +192,78 @@ function delegateIn(tool: AgentTool): Delegate | undefined {
 function endOf(finish: Done['finish']): OwnEnd {
   if (finish === 'content-filter') return 'refused';
   return finish === 'length' ? 'length' : undefined;
+}
+
+type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+
+interface Said {
+  content: AssistantPart[];
+  /** By call id. */
+  mistakes: Mistakes;
+}
+
+/**
+ * "At most once" depends on unique call ids, and some model servers give the first call of every answer the same id. An
+ * id that is empty, or that the transcript already contains, is replaced.
+ */
+function withFreshIds(done: Said, { turn, messages }: { turn: TurnRef; messages: StoredMessage[] }): Said {
+  const seen = new Set<string>(['']);
+  for (const { role, content } of messages) {
+    if (role !== 'assistant' || !Array.isArray(content)) continue;
+    for (const { toolCallId } of (content as AssistantPart[]).filter(isToolCall)) seen.add(toolCallId);
+  }
+  const mistakes: Mistakes = new Map();
+  const content = done.content.map((part) => {
+    if (!isToolCall(part)) return part;
+    // Models of other agents in this turn may use the same id.
+    const isTaken = turn.delegation !== undefined || seen.has(part.toolCallId);
+    const toolCallId = isTaken ? `call_${generateId()}` : part.toolCallId;
+    seen.add(toolCallId);
+    const mistake = done.mistakes.get(part.toolCallId);
+    if (mistake !== undefined) mistakes.set(toolCallId, mistake);
+    return { ...part, toolCallId };
+  });
+  return { content, mistakes };
+}
+
+function isToolCall(part: AssistantPart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.providerExecuted !== true;
+}
+
+/** The agent that gets a task. */
+interface Delegate {
+  agent: string;
+  title: string;
+  isRemote: boolean;
+}
+
+interface Delegating extends Delegate {
+  toolCallId: string;
+}
+
+/** For each call that exceeds a limit of depth or number, the error that the model reads. Their agents are not asked. */
+function delegationsRefused(
+  calls: Delegating[],
+  { delegation, hops = 0 }: Turn,
+  { maxDepth, maxPerStep }: Config['delegation'],
+): Map<string, string> {
+  const depth = delegation?.path.length ?? 0;
+  // The task may have come from that remote agent, which may not count hops.
+  const isTooDeep = ({ isRemote }: Delegating) => depth + (isRemote ? hops : 0) >= maxDepth;
+  const refused = new Map<string, string>();
+  for (const [index, call] of calls.entries()) {
+    const words = isTooDeep(call)
+      ? handedOnTooOften(maxDepth)
+      : index >= maxPerStep && tooManyAtOnce(maxPerStep);
+    if (words) refused.set(call.toolCallId, `${call.title} was not asked: ${words}`);
+  }
+  return refused;
+}
+
+function tooManyAtOnce(limit: number): string {
+  const first = limit === 1 ? 'one task' : `${limit} tasks`;
+  return (
+    `an agent may hand out ${first} at a time, and you have handed out as many in this step. ` +
+    'When their answers are there, hand out what is left.'
+  );
 }

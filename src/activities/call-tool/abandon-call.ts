@@ -1,34 +1,29 @@
 /**
- * Notifies servers that a call which they still keep open is abandoned: one that waits at the server for answers, one whose
- * worker died while it held the connection or followed a remote agent's task, or one whose workflow was ended from outside.
- * Best effort: not retried.
+ * Tells servers that a call which they still keep open is abandoned: it waits for answers, its worker died while it held
+ * the connection or followed a remote agent's task, or its workflow was ended from outside. Best effort, not retried.
  */
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import type { CredentialStore } from '../../credentials/store.ts';
+import type { CredentialStore } from '../../credentials/credential-store.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
 import type { Resume } from '../../remote/input-required.ts';
 import { serverNameIn } from '../../remote/model-tools.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Turn, TurnRef } from '../../turn/turn.ts';
-import { remoteAgentOf } from '../call-model/delegate-tool.ts';
-import { credentialOrNone } from './resolve-credential.ts';
+import { remoteAgentOf } from '../call-model/agent-tools.ts';
+import { credentialOrNone } from './account.ts';
 import { createCallRounds } from './rounds.ts';
 import type { CallRounds, Round } from './rounds.ts';
 
 interface AbandonParts {
-  remote: Pick<RemoteServers, 'cancelCall'>;
+  remote: RemoteServers;
   storeOf(server: ServerConfig): CredentialStore;
 }
 
-/** For the outbox: the calls that an ended turn has left at servers. Their rounds are deleted when all are notified. */
+/** For the outbox: abandons the calls that an ended turn left open at servers, then deletes their rounds. */
 export function createAbandonCalls(
-  parts: AbandonParts & {
-    config: Pick<Config, 'servers'>;
-    storage: Pick<Storage, 'toolCalls' | 'turns' | 'elicitations'>;
-    keys: KeyRing;
-  },
+  parts: AbandonParts & { config: Config; storage: Storage; keys: KeyRing },
 ): (turn: TurnRef) => Promise<void> {
   const { toolCalls, turns } = parts.storage;
   const rounds = createCallRounds(parts);
@@ -38,7 +33,7 @@ export function createAbandonCalls(
       const left = await toolCalls.withRounds(turn);
       await Promise.all(
         left.map(async (call) => {
-          const open = await openAtServer({ ...parts, rounds }, turn, call);
+          const open = await openAtServer(rounds, parts.config.servers, turn, call);
           if (open) await sendAbandoned(parts, turn, open);
         }),
       );
@@ -47,15 +42,14 @@ export function createAbandonCalls(
   };
 }
 
-/** Resolves when the rounds of the call are read; the call may be finished then, which deletes them. */
-export async function abandonCall(parts: LeftCallParts, turn: Turn, call: CallRef): Promise<void> {
-  const open = await openAtServer(parts, turn, call);
+/** Resolves once the rounds of the call are read: then the call may be finished, which deletes them. */
+export async function abandonCall(
+  parts: AbandonParts & { config: Config; rounds: CallRounds },
+  turn: Turn,
+  call: CallRef,
+): Promise<void> {
+  const open = await openAtServer(parts.rounds, parts.config.servers, turn, call);
   if (open) void sendAbandoned(parts, turn, open);
-}
-
-interface LeftCallParts extends AbandonParts {
-  rounds: Pick<CallRounds, 'list'>;
-  config: Pick<Config, 'servers'>;
 }
 
 interface CallRef {
@@ -68,13 +62,13 @@ interface OpenAtServer {
   resume: Resume;
 }
 
-/** Null where the server does not keep the call open. */
+/** Null if the server does not keep the call open. */
 async function openAtServer(
-  { rounds, config }: LeftCallParts,
+  rounds: CallRounds,
+  servers: Config['servers'],
   turn: Turn,
   { toolCallId, toolName }: CallRef,
 ): Promise<OpenAtServer | null> {
-  const { servers } = config;
   const server = remoteAgentOf(servers, toolName) ?? servers.get(serverNameIn(toolName));
   const round = server && (await rounds.list(turn, toolCallId)).at(-1);
   return round && isLeftOpen(round) ? { server, resume: round.resume } : null;
@@ -95,8 +89,8 @@ export function sendAbandoned(
 }
 
 /**
- * A worker that held the connections of a call has died, and the next attempt begins anew: the server may still wait for
- * answers on the old ones.
+ * Used when the worker that held the connections of a call has died and the next attempt starts over: the server may
+ * still wait for answers on the old connections.
  */
 export async function abandonHeldCalls(
   { storeOf, remote }: AbandonParts,

@@ -1,29 +1,50 @@
-/** The server of a call wants another credential than it was given: there is one, or a person has to connect the account. */
+/**
+ * The account of a tool call: its credential, what happens when the server refuses it, the question that asks the user to
+ * connect the account, and the tool `connect_<server>`.
+ */
+import { randomUUID } from 'node:crypto';
+import { sleep } from '@temporalio/activity';
 import { connectionKey } from '../../credentials/connection-key.ts';
-import type { ConnectionRequired, Credential, Unrelated } from '../../credentials/store.ts';
-import { connectionsAddress } from '../../elicitation/account-pages.ts';
-import { canPresent } from '../../elicitation/capabilities.ts';
+import type {
+  ConnectionRequired,
+  Credential,
+  Unrelated,
+  CredentialStore,
+} from '../../credentials/credential-store.ts';
+import { connectionsAddress, questionAddress } from '../../elicitation/account-pages.ts';
+import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import { sharedAccountForModel, sharedAccountMessage } from '../../elicitation/shared-account.ts';
-import { connectionMessage, elsewhere, refusalForModel } from '../../elicitation/wording.ts';
-import type { Refused } from '../../remote/tool-call.ts';
-import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
-import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import {
+  sharedAccountForModel,
+  sharedAccountMessage,
+  connectionMessage,
+  elsewhere,
+  refusalForModel,
+} from '../../elicitation/wording.ts';
+import type { Refused } from '../../remote/remote-servers.ts';
+import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
+import type { NewEvent } from '../../storage/log/append.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { AfterRefusal } from '../../telemetry/metrics/instruments.ts';
-import type { AttemptResult } from '../../turn/tool-call.ts';
-import { accountQuestion } from '../questions/account-question.ts';
-import { asksOf, openQuestions } from '../questions/questions.ts';
+import type { AttemptResult } from '../../turn/step.ts';
+import { asksOf, openQuestions, serverContext, turnOf } from '../questions.ts';
 import { accountNotice } from '../tool-results.ts';
-import { failCall } from './attempt.ts';
+import { failCall, finishCall, recordEffect } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
+import type { AgentConfig, ServerConfig } from '../../config/config.ts';
+import { warningsAbout } from '../../elicitation/url-safety.ts';
+import { serverRefused } from '../../telemetry/metrics/instruments.ts';
+import type { Turn } from '../../turn/turn.ts';
+import { mayUse } from '../call-model/agent-tools.ts';
+import type { AskingCall, Question, QuestionParts } from '../questions.ts';
+import { stopSignal } from '../running-activity.ts';
 
-/** A server that refused two accounts that were connected for one call would refuse a third. */
+/** A server that refused two new accounts for one call would refuse a third. */
 const maxConnects = 2;
 
-/** The server wants another credential: there is one, or a person has to act. */
+/** Reports the refusal to the credential store, which returns a new credential or says that a person has to act. */
 export function rejectCredential(
-  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { storeOf }: CallParts,
   { server, input }: Attempt,
   { version, tokenId }: Credential,
   { status, challenge, otherwise }: Refused,
@@ -38,7 +59,7 @@ export function rejectCredential(
   return storeOf(server).reject(server, connectionKey(server, input.turn), refusal);
 }
 
-/** `isRenewed`: what was refused had just replaced a refused one. */
+/** `isRenewed`: the refused credential had just replaced a refused one. */
 export function afterRefusal(
   renewed: Credential | ConnectionRequired,
   { isRenewed }: { isRenewed: boolean },
@@ -47,7 +68,7 @@ export function afterRefusal(
   return isRenewed ? 'refused_again' : 'renewed';
 }
 
-/** Only a person can connect an account. An account that the whole tenant shares is not asked for: operators connect it. */
+/** Asks the user to connect the account. Operators connect accounts that the tenant shares, so users are not asked for these. */
 export async function askForAccount(
   parts: CallParts,
   attempt: Attempt,
@@ -86,12 +107,12 @@ export async function askForAccount(
   }
 }
 
-/** How many accounts were connected for a call with these questions. */
+/** How many accounts were connected for the call with these questions. */
 export function connectsOf(questions: TimedQuestion[]): number {
   return questions.filter(({ question }) => question.server !== null && question.status === 'accept').length;
 }
 
-/** The server refuses an account that is as new as can be. */
+/** The server refuses even a credential that was just renewed. */
 export function stillRefused(parts: CallParts, attempt: Attempt): Promise<AttemptResult> {
   const { server } = attempt;
   if (server.credentialScope === 'project') return finishWithoutShared(parts, attempt, 'rejected');
@@ -113,13 +134,131 @@ function finishWithoutShared(
   return failCall(parts, attempt, 'not_asked', sharedAccountForModel(account), { notice });
 }
 
-/** For the person, whose client cannot show the question: they can connect the account elsewhere. */
+/** Tells the person, whose client cannot show the question, where they can connect the account. */
 function notAskedNotice(
-  { storeOf }: Pick<CallParts, 'storeOf'>,
+  { storeOf }: CallParts,
   { input, call, server, known }: Attempt,
   address: string,
 ): NewEvent {
   const tool = known && input.tool !== null ? input.tool : undefined;
   const message = connectionMessage(server.title, 'missing', tool, storeOf(server).connectedBy);
   return accountNotice(call, server, elsewhere(message, false, address), address);
+}
+
+export type ResolvedCredential = Credential | ConnectionRequired;
+
+const tries = 3;
+const pauseMs = 500;
+
+/**
+ * `wasConnected`: whether an account was connected for this call. It may take a moment until the store shows it, so a
+ * missing account is looked for again.
+ */
+export async function resolveCredential(
+  store: CredentialStore,
+  server: ServerConfig,
+  turn: Turn,
+  wasConnected: () => Promise<boolean>,
+): Promise<ResolvedCredential> {
+  const key = connectionKey(server, turn);
+  let found = await store.resolve(server, key);
+  for (let count = 0; count < tries && isMissing(found) && (await wasConnected()); count++) {
+    await sleep(pauseMs);
+    found = await store.resolve(server, key);
+  }
+  return found;
+}
+
+/** For best-effort work: null also if the store fails. */
+export async function credentialOrNone(
+  store: CredentialStore,
+  server: ServerConfig,
+  turn: Turn,
+): Promise<Credential | null> {
+  const found = await store.resolve(server, connectionKey(server, turn)).catch(() => null);
+  return found?.kind === 'credential' ? found : null;
+}
+
+function isMissing(found: ResolvedCredential): boolean {
+  return found.kind === 'connection-required' && found.reason === 'missing';
+}
+
+/** All calls of a turn that need the account share this question. `tool`: null if the server's tools are not known yet. */
+export function accountQuestion(
+  parts: QuestionParts,
+  { turn, toolCallId }: AskingCall,
+  { server, tool }: { server: ServerConfig; tool: string | null },
+  { reason, seenVersion, scopes }: ConnectionRequired,
+): Question {
+  const { connectedBy, catchUp } = parts.storeOf(server);
+  const id = randomUUID();
+  const url = questionAddress(parts.config.http.publicUrl, id);
+  const isPlainHttp = warningsAbout(url).includes('plain_http');
+  const context = {
+    ...serverContext(parts, turn, server),
+    trigger: 'credential_required' as const,
+    reason,
+    ...(tool !== null && { toolName: tool }),
+    toolCallId,
+    ...(scopes && { scopes }),
+    ...(isPlainHttp && { warnings: ['plain_http' as const] }),
+  };
+  const subject = { kind: 'connection' as const, turn: turnOf(turn), server: server.name, seenVersion };
+  return {
+    id,
+    place: `account/${turn.turnId}/${server.name}/${seenVersion}`,
+    request: {
+      mode: 'url',
+      message: connectionMessage(server.title, reason, tool ?? undefined, connectedBy),
+      url,
+      context,
+    },
+    account: { server: server.name, seenVersion },
+    ...(catchUp && { poll: { id, subject, firstMs: 0 } }),
+  };
+}
+
+/** The tool `connect_<server>`, once the account is connected: lists the server's tools for the next step. */
+export async function listServerTools(
+  parts: CallParts,
+  attempt: Attempt,
+  resolved: Credential,
+): Promise<AttemptEnd> {
+  const { server, input } = attempt;
+  let credential = resolved;
+  recordEffect(parts, attempt);
+  for (let isRenewed = false; ; isRenewed = true) {
+    const listed = await parts.catalogue.learn(input.turn, server, credential, stopSignal());
+    switch (listed.kind) {
+      case 'tools': {
+        const names = listed.tools.map(({ name }) => name);
+        const text = toText(server, parts.config.agents.get(input.turn.agent), names);
+        return finishCall(parts, attempt, { content: [{ type: 'text', text }] });
+      }
+      case 'refused': {
+        const renewed = await rejectCredential(parts, attempt, credential, listed);
+        const isAgain = renewed.kind === 'credential' && isRenewed;
+        if (renewed.kind === 'unrelated' || (isAgain && listed.otherwise))
+          return failCall(parts, attempt, 'unreachable', listed.otherwise?.message ?? '');
+        serverRefused(server.name, listed.status, afterRefusal(renewed, { isRenewed }));
+        if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
+        if (isRenewed) return stillRefused(parts, attempt);
+        credential = renewed;
+        continue;
+      }
+      case 'unreachable':
+        return failCall(parts, attempt, 'unreachable', listed.message);
+      default:
+        return listed satisfies never;
+    }
+  }
+}
+
+function toText(
+  { name: server, title }: Attempt['server'],
+  agent: AgentConfig | undefined,
+  names: string[],
+): string {
+  const usable = names.filter((name) => mayUse(agent, server, name)).join(', ');
+  return `${title} is connected. These tools are available now: ${usable || 'none'}.`;
 }

@@ -1,40 +1,38 @@
 /**
  * Asks the user while a server keeps the connection of its call open. Each question is a round of its own. The activity
- * opens it, waits for its row to be settled or its deadline, and reads the answer; the workflow only shows operators that
- * the call waits. A database that is away is waited for, because the connection cannot be handed on.
+ * opens it, waits until its row is settled or its deadline passes, and reads the answer; the workflow only shows operators
+ * that the call waits. When the database is down the activity waits for it, because the connection cannot be handed over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { tooManyHeldForModel } from '../../elicitation/wording.ts';
-import type { AskUser, UserAnswer } from '../../remote/ask-user.ts';
+import type { AskUser, UserAnswer } from '../../remote/remote-servers.ts';
 import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
-import type { ElicitationRow, TimedQuestion } from '../../storage/ports/elicitations.ts';
+import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
+import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
 import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { AskedQuestion } from '../../turn/ask.ts';
 import { callWaits } from '../../workflows/messages.ts';
-import { openQuestions, toAsked } from '../questions/questions.ts';
-import { questionsOfRound } from '../questions/server-question.ts';
-import { shutdownAborter } from '../stop-signal.ts';
+import { openQuestions, toAsked } from '../questions.ts';
+import { longestTimerMs, shutdownAborter } from '../running-activity.ts';
 import { requestedToolCall } from '../tool-results.ts';
+import { credentialOrNone } from './account.ts';
 import type { Attempt, CallParts, ServerAttempt } from './attempt.ts';
-import { credentialOrNone } from './resolve-credential.ts';
-import { toRound, tooManyRounds } from './rounds.ts';
+import { tooManyRounds, toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
-import { tooManyQuestions } from './server-rounds.ts';
+import { questionsOfRound, tooManyQuestions } from './server-rounds.ts';
 
-export interface QuestionsDuringCall extends AskUser {
-  /** Resolves when all that the server reported about its questions is written. */
+interface QuestionsDuringCall extends AskUser {
+  /** Resolves when everything that the server reported about its questions is written. */
   settled(): Promise<unknown>;
   hasAsked(): boolean;
 }
 
-/** A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
-/** How long the end of the turn, which closes questions, may take to stop this activity. */
+/** The end of a turn closes its questions, and stops this activity at most this much later. */
 const endingMs = 2_000;
-/** Between two tries while the database is away. */
+/** Between two tries while the database is down. */
 const retryMs = 500;
 
 type Refused = Extract<UserAnswer, { kind: 'refused' }>;
@@ -44,7 +42,7 @@ const callHasEnded: Refused = { kind: 'refused', message: 'The call has ended.' 
 export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttempt): QuestionsDuringCall {
   const { elicitations } = parts.storage;
   const rounds = new HeldRounds(parts, attempt);
-  // Made here: later calls come from callbacks outside the activity's own async context.
+  // Made here, because later calls come from callbacks outside the activity's async context.
   const report = reportToWorkflow(attempt.input.toolCallId);
   const end = shutdownAborter();
   const writes = new Set<Promise<unknown>>();
@@ -82,7 +80,7 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
   }
 
   return {
-    /** A call takes one place of the process, from its first open question to its last. */
+    /** A call takes one place of the limit while it has an open question. */
     async ask(question, signal, running) {
       if (open === 0) release = parts.heldCallLimit.acquire(end);
       if (!release) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
@@ -96,7 +94,7 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
     pageDone(question) {
       const id = rounds.elicitationIdOf(question);
       if (id === undefined) return;
-      // A page that is not reported leaves its question open, which expires.
+      // If this fails the question stays open and expires.
       const write = elicitations.settle([id], { type: 'page-done' }).catch(() => undefined);
       writes.add(write);
       void write.then(() => writes.delete(write));
@@ -106,9 +104,9 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
   };
 }
 
-/** The row once it is settled. Rejects when `signal` aborts. */
+/** Returns the row once it is settled. Rejects when `signal` aborts. */
 async function untilSettled(
-  { storage }: Pick<CallParts, 'storage'>,
+  { storage }: CallParts,
   attempt: Attempt,
   asked: TimedQuestion,
   signal: AbortSignal,
@@ -124,7 +122,7 @@ async function untilSettled(
     );
     if (settled) question = settled;
     else if (signal.aborted) {
-      // When the server is gone the question stays open: the call may be retried, and its end closes the question.
+      // If the server is gone the question stays open: the call may be retried, and its end closes the question.
       if (signal.reason === 'server_gave_up') await withdraw(storage, attempt, id);
       throw signal.reason;
     } else {
@@ -135,7 +133,7 @@ async function untilSettled(
       ({ question, remainingMs } = after);
     }
   }
-  // Closed without an answer: where its turn ends, the call is stopped in a moment, which says more than an answer.
+  // Closed without an answer. If the turn is ending, this activity is stopped in a moment: prefer that to an answer.
   if (question.status === 'cancel' && question.responseId === null)
     await sleep(endingMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) throw signal.reason;
@@ -143,14 +141,10 @@ async function untilSettled(
 }
 
 /**
- * The server does not wait any more. Rejects when another attempt has taken the call over: it abandons this attempt's call
- * at the server, which then withdraws the question, and it asks the same question on a connection of its own.
+ * The server does not wait any more. Rejects if another attempt has taken the call over: that attempt has abandoned this
+ * one's call, which is why the server withdrew the question, and asks the same question again on its own connection.
  */
-async function withdraw(
-  storage: Pick<CallParts['storage'], 'toolCalls' | 'elicitations'>,
-  { input, by }: Attempt,
-  id: string,
-): Promise<void> {
+async function withdraw(storage: CallParts['storage'], { input, by }: Attempt, id: string): Promise<void> {
   await requestedToolCall(storage, input.turn, input.toolCallId, by);
   await storage.elicitations.settle([id], { type: 'withdrawn', because: 'server_gave_up' });
 }
@@ -166,14 +160,14 @@ async function untilDatabaseAnswers<T>(signal: AbortSignal, work: () => Promise<
   }
 }
 
-/** The rounds of a call whose connection is held. They are kept one after the other, because rounds are numbered. */
+/** The rounds of a call whose connection is held. They are stored one after the other, because rounds are numbered. */
 class HeldRounds {
-  readonly #parts: Pick<CallParts, 'rounds'>;
+  readonly #parts: CallParts;
   readonly #attempt: Attempt;
   readonly #idOf = new Map<ServerQuestion, string>();
   #latest: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Pick<CallParts, 'rounds'>, attempt: Attempt) {
+  constructor(parts: CallParts, attempt: Attempt) {
     this.#parts = parts;
     this.#attempt = attempt;
   }
@@ -204,7 +198,7 @@ class HeldRounds {
     const { input, by, server } = this.#attempt;
     const { turn, toolCallId } = input;
     const before = await rounds.list(turn, toolCallId);
-    // A call that is repeated after a crash asks the same again: the stored question is used, so people see it once.
+    // A call that is repeated after a crash asks the same again: it gets the stored question, so that people see it once.
     const index = before.findIndex(({ questions: [one] }) => {
       const isTaken = [...this.#idOf.values()].includes(one?.elicitationId ?? '');
       return !isTaken && JSON.stringify(one?.request) === JSON.stringify(question.request);
@@ -224,7 +218,7 @@ class HeldRounds {
   }
 }
 
-/** Best effort: what waits is in the rows, too. */
+/** Best effort: the rows contain the same. */
 function reportToWorkflow(toolCallId: string) {
   const { client, info } = Context.current();
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};

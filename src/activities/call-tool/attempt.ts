@@ -1,22 +1,28 @@
-/** What every part of one attempt at a tool call works with, and how the call ends. */
+/** One attempt at a tool call: what its parts share, how it ends, and when the next one may follow. */
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
-import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
-import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
-import type { CatalogueTool, KeptToolList } from '../../storage/ports/tool-catalogue.ts';
-import type { NewEvent } from '../../storage/ports/turn-log.ts';
+import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
+import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
+import type { ToolCallRow } from '../../storage/schema/turn-tables.ts';
+import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
+import type { KeptToolList } from '../../storage/tables/tool-catalogue.ts';
+import type { NewEvent } from '../../storage/log/append.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
-import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
-import type { McpResult, ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
-import type { QuestionParts } from '../questions/questions.ts';
-import { attemptNumber } from '../repetition.ts';
-import { finishToolCall } from '../tool-results.ts';
+import type { ToolOutcome } from '../../turn/event.ts';
+import type { AttemptResult, ToolCallInput } from '../../turn/step.ts';
+import type { McpResult } from '../../turn/tool-content.ts';
+import type { ToolResult } from '../../turn/tool-result.ts';
+import type { QuestionParts } from '../questions.ts';
+import { attemptNumber, isTurnEnding } from '../running-activity.ts';
+import { finishToolCall, keepTrying } from '../tool-results.ts';
 import type { FinishParts } from '../tool-results.ts';
 import type { HeldCallLimit } from './held-call-limit.ts';
 import type { CallRounds, Round } from './rounds.ts';
+import { isLastAttempt } from '../safe-failures.ts';
 
 export interface CallParts extends QuestionParts {
   storage: Storage;
@@ -27,33 +33,36 @@ export interface CallParts extends QuestionParts {
   logger: Logger;
 }
 
-export interface Attempt {
+/** An attempt whose server may be unknown. */
+interface BegunAttempt {
   input: ToolCallInput;
-  /** What an older attempt writes is refused. */
+  /** Writes of older attempts are refused. */
   by: CallAttempt;
   call: ToolCallRow;
+}
+
+export interface Attempt extends BegunAttempt {
   server: ServerConfig;
-  /** What its server lists, as it was kept when the attempt began. */
+  /** The server's tools, as stored when the attempt began. */
   listed: KeptToolList | null;
-  /** As its server listed it. */
+  /** The tool as its server listed it. */
   known: CatalogueTool | undefined;
   /** Declared read-only or idempotent by its server. */
   isRepeatable: boolean;
-  /** That were kept when the attempt began. */
+  /** Those that were stored when the attempt began. */
   rounds: Round[];
-  /** Of the call, oldest first, those of its rounds included. */
+  /** All questions of the call, oldest first. */
   questions: TimedQuestion[];
   /** How many accounts were connected for the call. */
   connects: number;
 }
 
-/** At a tool that its server has listed, and not at the `connect_<server>` tool. */
+/** An attempt at a tool of the server, and not at `connect_<server>`. */
 export type ServerAttempt = Attempt & { tool: string };
 
-/** How an attempt ends. */
 export type AttemptEnd =
   | AttemptResult
-  /** What the call needs was answered before, or has been connected meanwhile: it continues from its rows at once. */
+  /** The call can continue from its rows at once: its questions were answered, or the account was connected meanwhile. */
   | { kind: 'answered' }
   | { kind: 'connected' };
 
@@ -61,11 +70,8 @@ export function attemptAt(input: Pick<ToolCallInput, 'execution' | 'repeats'>): 
   return { execution: input.execution, attempt: attemptNumber(input) };
 }
 
-/** The request that the last question of the call has held back is sent. */
-export function recordEffect(
-  { storage }: Pick<CallParts, 'storage'>,
-  { by, questions }: Pick<Attempt, 'by' | 'questions'>,
-): void {
+/** Measures the time from the last answer to the request that it allowed. */
+export function recordEffect({ storage }: CallParts, { by, questions }: Attempt): void {
   if (by.attempt > 1) return;
   const last = questions
     .map(({ question }) => question)
@@ -75,26 +81,26 @@ export function recordEffect(
 }
 
 interface Finish {
-  /** As in a tool's result. */
+  /** As in `ToolResult`. */
   remark?: string | undefined;
-  /** For the person who reads along. */
+  /** For the people who follow the turn. */
   notice?: NewEvent;
 }
 
-/** With the result of the tool. */
+/** Ends the call with the tool's result. */
 export async function finishCall(
   parts: FinishParts,
-  attempt: Pick<Attempt, 'input' | 'call' | 'by'>,
+  attempt: BegunAttempt,
   output: McpResult,
-  { remark }: Pick<Finish, 'remark'> = {},
+  { remark }: { remark?: string | undefined } = {},
 ): Promise<AttemptResult> {
   return finish(parts, attempt, { kind: 'output', output, remark });
 }
 
-/** With an error for the model. */
+/** Ends the call with an error for the model. */
 export async function failCall(
   parts: FinishParts,
-  attempt: Pick<Attempt, 'input' | 'call' | 'by'>,
+  attempt: BegunAttempt,
   outcome: ToolOutcome,
   text: string,
   { remark, notice }: Finish = {},
@@ -104,7 +110,7 @@ export async function failCall(
 
 async function finish(
   parts: FinishParts,
-  { input, call, by }: Pick<Attempt, 'input' | 'call' | 'by'>,
+  { input, call, by }: BegunAttempt,
   result: ToolResult,
   about: { outcome?: ToolOutcome; notice?: NewEvent | undefined } = {},
 ): Promise<AttemptResult> {
@@ -115,4 +121,36 @@ async function finish(
     at: { server, tool: tool ?? call.toolName },
   });
   return { kind: 'finished' };
+}
+
+/** Before each retry of a call. */
+const pausesMs = [1_000, 3_000, 10_000, 20_000];
+const longestPauseMs = 60_000;
+
+interface Retry {
+  message: string;
+  type: 'CredentialStoreAway' | 'ServerNotReached' | 'ToolOutcomeUnknown';
+  /** How many failures are followed by another attempt. */
+  most?: number;
+  /** An earlier attempt would fail. */
+  atLeastMs?: number;
+}
+
+/**
+ * Ends the attempt, and lets another one follow after a pause in which nothing is held. Null if the call has failed too often or
+ * its turn is ending. The row of the call counts the failures, because attempts of the activity also fail if the database is down.
+ */
+export async function retryLater(
+  { storage }: { storage: Pick<Storage, 'toolCalls'> },
+  { input: { turn, toolCallId }, by }: Pick<Attempt, 'input' | 'by'>,
+  { message, type, most = pausesMs.length, atLeastMs = 0 }: Retry,
+): Promise<{ kind: 'later' } | null> {
+  if (isTurnEnding()) return null;
+  const failures = await keepTrying(() => storage.toolCalls.countFailure(turn, toolCallId, by));
+  if (failures > most) return null;
+  // The workflow executes another activity, which has attempts of its own.
+  if (isLastAttempt(activityInfo())) return { kind: 'later' };
+  // With a delay of 0, Temporal does not retry.
+  const pauseMs = Math.max(pausesMs[Math.max(failures - 1, 0)] ?? 0, atLeastMs);
+  throw ApplicationFailure.create({ message, type, nextRetryDelay: Math.min(longestPauseMs, pauseMs) });
 }

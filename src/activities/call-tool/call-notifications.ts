@@ -1,35 +1,28 @@
 /**
- * What a server tells while a call is under way: that its tools have changed, and how far the call has come. The user's
- * list of tools is fetched where there is none yet, or when it has changed; progress goes into the log. None of it can
- * make a call fail, and none of it begins before the request is sent: nothing delays a call that a person has answered.
+ * What a server reports during a call: progress, which goes into the log, and that its tools have changed. The user's list
+ * of tools is fetched if it changed or is missing. Nothing here can make a call fail, and nothing starts before the request
+ * is sent, so that nothing delays a call that a person has just answered.
  */
-import type { Logger } from 'pino';
-import type { Credential } from '../../credentials/store.ts';
-import type { CallListener, CallProgress } from '../../remote/call-listener.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import type { CallListener } from '../../remote/remote-servers.ts';
 import { logProcessExit } from '../../remote/log-process-exit.ts';
-import type { RefreshWhen } from '../../remote/tool-lists.ts';
-import type { Storage } from '../../storage/storage.ts';
+import type { RefreshWhen } from '../../remote/catalogue.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { createProgressWriter } from './progress-writer.ts';
 import type { Attempt, CallParts } from './attempt.ts';
+import { progressOfCall } from '../progress.ts';
 
-interface Parts extends Pick<CallParts, 'catalogue'> {
-  storage: { toolCalls: Pick<Storage['toolCalls'], 'noteProgress'> };
-  logger: Logger;
-}
-
-export interface CallNotifications {
+interface CallNotifications {
   listener: CallListener;
-  /** Resolves when the last progress is in the log and the next step has the tools, or would have to wait too long. */
+  /** Resolves when the last progress is in the log and the list of tools is fetched, or takes too long. */
   settled(): Promise<void>;
 }
 
-/** How long a call that is over waits for a list of tools, in milliseconds: the next step can do without. */
+/** How long a finished call waits for the list of tools, in milliseconds: the next step can work without it. */
 const longestWaitMs = 1_000;
 
 export function createCallNotifications(
-  { storage, catalogue, logger }: Parts,
+  { storage, catalogue, logger }: Pick<CallParts, 'storage' | 'catalogue' | 'logger'>,
   { input, by, call, server, listed }: Pick<Attempt, 'input' | 'by' | 'call' | 'server' | 'listed'>,
   credential: Credential,
 ): CallNotifications {
@@ -41,18 +34,9 @@ export function createCallNotifications(
     lists.add(work);
   }
 
-  async function write(progress: CallProgress): Promise<void> {
-    const event = { type: 'tool-progress', toolCallId, toolName: call.toolName, ...progress } as const;
-    // Progress only grows, so that no two notices of a call have the same key.
-    const key = `tool/${toolCallId}/progress/${progress.progress}`;
-    try {
-      await storage.toolCalls.noteProgress(turn, toolCallId, progress.progress, { key, event }, by);
-    } catch (error) {
-      logger.warn({ ...aboutTurn(turn), toolCallId, err: error }, 'progress of a tool call not noted');
-    }
-  }
-
-  const progress = createProgressWriter(write);
+  const progress = progressOfCall(storage, { turn, toolCallId, toolName: call.toolName }, by, (error) =>
+    logger.warn({ ...aboutTurn(turn), toolCallId, err: error }, 'progress of a tool call not noted'),
+  );
   return {
     listener: {
       onSent: () => void (catalogue.needsRefresh(listed, 'missing') && list('missing')),

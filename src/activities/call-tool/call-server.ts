@@ -1,21 +1,19 @@
 /**
- * An attempt at a server's tool: its approval, then one request after the other, until one of them says how the attempt
- * ends. Nothing is sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first
- * request.
+ * An attempt at a server's tool: its approval, then requests, until one of them decides how the attempt ends. Nothing is
+ * sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first request.
  */
-import type { Credential } from '../../credentials/store.ts';
-import { needsApproval, policyFor } from '../../elicitation/approval.ts';
-import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import { needsApproval, policyFor, notAsApprovedForModel } from '../../elicitation/approval.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
 import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
-import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { toolExecuted } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
 import { toolError } from '../../telemetry/traces/names.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
-import { isWorkerShuttingDown, stopSignal } from '../stop-signal.ts';
+import { isWorkerShuttingDown, stopSignal } from '../running-activity.ts';
 import { createQuestionsDuringCall } from './ask-during-call.ts';
 import { failCall, recordEffect } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
@@ -25,7 +23,7 @@ import type { CallRequest, NextRequest, SentRequest } from './conclude-request.t
 import { toRound } from './rounds.ts';
 import type { Round } from './rounds.ts';
 
-/** How the attempt ends where a person has to approve the call and has not; null: it may be sent. */
+/** How the attempt ends if a person must approve the call and has not; null if it may be sent. */
 export async function endUnlessApproved(
   parts: CallParts,
   attempt: ServerAttempt,
@@ -33,7 +31,7 @@ export async function endUnlessApproved(
   const { input, call, server, known, tool, rounds, questions } = attempt;
   const { turn } = input;
   const wasAsked = questions.some(({ question }) => isApproval(question));
-  // It was sent before, which took no approval then: what has begun comes to its end.
+  // A call that was sent when no approval was needed may finish.
   const hasBegun = rounds.length > 0 || call.state !== 'requested';
   const isNeeded = !hasBegun && needsApproval(policyFor(server.approval, tool), known?.annotations);
   if (!wasAsked && !isNeeded) return null;
@@ -59,7 +57,7 @@ export async function callServer(
   attempt: ServerAttempt,
   credential: Credential,
 ): Promise<AttemptEnd> {
-  // Only the attempt that held a connection can go on with its round. A task that has asked nothing yet is followed, too.
+  // A round on a held connection ended with its attempt. A task is followed even if it has asked nothing yet.
   const answered = attempt.rounds.findLast(({ resume }) => resume.kind !== 'held');
   const notOpened = outcomeOfPageNotOpened(attempt, answered);
   if (notOpened)
@@ -85,7 +83,7 @@ async function makeRequest(
 ): Promise<NextRequest | AttemptEnd> {
   const { input, by, server, call } = attempt;
   const { backoff } = parts.catalogue;
-  // Over the network each attempt costs next to nothing, and one connection's trouble is not another's.
+  // Only for processes: over the network an attempt is cheap, and the trouble of one connection is not that of another.
   const trouble = server.process && request.continuation === undefined ? backoff.reason(server) : null;
   if (trouble !== null && call.state === 'requested')
     return failCall(
@@ -95,7 +93,7 @@ async function makeRequest(
       `${trouble} It was tried a moment ago, and not again. The tool did not run.`,
     );
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
-  // A stream that is resumed says what became of the call: nothing is sent twice.
+  // Resuming a stream reports the outcome of the call and sends nothing twice.
   const canRepeat =
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat)
@@ -107,7 +105,7 @@ async function makeRequest(
   const sent = await sendRequest(parts, attempt, request, isFirst);
   const failure = failureOf(sent.outcome);
   if (failure !== undefined && failure !== 'stopped' && isFinal(sent.outcome)) failCurrentCall(failure);
-  // Otherwise most of the time was a person's.
+  // If the server asked, most of the time was a person's.
   if (!sent.hasAsked)
     toolExecuted(
       { server: server.name, toolName: attempt.tool },
@@ -125,12 +123,12 @@ function failureOf(outcome: CallOutcome): string | undefined {
   return outcome.result.isError === true ? toolError : undefined;
 }
 
-/** No other request and no question follows from it. */
+/** True if neither another request nor a question follows. */
 function isFinal({ kind }: CallOutcome): boolean {
   return kind === 'result' || kind === 'unreachable' || kind === 'rejected' || kind === 'unknown';
 }
 
-/** Sends one request, and follows what the server says until there is an outcome. Decides nothing. */
+/** Sends one request and follows it until there is an outcome. Decides nothing. */
 async function sendRequest(
   parts: CallParts,
   attempt: ServerAttempt,
@@ -169,14 +167,14 @@ async function sendRequest(
 }
 
 /**
- * Whose sessions at servers a call may use. It is unknown for how many people a service works, so it gets one for each
+ * Whose sessions at servers a call may use. A service may act for several people, so it gets a session for each
  * conversation.
  */
 function ownerOf({ tenant, user, conversation }: Turn): string {
   return JSON.stringify(user === null ? { tenant, conversation } : { tenant, user });
 }
 
-/** Where a server has refused the call until pages are done: what became of the first one that is not. */
+/** If the server refuses the call until pages are done: the status of the first page that was not done. */
 function outcomeOfPageNotOpened({ questions }: ServerAttempt, answered: Round | undefined) {
   if (answered?.resume.kind !== 'again') return undefined;
   const pages = new Set(answered.questions.map(({ elicitationId }) => elicitationId));
@@ -194,6 +192,6 @@ async function continuationOf(
 ): Promise<Continuation> {
   const { resume } = answered;
   const rows = questions.map(({ question }) => question);
-  // `again`: the server has refused the call and knows of no questions.
+  // `again`: the server refused the call and asked no questions in it.
   return { resume, answers: resume.kind === 'again' ? [] : await rounds.answersTo(answered, rows) };
 }

@@ -1,57 +1,49 @@
 /**
- * One attempt at one tool call, at most once per call id: what the questions of the call came to, the credential, the
- * approval, the request, its outcome.
+ * One attempt at one tool call, at most once per call id: the answers to its questions, the credential, the approval, the
+ * request, its outcome.
  *
- * The row of the call says how far it got: `requested` (nothing left this process), `started` (a request may
- * have left), `paused` (the server has asked, and waits for nothing but answers), `finished` (the model has its
- * result). A second attempt that finds `started` cannot know whether the tool ran, so it repeats only what is
- * declared repeatable and reports the rest as unknown. From then on all that the first one writes is refused, should it
- * still be alive.
+ * The row of the call says how far it got: `requested` (nothing has left this process), `started` (a request may have
+ * left), `paused` (the server has asked and only waits for answers), `finished` (the model has its result). A second
+ * attempt that finds `started` cannot know whether the tool ran, so it repeats only what is declared repeatable and reports
+ * the rest as unknown. From then on the writes of the first attempt are refused.
  *
- * The attempt that finishes the only call of a step, or finds it finished, goes on with the next model step in the same
- * activity.
+ * If the call is the only one of its step, the attempt that finishes it goes on with the next model step.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
-import { CredentialStoreError } from '../../credentials/store-error.ts';
+import { CredentialStoreError } from '../../credentials/credential-store.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
-import type { CatalogueTool } from '../../storage/ports/tool-catalogue.ts';
+import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
 import type { TracedCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
-import { turnIsOver } from '../../turn/failure-types.ts';
-import { modelStepMs } from '../../turn/step.ts';
-import type { StepResult } from '../../turn/step.ts';
-import type { AttemptResult, ToolCallInput } from '../../turn/tool-call.ts';
+import { turnIsOver, modelStepMs } from '../../turn/step.ts';
+import type { StepResult, AttemptResult, ToolCallInput } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { isApproval } from '../approval.ts';
 import { mayCall } from '../call-model/agent-tools.ts';
 import type { MakeStep } from '../call-model/call-model.ts';
-import { whileHeartbeating } from '../heartbeat.ts';
-import { asksOf, questionsOfCall } from '../questions/questions.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { whileHeartbeating, stopSignal } from '../running-activity.ts';
+import { asksOf, questionsOfCall } from '../questions.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import { abandonHeldCalls, isLeftOpen, sendAbandoned } from './abandon-call.ts';
-import { askForAccount, connectsOf } from './account.ts';
-import { attemptAt, failCall } from './attempt.ts';
+import { askForAccount, connectsOf, listServerTools, resolveCredential } from './account.ts';
+import { attemptAt, failCall, retryLater } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
 import { callServer, endUnlessApproved } from './call-server.ts';
-import { whileAlive } from './hold-call.ts';
-import { listServerTools } from './list-server-tools.ts';
-import { resolveCredential } from './resolve-credential.ts';
-import type { ResolvedCredential } from './resolve-credential.ts';
-import { retryLater } from './retry-later.ts';
+import type { ResolvedCredential } from './account.ts';
 import { askRound } from './server-rounds.ts';
+import { attemptHoldingCall } from './hold-call.ts';
 
-export interface FailedCall {
+interface FailedCall {
   turn: Turn;
   toolCallId: string;
-  /** Null for a tool of the agent's own. */
+  /** Null for an agent's own tool. */
   server: string | null;
 }
 
@@ -61,23 +53,23 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
       whileHeartbeating(async () => {
         const { turn, toolCallId, nextStep } = input;
         const own = { turn, toolCallId, by: attemptAt(input) };
-        // The time that is left belongs to the model step.
+        // The rest of the time is for the model step.
         const limitMs = activityInfo().startToCloseTimeoutMs - (nextStep === undefined ? 0 : modelStepMs);
         const phase = currentPhase(parts, turn);
         const make = async () => {
           const result = await traceToolCall(phase, turn, tracedCall(parts, input), () =>
             callTool(parts, input),
           );
-          // The turn is ending, or the worker is leaving.
+          // Stopped if the turn is ending or the worker shuts down.
           return { result, isStopped: stopSignal().aborted };
         };
-        const { result, isStopped } = await whileAlive(parts.storage, own, make, limitMs);
+        const { result, isStopped } = await attemptHoldingCall(parts.storage, own, make, limitMs);
         if (result.kind !== 'finished' || nextStep === undefined || isStopped) return result;
         const next = await goOn(parts, makeNextStep, input, nextStep);
         return { ...result, ...(next && { next }) };
       }),
 
-    /** The attempts of an activity are used up, without a result. Abandons what a server keeps open. */
+    /** Ends a call whose activity used up its attempts without a result. Abandons what a server keeps open. */
     async failToolCall({ turn, toolCallId, server: name }: FailedCall): Promise<void> {
       const { storage, rounds, config } = parts;
       const server = name === null ? undefined : config.servers.get(name);
@@ -109,8 +101,8 @@ function tracedCall({ config }: CallParts, input: ToolCallInput): TracedCall {
 }
 
 /**
- * One attempt at the model step that reads the call's result. Undefined where it fails: the call is finished, and the
- * workflow makes the step, with retries of its own. Rejects only when the turn is over, where nothing is to follow.
+ * One attempt at the model step that reads the call's result. Undefined if it fails: then the workflow makes the step, with
+ * its own retries. Rejects only if the turn is over.
  */
 async function goOn(
   { logger }: CallParts,
@@ -141,7 +133,7 @@ async function callTool(parts: CallParts, input: ToolCallInput): Promise<Attempt
   }
 }
 
-/** `connects`: accounts that this activity found connected, so that no question was asked. */
+/** `connects`: accounts that this activity found connected without asking. */
 async function continueCall(parts: CallParts, input: ToolCallInput, connects: number): Promise<AttemptEnd> {
   const { storage, config } = parts;
   const { turn, toolCallId, tool } = input;
@@ -150,7 +142,7 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   const mayHaveRounds = input.execution > 0 || by.attempt > 1;
   const asked = questionsOfCall(parts, turn, toolCallId);
   const wasConnected = async () => connects + connectsOf(await asked) > 0;
-  // All that may have to be known, at once: a person waits for the request that goes out after it.
+  // Everything is read at once, because a person waits for the request.
   const [call, questions, listed, credential, allRounds] = await Promise.all([
     requestedToolCall(storage, turn, toolCallId, by),
     asked,
@@ -167,13 +159,12 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
       'failed',
       `There is no server "${input.server}" any more. The tool did not run.`,
     );
-  // It was offered, and the agent's list may have become shorter since. What has begun comes to its end.
+  // The agent's list may have become shorter since the tool was offered. A call that has begun may finish.
   if (call.state === 'requested' && !mayCall(config.agents.get(turn.agent), server, tool))
     return failCall(parts, begun, 'not_allowed', notAllowedForModel(call.toolName));
   if (!credential) return failCall(parts, begun, 'not_asked', refusalForModel('no-user', server.title));
-  // One that nothing was sent for has no rounds: a call that has some goes back to `paused`, not to `requested`.
+  // `requested` means that there are no rounds: a call with rounds goes back to `paused`.
   const rounds = call.state === 'requested' ? [] : (allRounds ?? (await parts.rounds.list(turn, toolCallId)));
-  // As the model was offered it.
   const known = listed?.tools.find(({ name }) => name === tool);
   const current: Attempt = {
     ...begun,
@@ -192,13 +183,13 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   );
 }
 
-/** How the attempt ends where questions are still pending, or one of them was refused. Null: the call continues. */
+/** How the attempt ends if questions are pending, or one of them was refused. Null if the call continues. */
 async function endByQuestions(parts: CallParts, attempt: Attempt): Promise<AttemptEnd | null> {
   const { input, server, rounds, questions } = attempt;
   const approval = questions.find(({ question }) => isApproval(question));
   if (approval && approval.question.status !== 'accept' && input.tool !== null)
     return endUnlessApproved(parts, { ...attempt, tool: input.tool });
-  // The attempt that held the connection is over: this one asks them again, where it may repeat the call.
+  // The attempt that held the connection is over. This one asks these again if it may repeat the call.
   const held = new Set(
     rounds.flatMap(({ resume, questions: asked }) =>
       resume.kind === 'held' ? asked.map(({ elicitationId }) => elicitationId) : [],
@@ -215,13 +206,13 @@ async function endByQuestions(parts: CallParts, attempt: Attempt): Promise<Attem
   return failCall(parts, attempt, account.status, refusalForModel(account.status, server.title, address));
 }
 
-/** How the attempt ends because of what an earlier one left behind; null: the call continues. */
+/** How the attempt ends because of an earlier one; null if the call continues. */
 async function endOfEarlierAttempt(parts: CallParts, attempt: Attempt): Promise<AttemptEnd | null> {
   const { input, call, server, rounds, questions } = attempt;
   const last = rounds.at(-1);
   if (call.state === 'paused' && last) {
     const known = new Set(questions.map(({ question }) => question.id));
-    // Its worker died between keeping the round and opening the questions.
+    // False if its worker died between storing the round and opening the questions.
     const isOpened = last.questions.every(({ elicitationId }) => known.has(elicitationId));
     return isOpened ? null : askRound(parts, attempt, last, rounds.length);
   }
@@ -251,7 +242,7 @@ async function makeCall(
   }
 }
 
-/** In a later attempt, where the store says when and there is one left; else the model gets the reason. */
+/** Retries later if the store says when and an attempt is left; otherwise the model gets the reason. */
 async function tryLater(
   parts: CallParts,
   attempt: Attempt,

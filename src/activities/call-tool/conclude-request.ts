@@ -1,42 +1,45 @@
 /**
- * What follows from the outcome of one request of a tool call: the attempt ends, or another request goes out. The line
- * between "did not run" and "unknown" is drawn by the outcome itself; what has been sent before counts here.
+ * What follows from the outcome of one request of a tool call: the attempt ends, or another request is sent. The outcome
+ * itself says whether the tool did not run or whether that is unknown; this file adds what was sent before.
  */
-import type { Credential } from '../../credentials/store.ts';
-import { nobodyToAskForModel } from '../../elicitation/model-question.ts';
-import { expiredForModel, interruptedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import {
+  nobodyToAskForModel,
+  expiredForModel,
+  interruptedForModel,
+  unknownOutcomeForModel,
+} from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
-import type { CallOutcome, Continuation } from '../../remote/tool-call.ts';
+import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
-import type { McpResult } from '../../turn/tool-result.ts';
+import type { McpResult } from '../../turn/tool-content.ts';
 import { isApproval } from '../approval.ts';
-import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../stop-signal.ts';
+import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../running-activity.ts';
 import { keepTrying } from '../tool-results.ts';
 import { afterRefusal, askForAccount, rejectCredential, stillRefused } from './account.ts';
-import { failCall, finishCall } from './attempt.ts';
+import { failCall, finishCall, retryLater } from './attempt.ts';
 import type { AttemptEnd, CallParts, ServerAttempt } from './attempt.ts';
-import { retryLater } from './retry-later.ts';
 import type { Round } from './rounds.ts';
 import { keepRound } from './server-rounds.ts';
 
-/** One request of an attempt, and where it goes on from. */
+/** One request of an attempt, and what it continues. */
 export interface CallRequest {
   credential: Credential;
   continuation: Continuation | undefined;
-  /** The latest round that had its answers when the attempt began. */
+  /** The latest round that was answered when the attempt began. */
   answered: Round | undefined;
-  /** With a credential that has just replaced a refused one. */
+  /** Its credential has just replaced a refused one. */
   isRenewed: boolean;
-  /** The call was begun anew, because the server did not know its own state any more. */
+  /** The call was started over, because the server had lost its state. */
   isRestarted: boolean;
 }
 
 export interface SentRequest {
   outcome: CallOutcome;
-  /** The server has asked something while the connection was open. */
+  /** The server asked something while the connection was open. */
   hasAsked: boolean;
-  /** What a remote agent has begun in this request. */
+  /** The task that a remote agent began in this request. */
   task?: RemoteTask;
   /** No earlier request can have reached the server. */
   isFirst: boolean;
@@ -50,9 +53,9 @@ export interface NextRequest {
 type Sent = CallRequest & SentRequest;
 type Of<Kind extends CallOutcome['kind']> = Extract<CallOutcome, { kind: Kind }>;
 
-/** How often a call is repeated that may be, before its outcome is left unknown. */
+/** How often a repeatable call is repeated before its outcome is reported as unknown. */
 const mostRepeats = 2;
-/** For the result of a call. Another attempt would not know it. */
+/** How long to retry writing a result while the database is down: no other attempt could know it. */
 const longestOutageMs = 10 * 60_000;
 
 export async function concludeRequest(
@@ -64,7 +67,7 @@ export async function concludeRequest(
   const { outcome } = request;
   switch (outcome.kind) {
     case 'result':
-      // A first list was fetched as soon as the request had left.
+      // A missing list was fetched when the request was sent.
       if (attempt.listed?.isOwn && parts.catalogue.needsRefresh(attempt.listed, 'old'))
         void parts.catalogue.refresh(input.turn, server, request.credential);
       return keepTrying(async () => {
@@ -131,7 +134,7 @@ async function renewCredential(
   });
 }
 
-/** Whether a doubtful refusal counts as one: a credential is renewed for it, and a person is asked, once. */
+/** Whether a doubtful refusal is about the account. For it a credential is renewed once, and a person asked once. */
 async function isAboutAccount(
   { remote }: CallParts,
   { server }: ServerAttempt,
@@ -144,7 +147,7 @@ async function isAboutAccount(
     case 'unrelated':
       return false;
     case 'connection-required':
-      // Servers also say 400 of arguments, but not of everything.
+      // Servers also answer 400 to wrong arguments, but then a list of tools succeeds.
       return (
         refused.status !== 400 || (await remote.listTools(server, credential, stopSignal())).kind !== 'tools'
       );
@@ -161,12 +164,12 @@ async function concludeUnreachable(
 ): Promise<AttemptEnd> {
   const { input, by, server } = attempt;
   const { turn, toolCallId } = input;
-  // Of an earlier attempt that did reach it, nothing is known.
+  // An earlier request may have reached the server: then the state stays.
   if (isFirst) await parts.storage.toolCalls.release(turn, toolCallId, by);
-  // The end of the turn writes the result, and marks answers that were not sent as unused.
+  // The end of the turn writes the result, and marks unsent answers as unused.
   if (isFirst && isTurnEnding()) return stopped();
   const hasAsked = (await parts.rounds.list(turn, toolCallId)).length > 0;
-  // Nothing was sent yet, and a person has answered: a server that is only being restarted is waited for.
+  // Nothing was sent, and a person has answered: wait in case the server is only being restarted.
   const retry = {
     message: `${server.title} could not be reached; the answers are sent later.`,
     type: 'ServerNotReached',
@@ -192,9 +195,9 @@ async function concludeUnknown(
   const { server, isRepeatable } = attempt;
   const { continuation, task } = request;
   const goesOn = task !== undefined || ['detached', 'task'].includes(continuation?.resume.kind ?? '');
-  // Another worker goes on. It is none of the attempts that the call has, so that any number of deploys may come.
+  // Another worker goes on. This does not count as an attempt, so that any number of deploys may happen.
   if ((goesOn || isRepeatable) && isWorkerShuttingDown() && !isTurnEnding()) return { kind: 'later' };
-  // A lost connection, a restart on either side: what may be repeated is.
+  // A lost connection or a restart on either side: repeat what may be repeated.
   const retry = {
     message: `${server.title} did not answer; the call may be repeated.`,
     type: 'ToolOutcomeUnknown',
@@ -206,7 +209,7 @@ async function concludeUnknown(
   return failCall(parts, attempt, lostOutcome(), text, { remark: await remarkOn(parts, attempt, request) });
 }
 
-/** Of a request whose answer is missing. */
+/** The outcome of a request whose answer is missing. */
 export function lostOutcome(): 'stopped' | 'unknown' {
   return isTurnEnding() ? 'stopped' : 'unknown';
 }
@@ -223,7 +226,7 @@ async function remarkOn(
   if (answered === undefined && !hasAsked) return undefined;
   const questions = await storage.elicitations.ofCall(input.turn, input.toolCallId);
   const asked = questions.filter(({ question }) => question.server === null && !isApproval(question));
-  // A server that gave up by itself got no answer, and says so in its result.
+  // If the server itself gave up, its result says so.
   const expired = asked.filter(({ question }) => question.status === 'expired' && question.because === null);
   return expired.length === 0 ? undefined : expiredForModel(server.title, expired.length, asked.length);
 }

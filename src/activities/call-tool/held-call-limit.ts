@@ -1,16 +1,16 @@
 /**
- * Limits how many calls of this process may hold their activity slot while people think. Over the limit a call ends
- * instead of waiting: it would occupy, while it waits, a slot that other calls need.
+ * Limits how many calls of this process may hold their activity slot while people think. A call beyond the limit ends,
+ * because while it waited it would take a slot that other calls need.
  */
 export interface HeldCallLimit {
   /**
-   * Counts one held call; the returned function releases it. Null when the limit is reached. `end` is called when the
-   * process stops, because no answer could reach the call any more.
+   * Counts one held call; the returned function releases it. Null if the limit is reached. `end` is called when the
+   * process stops, because then no answer can reach the call.
    */
   acquire(end: () => void): (() => void) | null;
-  /** Ends all held calls, and from now on each new one. */
+  /** Ends all held calls, and each new one from now on. */
   end(): void;
-  /** Aborts then. */
+  /** Aborts when `end` is called. */
   whenEnding: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ export function createHeldCallLimit(limit: number): HeldCallLimit {
   return {
     acquire(end) {
       if (taken.size >= limit) return null;
-      // One function for each place, although two calls may end alike.
+      // A new function for each place, because two calls may pass the same one.
       const place = () => end();
       taken.add(place);
       if (ending.signal.aborted) end();

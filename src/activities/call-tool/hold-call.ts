@@ -1,18 +1,17 @@
 /**
- * Keeps a tool call with the attempt that makes it, for as long as that attempt's process is alive.
+ * Keeps a tool call with the attempt that makes it, as long as that attempt's process is alive.
  *
- * Temporal starts another attempt when it has received no heartbeat for 12 s, and it does so after an outage of its own. The
- * first attempt still has the connection to the server, so it continues, and the other one waits until it is done. That the
- * first is alive is recorded in the database, which works without Temporal and across processes. After an outage of the
- * database the first attempt gets the time to renew its hold before the other one takes the call over.
+ * Temporal starts another attempt when it has received no heartbeat for 12 s, also after an outage of its own. The first
+ * attempt still has the connection to the server, so it continues, and the other one waits for it. The database records
+ * that the first is alive, which works without Temporal and across processes. After an outage of the database the first
+ * attempt gets time to renew its hold before the other one takes the call over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationDetails, cancellationSignal } from '@temporalio/activity';
-import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
+import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { heartbeatMs } from '../heartbeat.ts';
-import { stopped, whileNotReplaced, withStopSignal } from '../stop-signal.ts';
+import { heartbeatMs, stopped, whileNotReplaced, withStopSignal } from '../running-activity.ts';
 
 /** The heartbeat timeout of these activities, so that a dead worker is noticed no later than without holds. */
 const heldMs = 12_000;
@@ -25,17 +24,17 @@ interface OwnAttempt {
 }
 
 /**
- * Makes one attempt at a call, after those before it, and with a signal that tells it to stop, at the latest after `limitMs`.
- * It goes on while Temporal is away.
+ * Makes one attempt at a call once earlier ones are over. Its stop signal aborts after `limitMs` at the latest. It goes on
+ * while Temporal is down.
  */
-export function whileAlive<T>(
-  storage: Pick<Storage, 'toolCalls' | 'turns'>,
+export function attemptHoldingCall<T>(
+  storage: Storage,
   own: OwnAttempt,
   make: () => Promise<T>,
   limitMs = activityInfo().startToCloseTimeoutMs,
 ): Promise<T> {
   const inTurn = async () => {
-    await whenLetGo(storage, own);
+    await waitForEarlierAttempt(storage, own);
     return whileHolding(storage, own, make);
   };
   return whileNotReplaced(
@@ -44,28 +43,28 @@ export function whileAlive<T>(
 }
 
 /** Waits while an earlier attempt is alive, then takes the call over. */
-async function whenLetGo(
-  { toolCalls }: Pick<Storage, 'toolCalls'>,
+async function waitForEarlierAttempt(
+  { toolCalls }: Storage,
   { turn, toolCallId, by }: OwnAttempt,
 ): Promise<void> {
   // There is no earlier attempt.
   if (by.attempt === 1) return;
   while ((await toolCalls.take(turn, toolCallId, by, heldMs))?.isHeld) {
-    // The attempt that holds a cancelled call ends it. Otherwise this worker shuts down, or this attempt was replaced too.
+    // A cancelled call is ended by the attempt that holds it. Otherwise this worker shuts down, or this attempt was replaced.
     if (cancellationSignal().aborted && cancellationDetails()?.cancelRequested !== true) await stopped();
     await sleep(lookEveryMs);
   }
 }
 
-/** Holds the call until `work` is done. Short calls end before the first write, and before a heartbeat could time out. */
+/** Holds the call until `work` is done. Calls shorter than `heartbeatMs` write nothing. */
 async function whileHolding<T>(
-  { toolCalls }: Pick<Storage, 'toolCalls'>,
+  { toolCalls }: Storage,
   { turn, toolCallId, by }: OwnAttempt,
   work: () => Promise<T>,
 ): Promise<T> {
   let holding: Promise<void> | undefined;
   const timer = setInterval(() => {
-    // While the database is away no other attempt can take the call.
+    // While the database is down no other attempt can take the call.
     holding = toolCalls.hold(turn, toolCallId, heldMs, by).catch(() => undefined);
   }, heartbeatMs);
   try {

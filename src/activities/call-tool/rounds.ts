@@ -1,36 +1,36 @@
 /**
- * The rounds of a tool call, as they are kept between two activities: what the server asked, under which ids people
- * know it, and how the call goes on. Sealed, because servers put their own state in.
+ * The rounds of a tool call, as stored between two activities: what the server asked, the ids of its questions, and how the
+ * call continues. Sealed, because servers put their own state in.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { openRound, sealRound } from '../../credentials/sealing/sealed-round.ts';
+import { openRound, sealRound } from '../../credentials/sealing/sealed-values.ts';
 import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
 import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
-import type { CallAttempt } from '../../storage/ports/tool-calls.ts';
+import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
+import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { answerContent } from '../questions/questions.ts';
+import { answerContent } from '../questions.ts';
 
-export interface KeptQuestion extends ServerQuestion {
+interface KeptQuestion extends ServerQuestion {
   elicitationId: string;
-  /** Answered in an earlier round, and asked again word for word after the server had lost its state. */
+  /** Answered in an earlier round, and asked again in the same words after the server lost its state. */
   isAnswered?: boolean;
 }
 
 export interface Round extends InputRequired {
   questions: KeptQuestion[];
-  /** The call was begun anew once, because the server did not know its own state any more. */
+  /** The call was started over, because the server had lost its state. */
   isRestarted?: boolean;
 }
 
 export interface CallRounds {
   list(turn: TurnRef, toolCallId: string): Promise<Round[]>;
   /**
-   * Keeps what was asked as the round after `before`. Returns the round that counts, which is another one if another
-   * process came first; null when the call has meanwhile ended.
+   * Stores `next` as the round after `before`. Returns the stored round, which is another one if another process was
+   * first; null if the call has ended meanwhile.
    */
   keep(
     turn: TurnRef,
@@ -39,17 +39,11 @@ export interface CallRounds {
     next: Round,
     by: CallAttempt,
   ): Promise<Round | null>;
-  /** What goes back to the server. MCP has no word for a question that has expired, so the server gets `cancel`. */
+  /** What the server gets. MCP has no word for an expired question, so the server gets `cancel`. */
   answersTo(round: Round, questions: ElicitationRow[]): Promise<QuestionAnswer[]>;
 }
 
-export function createCallRounds({
-  storage,
-  keys,
-}: {
-  storage: Pick<Storage, 'toolCalls' | 'elicitations'>;
-  keys: KeyRing;
-}): CallRounds {
+export function createCallRounds({ storage, keys }: { storage: Storage; keys: KeyRing }): CallRounds {
   const { toolCalls } = storage;
 
   async function list(turn: TurnRef, toolCallId: string): Promise<Round[]> {
@@ -83,12 +77,12 @@ export function createCallRounds({
   };
 }
 
-/** False of the round that only keeps what a remote agent has begun. A server that wants to be asked again has asked. */
+/** False if the round only stores a task that a remote agent began. */
 export function hasAsked({ questions, resume }: Round): boolean {
   return questions.length > 0 || resume.kind !== 'task';
 }
 
-/** Gives each question the id people will know it by. */
+/** Gives each question its id. */
 export function toRound(pause: InputRequired): Round {
   return {
     ...pause,
@@ -97,8 +91,8 @@ export function toRound(pause: InputRequired): Round {
 }
 
 /**
- * As `toRound`, after a restart: what was asked before in the same words has its answer already. Only once: a server that
- * asks it yet again was not content with the answer.
+ * Like `toRound`, after a restart: a question that was asked before in the same words keeps its answer. Only once: a server
+ * that asks a third time did not accept the answer.
  */
 export function toRestartedRound(pause: InputRequired, before: Round[]): Round {
   const known = before.flatMap(({ questions }) => questions);
@@ -119,10 +113,10 @@ function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
   return one.key === other.key && JSON.stringify(one.request) === JSON.stringify(other.request);
 }
 
-/** People press "done" before the page has noticed; three times is no coincidence. */
+/** People may press "done" before the page has noticed, but not three times. */
 const maxSamePage = 3;
 
-/** Why the call ends here, for the model: its server asks without end. Null when the server may ask. */
+/** Why the call ends because its server keeps asking, for the model. Null if the server may ask. */
 export function tooManyRounds(
   { title, maxRounds }: Pick<ServerConfig, 'title' | 'maxRounds'>,
   before: InputRequired[],

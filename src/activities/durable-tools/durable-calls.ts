@@ -1,25 +1,30 @@
 /**
- * Activities for calls of tools in TypeScript: permit them, and end those that no worker began, that were lost, or whose code
- * does not yield. They run on the workers of turns, so that they work when there is no worker for the tools.
+ * Activities for calls of tools in TypeScript: permit them, and end those that no worker began, that were lost, or whose
+ * code never yields. They run on the workers of turns, so that they work even without a worker for the tools.
+ *
+ * Code that never yields, such as an endless loop: the worker aborts the workflow task after some seconds, and Temporal
+ * hands it out again and again. The failed task in the history and the number of attempts show it. Code that fills the
+ * memory first kills the worker's thread or process; then the task times out.
  */
 import { activityInfo, getClient } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { lostToolForModel, stuckToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { AskingTurn } from '../../turn/ask.ts';
-import type { DurableCallPermit, GivenApproval } from '../../turn/tool-call.ts';
+import type { DurableCallPermit, GivenApproval } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf } from '../approval.ts';
 import type { ApprovalParts } from '../approval.ts';
-import { questionsOfCall } from '../questions/questions.ts';
+import { questionsOfCall } from '../questions.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
-import { endIfStuck, endUnbegun, wasStuck } from './stuck-tool.ts';
 
 export interface DurableCallRef {
   turn: Turn;
   toolCallId: string;
 }
 
-export interface DurableCallToPermit {
+interface DurableCallToPermit {
   turn: AskingTurn;
   toolCallId: string;
   /** Once the user was asked. */
@@ -29,7 +34,7 @@ export interface DurableCallToPermit {
 export function createDurableCallActivities(parts: ApprovalParts) {
   const { storage, logger } = parts;
   return {
-    /** Of a call that has to be approved: asks, and executed again, reads the answer. */
+    /** Asks for the approval that the call needs. Executed again, it reads the answer. */
     async permitDurableCall(input: DurableCallToPermit): Promise<DurableCallPermit> {
       const { turn, toolCallId } = input;
       const [call, questions] = await Promise.all([
@@ -53,7 +58,7 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       }
     },
 
-    /** Writes the result of a call whose workflow has ended without one. */
+    /** Writes the result of a call whose workflow ended without one. */
     async finishLostTool({ turn, toolCallId }: DurableCallRef): Promise<void> {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
@@ -70,7 +75,7 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       });
     },
 
-    /** True when the call is over: no worker had begun it and none will, or its code did not yield and it was terminated. */
+    /** True if the call is over: no worker had begun it and none will, or its code never yields and it was terminated. */
     async withdrawUnbegunTool({ turn, toolCallId }: DurableCallRef): Promise<boolean> {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
@@ -98,7 +103,59 @@ export function createDurableCallActivities(parts: ApprovalParts) {
   };
 }
 
-/** The tool's workflow; its id begins with that of the agent's workflow, to which the running activity belongs. */
+/** The id of the tool's workflow begins with that of the agent's workflow, to which this activity belongs. */
 function workflowOf(toolCallId: string): string {
   return `${activityInfo().workflowExecution?.workflowId}/tool/${toolCallId}`;
+}
+
+/** The reason of the termination, as the history contains it. */
+const reason = 'its code does not give control back';
+
+/** On a slow machine, a task may be aborted that would have finished. */
+const mostAttempts = 3;
+/** A task may be lost because another one killed the worker, but hardly this often in a row. */
+const mostLost = 5;
+
+/** Terminates the workflow if it is stuck, and returns whether it was. Idempotent. */
+export async function endIfStuck(client: Client, workflowId: string): Promise<boolean> {
+  const handle = client.workflow.getHandle(workflowId);
+  const { raw, runId } = await handle.describe();
+  const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
+  if (attempt < mostAttempts) return false;
+  const events = await lastEvents(client, { workflowId, runId }, 5);
+  // Error messages of Node and the SDK. A task may fail for other reasons, which an operator can fix.
+  const failedWith = (words: string) =>
+    events.some(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message?.includes(words));
+  const isLost =
+    failedWith('Workflow Worker Thread exited') ||
+    events.some(({ workflowTaskTimedOutEventAttributes: timeout }) => timeout != null);
+  if (!failedWith('Script execution timed out') && !(isLost && attempt >= mostLost)) return false;
+  await handle.terminate(reason);
+  return true;
+}
+
+/** Terminates a workflow that no worker began. It may have ended meanwhile. */
+async function endUnbegun(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).terminate('no worker has begun it');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** Whether `endIfStuck` ended this workflow. */
+async function wasStuck(client: Client, workflowId: string): Promise<boolean> {
+  const [last] = await lastEvents(client, { workflowId }, 1);
+  return last?.workflowExecutionTerminatedEventAttributes?.reason === reason;
+}
+
+async function lastEvents(
+  client: Client,
+  execution: { workflowId: string; runId?: string },
+  maximumPageSize: number,
+) {
+  const { namespace } = client.options;
+  const request = { namespace, execution, maximumPageSize };
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse(request);
+  return history?.events ?? [];
 }

@@ -1,33 +1,31 @@
 /**
- * Around every activity of an author: it has its effect once. A row is claimed before it runs and keeps what came of it;
- * a later attempt is given that, or finds that nobody knows, and then repeats only what its author calls idempotent.
+ * Wraps every activity of an author, so that it has its effect once. A row is claimed before the activity runs, and stores
+ * its result. A later attempt gets that result; if there is none, it repeats only what the author declares idempotent and
+ * reports the rest as unknown.
  *
- * What authors' code throws is handed on as a value, so that no word of it stands in a failure.
+ * Errors of authors' code are returned as values, so that their text never gets into a failure.
  */
 import { activityInfo } from '@temporalio/activity';
-import { openEffect, sealEffect } from '../../credentials/sealing/sealed-code.ts';
+import { openEffect, sealEffect } from '../../credentials/sealing/sealed-values.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import type { EffectRef } from '../../storage/ports/tool-effects.ts';
+import type { EffectRef } from '../../storage/tables/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { traceEffect } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
-import { wordsOf } from '../../turn/code-result.ts';
-import { whileHeartbeating } from '../heartbeat.ts';
-import { stopped, withStopSignal } from '../stop-signal.ts';
+import { whileHeartbeating, stopped, withStopSignal, withinTime } from '../running-activity.ts';
 import { keepTrying } from '../tool-results.ts';
-import { withinTime } from './author-code.ts';
 import type { DurableCallRef } from './durable-calls.ts';
+import { thrownText } from '../../turn/tool-code.ts';
 
-/** What came of an activity. */
 export type EffectResult =
   | { kind: 'done'; value?: unknown }
-  /** It has thrown this. */
+  /** It threw this error. */
   | { kind: 'failed'; name: string; message: string }
   | { kind: 'unknown'; reason: string };
 
 export interface EffectCall {
   call: DurableCallRef;
-  /** Counts the calls of the tool's workflow. Temporal's id of a local activity changes from one attempt to another. */
+  /** Counts the calls of the tool's workflow. (Temporal's id of a local activity differs between attempts.) */
   effectId: string;
   args: unknown[];
   timeoutMs: number;
@@ -37,7 +35,7 @@ export interface EffectCall {
 export type AuthorActivity = (...args: unknown[]) => unknown;
 
 interface Dependencies {
-  storage: Pick<Storage, 'toolEffects' | 'turns' | 'turnTraces'>;
+  storage: Storage;
   keys: KeyRing;
 }
 
@@ -125,5 +123,5 @@ function unknown(reason: string): EffectResult {
 
 function failed(error: unknown): EffectResult {
   const name = error instanceof Error ? String(error.name) : 'Error';
-  return { kind: 'failed', name, message: wordsOf(error).slice(0, longestMessage) };
+  return { kind: 'failed', name, message: thrownText(error).slice(0, longestMessage) };
 }

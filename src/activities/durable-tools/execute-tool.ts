@@ -1,39 +1,31 @@
 /**
- * Tools in TypeScript that ask nothing: one activity is the whole call, from its approval to its result. It runs at most once.
- * The row of the call says how far an earlier attempt has come; one that finds `started` cannot know whether the tool ran,
- * and repeats it only where its author calls it idempotent.
+ * Tools in TypeScript that ask nothing: one activity is the whole call, from its approval to its result. The tool runs at
+ * most once. An attempt that finds the call `started` cannot know whether the tool ran, and repeats it only if its author
+ * declares it idempotent.
  */
-import type { Logger } from 'pino';
-import { notAsApprovedForModel } from '../../elicitation/approval-wording.ts';
+import { notAsApprovedForModel } from '../../elicitation/approval.ts';
 import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wording.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { TimedQuestion } from '../../storage/ports/elicitations.ts';
-import type { CallAttempt, ToolCallRow } from '../../storage/ports/tool-calls.ts';
+import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
+import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
+import type { ToolCallRow } from '../../storage/schema/turn-tables.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import { answerTookEffect, toolExecuted } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall, traceToolCall } from '../../telemetry/traces/agent-spans.ts';
 import { toolError } from '../../telemetry/traces/names.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
-import { failureOf, misfitOf, resultOf } from '../../turn/code-result.ts';
-import { readProgress } from '../../turn/tool-code.ts';
+import { failureOf, misfitOf, resultOf, readProgress } from '../../turn/tool-code.ts';
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
-import type { AttemptResult, ExecuteToolInput } from '../../turn/tool-call.ts';
-import type { ToolOutcome, ToolResult } from '../../turn/tool-result.ts';
+import type { AttemptResult, ExecuteToolInput } from '../../turn/step.ts';
+import type { ToolOutcome } from '../../turn/event.ts';
+import type { ToolResult } from '../../turn/tool-result.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import type { ApprovalParts } from '../approval.ts';
 import { attemptAt } from '../call-tool/attempt.ts';
-import { whileAlive } from '../call-tool/hold-call.ts';
-import { whileHeartbeating } from '../heartbeat.ts';
-import { questionsOfCall } from '../questions/questions.ts';
-import { stopped, stopSignal } from '../stop-signal.ts';
+import { whileHeartbeating, stopped, stopSignal, withinTime } from '../running-activity.ts';
+import { questionsOfCall } from '../questions.ts';
 import { finishToolCall, keepTrying, requestedToolCall } from '../tool-results.ts';
-import { withinTime } from './author-code.ts';
-import { progressOfCall } from './progress-writers.ts';
-
-interface Dependencies extends ApprovalParts {
-  storage: ApprovalParts['storage'] & Pick<Storage, 'turns' | 'turnTraces'>;
-  logger: Pick<Logger, LogLevel>;
-}
+import { progressOfCall } from '../progress.ts';
+import { attemptHoldingCall } from '../call-tool/hold-call.ts';
 
 interface PlainCall {
   input: ExecuteToolInput;
@@ -41,20 +33,22 @@ interface PlainCall {
   call: ToolCallRow;
 }
 
-/** `tools`: of the worker's bundle, by their names. */
-export function createExecuteTool(parts: Dependencies, tools: ReadonlyMap<string, PlainTool>) {
+/** `tools`: those of the worker's bundle, by name. */
+export function createExecuteTool(parts: ApprovalParts, tools: ReadonlyMap<string, PlainTool>) {
   return {
     executeTool(input: ExecuteToolInput): Promise<AttemptResult> {
       const { turn, toolCallId } = input;
       const by = attemptAt(input);
       const own = { turn, toolCallId, by };
-      return whileHeartbeating(() => whileAlive(parts.storage, own, () => attempt(parts, tools, input, by)));
+      return whileHeartbeating(() =>
+        attemptHoldingCall(parts.storage, own, () => attempt(parts, tools, input, by)),
+      );
     },
   };
 }
 
 async function attempt(
-  parts: Dependencies,
+  parts: ApprovalParts,
   tools: ReadonlyMap<string, PlainTool>,
   input: ExecuteToolInput,
   by: CallAttempt,
@@ -71,7 +65,7 @@ async function attempt(
 }
 
 async function makeCall(
-  parts: Dependencies,
+  parts: ApprovalParts,
   tools: ReadonlyMap<string, PlainTool>,
   current: PlainCall,
   questions: TimedQuestion[],
@@ -109,7 +103,7 @@ async function makeCall(
   return finish(parts, current, result, failure);
 }
 
-/** A schema is code of the author's, too. */
+/** A schema is the author's code and may throw. */
 function readInput(tool: PlainTool, given: unknown): { kind: 'input'; input: unknown } | ToolResult {
   try {
     const read = tool.input.safeParse(given);
@@ -120,7 +114,7 @@ function readInput(tool: PlainTool, given: unknown): { kind: 'input'; input: unk
 }
 
 async function resultOfCall(
-  parts: Dependencies,
+  parts: ApprovalParts,
   tool: PlainTool,
   { input: { turn, toolCallId }, by, call: { toolName } }: PlainCall,
   given: unknown,
@@ -141,7 +135,7 @@ async function resultOfCall(
   };
   const outcome = await withinTime(run(), tool.timeoutMs);
   await writer.rest();
-  // Code that was stopped may throw because of that: what it has done is unknown then.
+  // Code that was stopped may throw for that reason: then its effect is unknown.
   if (outcome === 'stopped' || (stop.aborted && typeof outcome === 'object' && outcome.kind === 'error'))
     return stopped();
   if (outcome !== 'time-out') return outcome;
@@ -158,9 +152,9 @@ async function resultOfCall(
   }
 }
 
-/** `outcome`: unless it is a result of the tool that is no error. */
+/** `outcome`: used unless the result is one of the tool without an error. */
 async function finish(
-  parts: Pick<Dependencies, 'storage' | 'logger'>,
+  parts: ApprovalParts,
   { input: { turn }, by, call }: PlainCall,
   result: ToolResult | string,
   outcome: ToolOutcome,
@@ -169,7 +163,7 @@ async function finish(
   return { kind: 'finished' };
 }
 
-function logOf({ logger }: Pick<Dependencies, 'logger'>, about: object): ExecuteContext['log'] {
+function logOf({ logger }: ApprovalParts, about: object): ExecuteContext['log'] {
   const at = (level: LogLevel) => (message: string, details?: Record<string, unknown>) =>
     logger[level]({ ...about, details }, String(message));
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,18 +1,18 @@
 /**
- * Shares out what one process does at a time, so that no caller takes all of it: each slot is taken under some names, and each
- * name has a share. A name that was slow last time has one slot until it is quick again.
+ * Divides the slots of one process between callers, so that none takes all of them. Each slot is taken under some names, and
+ * each name has a share. A name that was slow last time gets one slot until it is fast again.
  */
-export interface FairSlots {
-  /** Null while all slots are taken, or one of these names has its share. */
+interface FairSlots {
+  /** Null while all slots are taken, or one of these names has used its share. */
   take(names: string[]): Slot | null;
 }
 
 export interface Slot {
-  /** `slow`: the one of its names that made the slot wait. */
+  /** `slow`: the name that was slow. */
   release(slow?: string): void;
 }
 
-/** That are remembered; of more, the oldest are forgotten. */
+/** How many slow names are remembered; the oldest are forgotten. */
 const mostSlow = 10_000;
 
 export function createFairSlots({ total, each }: { total: number; each: number }): FairSlots {

@@ -1,35 +1,36 @@
 /**
- * The messages of one delivery: each has a row before Slack is called, and its place in it afterwards. A row without a
- * place, or that is not sure, is the trace of a call of which nobody knows what came; the thread is read back for it, and
- * what it shows is written anew, which comes to the same however often it is done.
+ * The Slack messages of one delivery. Each gets a row before Slack is called; afterwards the row gets the message's place
+ * (`ts`). A row without a place, or with `isSure: false`, belongs to a call whose outcome is unknown: the thread is read to
+ * find the message, and its contents are written again, which is idempotent.
  */
 import { createHash } from 'node:crypto';
-import type { SlackDelivery, SlackMessageRow } from '../../storage/ports/slack-deliveries.ts';
+import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
+import type { SlackMessageRow } from '../../storage/schema/slack-tables.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { SlackCallFailed } from './slack-calls.ts';
 import type { Contents, SlackCalls } from './slack-calls.ts';
 
-export type NewMessage = Pick<SlackMessageRow, 'kind' | 'subject' | 'begins' | 'ends' | 'digest' | 'isOpen'>;
+type NewMessage = Pick<SlackMessageRow, 'kind' | 'subject' | 'begins' | 'ends' | 'digest' | 'isOpen'>;
 
 export interface Messages {
   of(kind: SlackMessageRow['kind'], subject: string): SlackMessageRow[];
   post(message: NewMessage, contents: Contents): Promise<void>;
-  /** False: Slack does not stream here. */
+  /** False if Slack does not stream here. */
   stream(message: NewMessage, markdown: string): Promise<boolean>;
-  /** False: the stream has died, and shows what it showed. */
+  /** False if the stream has ended; it shows what it showed before. */
   append(
     row: SlackMessageRow,
     to: Pick<SlackMessageRow, 'ends' | 'digest'>,
     markdown: string,
   ): Promise<boolean>;
-  /** False: it had died before. */
+  /** False if the stream had ended before. */
   stop(row: SlackMessageRow, markdown: string): Promise<boolean>;
-  /** Ends a stream where it is one. */
+  /** Ends the stream, if it is one. */
   rewrite(row: SlackMessageRow, to: Partial<NewMessage>, contents: Contents): Promise<void>;
-  /** Of one that shows all it ever will, and is no stream. */
+  /** Marks a message that is no stream as complete. */
   finish(row: SlackMessageRow): Promise<void>;
   remove(row: SlackMessageRow): Promise<void>;
-  /** Finds out where a message is that may have been posted; null: it was not. `isLike`: whether this text may be it. */
+  /** Finds a message that may have been posted; null if it was not. `isLike`: whether this text may be the message. */
   locate(row: SlackMessageRow, isLike: (text: string) => boolean): Promise<SlackMessageRow | null>;
 }
 
@@ -39,14 +40,14 @@ class DeliveryTaken extends Error {
 }
 
 interface Parts {
-  storage: Pick<Storage, 'slack'>;
+  storage: Storage;
   calls: SlackCalls;
   delivery: SlackDelivery;
   holder: string;
   rows: SlackMessageRow[];
 }
 
-/** Slack's clock and ours. */
+/** How much Slack's clock and ours may differ. */
 const clocksDifferMs = 5 * 60 * 1000;
 
 export function digestOf(text: string): string {
@@ -69,7 +70,7 @@ export function createMessages({ storage, calls, delivery, holder, rows }: Parts
     rows.splice(rows.indexOf(row), 1);
   }
 
-  /** Posts it, and takes the row back where it is certain that nothing came of it. */
+  /** Posts a message. Deletes its row if it certainly was not posted. */
   async function begin(
     message: NewMessage,
     isStream: boolean,
@@ -144,7 +145,7 @@ export function createMessages({ storage, calls, delivery, holder, rows }: Parts
         await calls.update(row.ts ?? '', row, contents);
       } catch (error) {
         if (!isGone(error)) throw error;
-        // Somebody has deleted it, who may.
+        // A user deleted it, or it is too old to be edited.
         await put(row, { isOpen: false });
       }
       await put(row, { isSure: true });

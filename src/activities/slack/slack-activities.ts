@@ -1,64 +1,62 @@
 /**
- * Answers in Slack. Made from the turn's log when they are shown, so that history has positions of the log in it and
- * nothing that anybody said.
+ * Shows answers in Slack. They are made from the turn's log when they are shown, so that workflow history contains
+ * positions of the log and no text.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import { createSlackClients } from '../../credentials/slack-clients.ts';
 import { SealingError } from '../../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { createSlackClients } from '../../credentials/slack-clients.ts';
 import { toAnswer } from '../../slack/answer.ts';
-import type { Answer } from '../../slack/answer.ts';
+import { turnEntries, unloggedEnd } from '../../storage/log/turn-entries.ts';
+import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { DeliveryReport } from '../../turn/delivery-report.ts';
-import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
-import { heartbeatMs } from '../heartbeat.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
+import type { LogEntry } from '../../turn/event.ts';
+import type { TurnRef } from '../../turn/turn.ts';
 import { slackDeliveryDeadMs } from '../../workflows/messages.ts';
+import type { DeliveryReport } from '../../workflows/messages.ts';
+import type { HeldCallLimit } from '../call-tool/held-call-limit.ts';
+import { heartbeatMs } from '../running-activity.ts';
 import { createMessages } from './messages.ts';
-import { openTurn } from './open-turn.ts';
 import { showAnswer } from './show-answer.ts';
 import { createSlackCalls, SlackCallFailed } from './slack-calls.ts';
-import type { SessionStatus, SlackCalls } from './slack-calls.ts';
-import { aboutTurn } from '../../telemetry/events.ts';
-import type { TurnRef } from '../../turn/turn.ts';
 
-export interface ShowInput {
+interface ShowInput {
   turnId: string;
-  /** Up to where in the log the thread shows the answer. */
+  /** Position in the log up to which the thread shows the answer. */
   position: number;
-  /** Something is about to happen, although the log does not say so yet. */
+  /** Something is about to happen that the log does not show yet. */
   isAwaited: boolean;
 }
 
-/** `ended`: all is shown. `impossible`: it cannot be shown there. */
-export type ShowReport = DeliveryReport<number, 'ended' | 'impossible'>;
+/** `ended`: everything is shown. `impossible`: it cannot be shown there. */
+type ShowReport = DeliveryReport<number, 'ended' | 'impossible'>;
 
-export type GivenUpSlack = { turnId: string };
-
-/** How long an activity waits for what comes; less where others wait for their turn. */
+/** How long an activity follows a turn; `crowdedMs` while others wait for a slot. */
 const followMs = 10_000;
-/** How long it waits for the answer before, and how often it looks. */
+const crowdedMs = 1_000;
+/** How long it waits for earlier answers in the thread, and how often it looks. */
 const turnMs = 500;
 const turnPollMs = 100;
-const crowdedMs = 1_000;
-/** Between two looks: a stream may be added to more than a hundred times in a minute, a message edited fifty times. */
+/** Between two updates. Slack allows about a hundred additions to a stream per minute, and fifty edits of a message. */
 const streamPaceMs = 700;
 const editPaceMs = 1_300;
 
 interface Parts {
   storage: Storage;
   keys: KeyRing;
-  config: Pick<Config, 'slack' | 'worker'>;
+  config: Config;
   heldCallLimit: HeldCallLimit;
   logger: Logger;
 }
 
 export function createSlackActivities({ storage, keys, config, heldCallLimit, logger }: Parts) {
   const clients = config.slack && createSlackClients({ storage, keys, apiUrl: config.slack.apiUrl });
-  // Slack is not to take the slots that turns work with.
+  // Slack must not take the slots that turns need.
   const most = Math.max(1, Math.floor(config.worker.calls / 4));
   let underWay = 0;
   let turnedAwayAt = 0;
@@ -82,13 +80,15 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     ]);
     const streaming = { isPossible: delivery.streams };
     const wasSettledElsewhere = remembering(storage.slack.questions.wasSettledElsewhere);
-    const tellStatus = createStatus(calls);
+    const showStatus = whenChanged<string>(calls.setStatus, '');
+    const showSession = whenChanged(calls.setSession);
     await using turn = await openTurn(storage, delivery.turn, until);
     let mayWait = input.isAwaited;
     for (;;) {
       const seen = turn.position();
       const answer = toAnswer(turn.entries);
-      tellStatus(answer, seen > input.position);
+      if (seen > input.position) showSession(sessionStatus[answer.state]);
+      showStatus(answer.state === 'working' && answer.isQuiet ? 'is at work…' : '');
       await showAnswer(messages, answer, {
         slackUser: delivery.slackUser,
         streaming,
@@ -106,7 +106,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     }
   }
 
-  /** Whether the answers before it are in the thread. One that is about to be is waited for. */
+  /** Whether earlier answers are in the thread. Waits a moment for them. */
   async function isNext(turnId: string): Promise<boolean> {
     for (const until = Date.now() + turnMs; ; await delay(turnPollMs)) {
       const earlier = await storage.slack.deliveries.earlier(turnId, slackDeliveryDeadMs);
@@ -126,7 +126,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       return await show(input, at);
     } catch (error) {
       const { position } = at;
-      // A key may be put back.
+      // The key may be added again.
       if (error instanceof SealingError) {
         logger.error(
           { err: error, ...(await aboutAnswer(input.turnId)) },
@@ -177,7 +177,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
       }
     },
 
-    async giveUpSlack({ turnId }: GivenUpSlack): Promise<void> {
+    async giveUpSlack({ turnId }: { turnId: string }): Promise<void> {
       const about = await aboutAnswer(turnId);
       await storage.slack.deliveries.end(turnId);
       logger.error(about, 'an answer could not be sent to Slack before its deadline');
@@ -185,7 +185,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
   };
 }
 
-/** What is settled stays so: each is looked up once. */
+/** Looks up each id once: a settled question does not change. */
 function remembering<T>(look: (id: string) => Promise<T>): (id: string) => Promise<T> {
   const known = new Map<string, Promise<T>>();
   return (id) => {
@@ -199,33 +199,76 @@ async function pause(ms: number, until: AbortSignal): Promise<void> {
   if (ms > 0) await delay(ms, undefined, { signal: until }).catch(() => undefined);
 }
 
-/** A quiet line under the thread. Nothing depends on it, and Slack has it in some places only. */
-function createStatus(calls: Pick<SlackCalls, 'setStatus' | 'setSession'>) {
-  let shown: string | undefined;
-  let isShown = true;
-  const tellSession = createSessionStatus(calls);
-  return ({ state, isQuiet }: Answer, isNew: boolean): void => {
-    if (isNew) tellSession(sessionStatus[state]);
-    const status = state === 'working' && isQuiet ? 'is at work…' : '';
-    if (!isShown || status === (shown ?? '')) return;
+/** Slack's session status for the states of an answer. */
+const sessionStatus = { working: 'processing', waiting: 'suspended', ended: 'active' } as const;
+
+/** Sets a status when it changes, until the first failure: nothing depends on it, and Slack supports it in some places only. */
+function whenChanged<T>(set: (status: T) => Promise<void>, initial?: T): (status: T) => void {
+  let shown = initial;
+  let isSupported = true;
+  return (status) => {
+    if (!isSupported || status === shown) return;
     shown = status;
-    calls.setStatus(status).catch(() => {
-      isShown = false;
+    set(status).catch(() => {
+      isSupported = false;
     });
   };
 }
 
-const sessionStatus = { working: 'processing', waiting: 'suspended', ended: 'active' } as const;
+/** A turn's log, read from its beginning and followed from there. */
+interface OpenTurn extends AsyncDisposable {
+  /** The turn's entries so far. */
+  entries: LogEntry[];
+  position(): number;
+  /** Resolves when there are later entries, or there will be none. */
+  after(position: number): Promise<void>;
+}
 
-/** Most apps are no agents to Slack: it says so at the first try. */
-function createSessionStatus({ setSession }: Pick<SlackCalls, 'setSession'>) {
-  let told: SessionStatus | undefined;
-  let isAgent = true;
-  return (status: SessionStatus): void => {
-    if (!isAgent || status === told) return;
-    told = status;
-    setSession(status).catch(() => {
-      isAgent = false;
-    });
+async function openTurn(
+  storage: Storage,
+  turn: SlackDelivery['turn'],
+  until: AbortSignal,
+): Promise<OpenTurn> {
+  const { turnLog } = storage;
+  const closing = new AbortController();
+  let position = await turnLog.latest(turn);
+  const entries = await turnEntries(turnLog, turn, position);
+  const unlogged = entries.length === 0 && (await unloggedEnd(storage, turn, position));
+  if (unlogged) entries.push(unlogged);
+  const add = (batch: LogEntry[]) => {
+    position = batch.at(-1)?.seq ?? position;
+    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
+  };
+  let isOver = false;
+  let failure: unknown;
+  let wake: () => void = () => undefined;
+  const following = (async () => {
+    try {
+      for await (const batch of turnLog.follow(turn, position, AbortSignal.any([until, closing.signal]))) {
+        add(batch);
+        wake();
+      }
+    } catch (error) {
+      failure = error;
+    } finally {
+      isOver = true;
+      wake();
+    }
+  })();
+  return {
+    entries,
+    position: () => position,
+    async after(seen) {
+      while (!isOver && position <= seen) {
+        const woken = Promise.withResolvers<void>();
+        wake = woken.resolve;
+        await woken.promise;
+      }
+      if (failure !== undefined) throw failure;
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await following;
+    },
   };
 }

@@ -1,9 +1,10 @@
-/** Calls of Slack for one thread. What they fail with holds nothing of what was sent. */
+/** Calls of Slack's API for one thread. Their errors contain nothing of what was sent. */
 import type { KnownBlock } from '@slack/types';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import { troubleOf } from '../../slack/client.ts';
 import type { SlackTrouble } from '../../slack/client.ts';
-import type { SlackDelivery, SlackMessageRow } from '../../storage/ports/slack-deliveries.ts';
+import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
+import type { SlackMessageRow } from '../../storage/schema/slack-tables.ts';
 
 export class SlackCallFailed extends Error {
   override readonly name = 'SlackCallFailed';
@@ -15,17 +16,17 @@ export class SlackCallFailed extends Error {
   }
 }
 
-/** What a message shows. `blocks`: none where the text is all. */
+/** What a message shows. `blocks`: absent if it is only text. */
 export interface Contents {
   text: string;
   blocks?: KnownBlock[];
 }
 
-export interface SeenMessage {
+interface SeenMessage {
   ts: string;
   text: string;
   isOurs: boolean;
-  /** Of the metadata that we give our messages; null: it has none. */
+  /** From the metadata of our messages; null if it has none. */
   number: number | null;
   turnId: string | null;
 }
@@ -33,8 +34,8 @@ export interface SeenMessage {
 const eventType = 'interlude';
 const mostPages = 20;
 
-/** Slack's words for a thread with an agent in it. */
-export type SessionStatus = 'processing' | 'suspended' | 'active';
+/** Slack's status of a thread with an agent in it. */
+type SessionStatus = 'processing' | 'suspended' | 'active';
 
 export type SlackCalls = ReturnType<typeof createSlackCalls>;
 
@@ -56,14 +57,14 @@ export function createSlackCalls(
       madeAt = Date.now();
     }
   }
-  /** Where the message is. */
+  /** Returns the `ts` of the message. */
   async function placed(method: string, call: () => Promise<{ ts?: string }>): Promise<string> {
     const { ts } = await called(method, call);
     if (ts === undefined) throw new SlackCallFailed(method, { kind: 'unavailable' });
     return ts;
   }
   return {
-    /** When the last one was made. */
+    /** When the last call was made. */
     madeAt: () => madeAt,
     async post(row: SlackMessageRow, contents: Contents): Promise<string> {
       return placed('chat.postMessage', () =>
@@ -84,7 +85,7 @@ export function createSlackCalls(
           channel,
           ts,
           metadata: metadataOf(row),
-          // Unlike a message that is posted, one that is edited is else read for names and addresses.
+          // By default Slack turns names and addresses into links in edited messages, unlike in posted ones.
           parse: 'none',
           link_names: false,
           text: contents.text,
@@ -125,13 +126,13 @@ export function createSlackCalls(
         client.assistant.threads.setStatus({ channel_id: channel, thread_ts: threadTs, status }),
       );
     },
-    /** Of an app that is an agent to Slack: `processing` has a button that stops it. */
+    /** Only works for apps that are agents for Slack. `processing` shows a button that stops the agent. */
     async setSession(status: SessionStatus): Promise<void> {
       await called('agents.sessions.setStatus', () =>
         client.agents.sessions.setStatus({ channel_id: channel, thread_ts: threadTs, status }),
       );
     },
-    /** What stands in the thread since then. */
+    /** The messages in the thread since then. */
     async readBack(sinceMs: number): Promise<SeenMessage[]> {
       const seen: SeenMessage[] = [];
       let cursor: string | undefined;

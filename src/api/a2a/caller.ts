@@ -1,13 +1,20 @@
-/** Who calls, carried by the SDK's call context from the route to the handler. */
+/**
+ * Who calls, in which version and with which extensions, carried by the SDK's call context from the route to the agent's
+ * handler.
+ */
 import { ServerCallContext } from '@a2a-js/sdk/server';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { Extensions } from '@a2a-js/sdk';
+import type { AgentCard } from '@a2a-js/sdk';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../service/principal.ts';
-import { elicitationExtension } from '../../a2a/extension.ts';
+import { elicitationExtension } from '../../a2a/question.ts';
 
 export interface A2ACaller {
   principal: Principal;
-  /** Where from, for the audit. */
+  /** IP address, for the audit. */
   address: string | null;
-  /** Aborts when the caller is gone or this process closes; the task goes on. */
+  /** Aborts when the caller disconnects or this process closes. The task goes on. */
   signal: AbortSignal;
 }
 
@@ -31,18 +38,18 @@ export function contextOf(
 
 export function callerOf(context: ServerCallContext): A2ACaller & { isStructured: boolean } {
   const caller = context.state.get(key) as A2ACaller | undefined;
-  if (!caller) throw new Error('every request arrives with its caller');
+  if (!caller) throw new Error('the call context has no caller');
   context.state.set(handledKey, true);
   const isStructured = context.requestedExtensions?.includes(elicitationExtension) ?? false;
   return { ...caller, isStructured };
 }
 
-/** The request came as far as a handler, which asks first who calls. */
+/** True once a handler ran: each begins with `callerOf`. */
 export function wasHandled(context: ServerCallContext): boolean {
   return context.state.has(handledKey);
 }
 
-/** The SDK's JSON-RPC would call it an internal error, so the route answers with it instead. */
+/** The SDK's JSON-RPC transport would make an internal error of an outage, so the route answers it. */
 export function keepOutage(context: ServerCallContext, error: unknown): void {
   context.state.set(outageKey, error);
 }
@@ -53,4 +60,46 @@ export function outageIn(context: ServerCallContext): unknown {
 
 function userName(principal: Principal): string {
   return principal.kind === 'user' ? principal.user : principal.keyId;
+}
+
+export interface Served {
+  card: AgentCard;
+  handler: A2ARequestHandler;
+}
+
+export interface Agents {
+  /** Throws for an unknown agent. */
+  find(name: string): Served;
+  contextFor(request: FastifyRequest, reply: FastifyReply): ServerCallContext;
+}
+
+/** Tells the caller that our extension is active. */
+export function nameExtensions(reply: FastifyReply, context: ServerCallContext, header: string): void {
+  if (context.activatedExtensions?.includes(elicitationExtension)) reply.header(header, elicitationExtension);
+}
+
+const legacyVersion = '0.3';
+
+type VersionedRequest = Pick<FastifyRequest, 'headers' | 'query'>;
+
+/** Requests that name no version speak 0.3 (specification 1.0, section 3.6.2). */
+export function versionOf(request: VersionedRequest): string {
+  return namedVersionOf(request) ?? legacyVersion;
+}
+
+export function namedVersionOf({ headers, query }: VersionedRequest): string | null {
+  const named = headers['a2a-version'] ?? (query as Record<string, unknown>)['A2A-Version'];
+  const version = typeof named === 'string' ? named.trim() : '';
+  // The patch number is not part of the protocol version (section 3.6): 1.0.1 is 1.0.
+  return version === '' ? null : version.replace(/^(\d+\.\d+)\.\d+$/, '$1');
+}
+
+export function isLegacy(version: string): boolean {
+  return version === legacyVersion;
+}
+
+/** The extensions that the caller asked for. 0.3 has another header for them. */
+export function extensionsOf({ headers }: Pick<FastifyRequest, 'headers'>): string[] {
+  const named = headers['a2a-extensions'] ?? headers['x-a2a-extensions'];
+  return Extensions.parseServiceParameter(Array.isArray(named) ? named.join(',') : named);
 }

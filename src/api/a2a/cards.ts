@@ -1,22 +1,27 @@
-/** Cards, for anybody: of each agent below its address, and of the first one where agents are looked for at a host. */
+/**
+ * Public agent cards (specification 1.0, section 4.4): each agent's below its address, and the first agent's at the
+ * well-known path of the host.
+ */
 import { createHash } from 'node:crypto';
 import { AgentCard, generateAgentCardSignature } from '@a2a-js/sdk';
+import type { AgentInterface, SecurityScheme } from '@a2a-js/sdk';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
 import { toLegacyCard } from '../../a2a/legacy.ts';
 import { unknownAgent } from '../../service/start-turn.ts';
 import { publicJwk } from '../../config/signing-keys.ts';
+import type { SigningKey } from '../../config/signing-keys.ts';
 import type { Service } from '../../service/service.ts';
-import { agentCard, agentPath } from './card.ts';
-import type { CardParts } from './card.ts';
-import { isLegacy, namedVersionOf } from './versions.ts';
+import type { AgentConfig, AuthConfig } from '../../config/config.ts';
+import { imageTypes } from '../../turn/tool-content.ts';
+import { elicitationExtension } from '../../a2a/question.ts';
+import { isLegacy, namedVersionOf } from './caller.ts';
 
 const wellKnown = '/.well-known/agent-card.json';
 const keysPath = '/.well-known/jwks.json';
 
 export async function cardRoutes(
   fastify: FastifyInstance,
-  { agents, ...parts }: CardParts & Pick<Service, 'agents'>,
+  { agents, ...parts }: CardParts & { agents: Service['agents'] },
 ): Promise<void> {
   const cards = new Map(
     await Promise.all(
@@ -34,7 +39,7 @@ export async function cardRoutes(
       etag,
       'cache-control': 'public, max-age=300',
       vary: 'a2a-version',
-      // It is the same for everybody, and clients run in pages, too.
+      // Public, and some clients run in web pages.
       'access-control-allow-origin': '*',
     });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -48,7 +53,7 @@ export async function cardRoutes(
   );
   const [first] = agents.keys();
   fastify.get(wellKnown, { schema: { hide: true } }, (request, reply) => send(request, reply, first));
-  // Clients look beside an address or below it, depending on a slash at its end.
+  // Depending on a slash at the end of the address, clients look below it or beside it.
   for (const path of [agentPath(':agent'), agentPath(':agent').replace(/\/a2a$/, '')])
     fastify.get<{ Params: { agent: string } }>(
       path + wellKnown,
@@ -57,7 +62,7 @@ export async function cardRoutes(
     );
 }
 
-/** By each key, so that clients who know only an older one can still verify it. */
+/** Signed with every key, so that clients that only know an older key can verify the card. */
 async function signed(card: AgentCard, { publicUrl, signingKeys }: CardParts): Promise<AgentCard> {
   let result = card;
   for (const { alg, kid, jwk } of signingKeys) {
@@ -69,7 +74,7 @@ async function signed(card: AgentCard, { publicUrl, signingKeys }: CardParts): P
 
 type Form = 'current' | 'legacy' | 'both';
 
-/** Clients of 0.3 name no version, and of 1.0 not all do when they fetch a card; each finds its own members in `both`. */
+/** Clients of 0.3 and some of 1.0 name no version when they fetch a card: `both` has the members of either. */
 function formFor(request: FastifyRequest): Form {
   const version = namedVersionOf(request);
   if (version === null) return 'both';
@@ -94,4 +99,90 @@ function bothSchemes(legacy: CardJson, current: CardJson): Record<string, object
   return Object.fromEntries(
     schemes.map(([name, scheme]) => [name, { ...legacy.securitySchemes?.[name], ...scheme }]),
   );
+}
+
+export const agentPath = (agent: string) => `/run/agents/${agent}/a2a`;
+
+export interface CardParts {
+  publicUrl: string;
+  auth: AuthConfig;
+  version: string;
+  /** Each key signs each card. */
+  signingKeys: SigningKey[];
+}
+
+export function agentCard(
+  { name, title, description, images }: AgentConfig,
+  { publicUrl, auth, version }: Omit<CardParts, 'signingKeys'>,
+): AgentCard {
+  const url = publicUrl + agentPath(name);
+  const words = description === '' ? `The agent ${title}.` : description;
+  return {
+    name: title,
+    description: words,
+    version,
+    supportedInterfaces: [
+      interfaceAt(url, 'JSONRPC', '1.0'),
+      interfaceAt(url, 'HTTP+JSON', '1.0'),
+      interfaceAt(url, 'JSONRPC', '0.3'),
+      interfaceAt(url, 'HTTP+JSON', '0.3'),
+    ],
+    provider: { organization: 'Interlude', url: publicUrl },
+    capabilities: {
+      streaming: true,
+      pushNotifications: true,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: elicitationExtension,
+          description: 'Questions to the user, and answers to them, as data',
+          required: false,
+          params: undefined,
+        },
+      ],
+    },
+    securitySchemes: { bearer: bearer(), issuer: issuer(auth) },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }, { schemes: { issuer: { list: [] } } }],
+    defaultInputModes: ['text/plain', 'application/json', ...(images ? imageTypes : [])],
+    defaultOutputModes: ['text/plain'],
+    skills: [
+      {
+        id: name,
+        name: title,
+        description: words,
+        tags: ['chat'],
+        examples: [],
+        inputModes: [],
+        outputModes: [],
+        securityRequirements: [],
+      },
+    ],
+    signatures: [],
+  };
+}
+
+function interfaceAt(url: string, protocolBinding: string, protocolVersion: string): AgentInterface {
+  return { url, protocolBinding, protocolVersion, tenant: '' };
+}
+
+function bearer(): SecurityScheme {
+  const description = 'An access token of the user, or an API key';
+  return {
+    scheme: {
+      $case: 'httpAuthSecurityScheme',
+      value: { description, scheme: 'bearer', bearerFormat: '' },
+    },
+  };
+}
+
+function issuer({ issuer: url }: AuthConfig): SecurityScheme {
+  return {
+    scheme: {
+      $case: 'openIdConnectSecurityScheme',
+      value: {
+        description: 'Where users sign in',
+        openIdConnectUrl: `${url.replace(/\/$/, '')}/.well-known/openid-configuration`,
+      },
+    },
+  };
 }

@@ -1,13 +1,19 @@
-/** What went wrong, in the errors of the A2A specification (1.0, section 3.3.2): one table for all that a use case refuses. */
+/** `ServiceError`s as errors of the A2A specification (1.0, section 3.3.2), and everything else in the transport's own form. */
 import {
   A2AError,
   ContentTypeNotSupportedError,
   RequestMalformedError,
   TaskNotFoundError,
   UnsupportedOperationError,
+  toJsonRpcError,
+  toRestErrorBody,
 } from '@a2a-js/sdk/errors';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
+import { problemFor } from '../http/problems.ts';
+import type { ProblemCode, ProblemError } from '../http/problems.ts';
 
 type Make = (message: string) => A2AError;
 
@@ -40,8 +46,8 @@ const errors = {
 } satisfies Record<Exclude<ServiceErrorCode, 'unavailable'>, Make>;
 
 /**
- * Null for unexpected errors, and for an outage of what we depend on, which the specification has no error for: the
- * transports answer that with a status of theirs, and say when to try again.
+ * Null for unexpected errors and for `unavailable`. The specification has no error for an outage: the transports answer with
+ * their own status and say when to retry.
  */
 export function toA2AError(error: unknown): A2AError | null {
   if (error instanceof A2AError) return error;
@@ -65,7 +71,7 @@ function wordsOf(code: ServiceErrorCode, message: string, turnId: string | undef
   }
 }
 
-/** Of a message that the SDK's codecs cannot read. */
+/** For input that the SDK's codecs cannot read. */
 export function unreadable(): A2AError {
   return new RequestMalformedError('What was sent is not in the form that the specification gives it.');
 }
@@ -77,4 +83,100 @@ export function isOutage(error: unknown): boolean {
 /** The answer to an unexpected error. */
 export function internalError(): A2AError {
   return new A2AError('This was not your fault. Try again; if it keeps happening, tell the operator.');
+}
+
+export function jsonRpcErrorOf(error: unknown, isLegacy: boolean) {
+  if (error instanceof ServiceError && error.code === 'unavailable') {
+    const { message, details } = error;
+    return unavailable(
+      message,
+      details.retryAfterMs === undefined ? undefined : details.retryAfterMs / 1_000,
+    );
+  }
+  return isLegacy ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error) : toJsonRpcError(error);
+}
+
+/** The HTTP status says the same. */
+const codes: Partial<Record<ProblemCode, number>> = {
+  invalid_request: -32700,
+  unsupported_media_type: -32005,
+  internal: -32603,
+};
+const invalidRequest = -32600;
+/** From JSON-RPC's range for servers, outside A2A's own. */
+const temporarilyUnavailable = -32050;
+
+/** With the details that Google's APIs send for UNAVAILABLE. */
+function unavailable(message: string, retryAfterSeconds: number | undefined) {
+  return {
+    code: temporarilyUnavailable,
+    message,
+    data: [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'UNAVAILABLE', domain: 'interlude' },
+      ...(retryAfterSeconds === undefined ? [] : [retryInfo(retryAfterSeconds)]),
+    ],
+  };
+}
+
+function retryInfo(seconds: number) {
+  return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(seconds)}s` };
+}
+
+function retryAfterOf({ headers }: ProblemError): number | undefined {
+  const header = headers['retry-after'];
+  return header === undefined ? undefined : Number(header);
+}
+
+export function idOf(body: unknown): string | number | null {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+export function answerWithJsonRpcErrors(fastify: FastifyInstance): void {
+  answerWith(fastify, 'application/json', (problem, body) => ({
+    jsonrpc: '2.0',
+    id: idOf(body),
+    error: codedErrorOf(problem),
+  }));
+}
+
+export function answerWithRestErrors(fastify: FastifyInstance): void {
+  answerWith(fastify, 'application/a2a+json', restErrorOf);
+}
+
+export function answerWithLegacyRestErrors(fastify: FastifyInstance): void {
+  answerWith(fastify, 'application/json', codedErrorOf);
+}
+
+/** For what the specification has no errors for: authentication, limits, bodies that cannot be read, outages. */
+function answerWith(
+  fastify: FastifyInstance,
+  mediaType: string,
+  toBody: (problem: ProblemError, requestBody: unknown) => object,
+): void {
+  fastify.setErrorHandler((error, request, reply) => {
+    const problem = problemFor(error, request);
+    return reply
+      .code(problem.statusCode)
+      .headers(problem.headers)
+      .type(mediaType)
+      .send(toBody(problem, request.body));
+  });
+}
+
+function codedErrorOf(problem: ProblemError): object {
+  const { code, message } = problem;
+  return code === 'unavailable'
+    ? unavailable(message, retryAfterOf(problem))
+    : { code: codes[code] ?? invalidRequest, message };
+}
+
+function restErrorOf(problem: ProblemError): object {
+  const { message, statusCode, code } = problem;
+  if (code === 'unavailable') {
+    const { data: details } = unavailable(message, retryAfterOf(problem));
+    return { error: { code: statusCode, status: 'UNAVAILABLE', message, details } };
+  }
+  const body = toRestErrorBody(new Error(message), statusCode);
+  return JSON.parse(JSON.stringify(body)) as object;
 }

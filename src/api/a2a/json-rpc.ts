@@ -1,24 +1,21 @@
-/** JSON-RPC of A2A 1.0 (section 9) and of 0.3, told apart by the version that a request names. */
+/** JSON-RPC of A2A 1.0 (section 9) and 0.3. The request's version decides which. */
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { mayBeAnswer } from './answer.ts';
-import { agentPath } from './card.ts';
-import { outageIn, wasHandled } from './caller.ts';
-import { unreadable } from './errors.ts';
-import { nameExtensions } from './served.ts';
-import type { Agents } from './served.ts';
+import { mayBeAnswer } from './send-message.ts';
+import { agentPath } from './cards.ts';
+import { outageIn, wasHandled, nameExtensions, isLegacy } from './caller.ts';
+import { unreadable, idOf, jsonRpcErrorOf } from './errors.ts';
+import type { Agents } from './caller.ts';
 import { isStream, sendStream } from './stream.ts';
-import { idOf, jsonRpcErrorOf } from './transport-errors.ts';
-import { isLegacy } from './versions.ts';
 
 interface Route {
   Params: { agent: string };
 }
 
 export function jsonRpcRoute(fastify: FastifyInstance, agents: Agents): void {
-  // Clients that join paths to an address they keep send to the one with a slash.
+  // Some clients post to the address with a slash at its end.
   for (const path of [agentPath(':agent'), `${agentPath(':agent')}/`])
     fastify.post<Route>(
       path,
@@ -42,7 +39,7 @@ async function respond(
     error: jsonRpcErrorOf(error, legacy),
   });
   nameExtensions(reply, context, legacy ? 'x-a2a-extensions' : 'a2a-extensions');
-  // Clients of 0.3 read nothing but events where they have asked for a stream.
+  // Clients of 0.3 that asked for a stream read errors as events, too.
   const isAwaitedAsStream = legacy && streamingMethods.has(body?.['method']);
   const refuse = (answer: object) =>
     isAwaitedAsStream ? sendStream(reply, eventsOf(answer), failing) : reply.send(answer);
@@ -68,7 +65,7 @@ async function* eventsOf(answer: object): AsyncGenerator<object> {
   yield answer;
 }
 
-/** The SDK calls it an internal error when its codecs fail at what a caller sent. */
+/** The SDK answers with an internal error if its codecs cannot read the request. */
 function isMisread(answer: object, context: ServerCallContext): boolean {
   if (wasHandled(context) || !('error' in answer)) return false;
   return (answer.error as { code?: unknown }).code === -32603;

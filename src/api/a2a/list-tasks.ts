@@ -1,10 +1,10 @@
-/** A caller's tasks with one agent, last changed first. */
+/** `ListTasks`: the caller's tasks with one agent, last changed first. */
 import { TaskState } from '@a2a-js/sdk';
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { ClientIdSchema } from '../../contract/ids.ts';
-import type { TurnFilter } from '../../service/list-turns.ts';
+import { ClientIdSchema } from '../../contract/http.ts';
+import type { TurnFilter } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';
 import type { A2ACaller } from './caller.ts';
@@ -17,7 +17,7 @@ const CursorSchema = cursorTo(z.object({ changedAt: z.int().min(0), turnId: Clie
 const mostTasks = 100;
 
 export async function listTasks(
-  service: Pick<Service, 'listTurns' | 'turnSoFar' | 'questionPage'>,
+  service: Service,
   agent: string,
   { principal, isStructured }: A2ACaller & { isStructured: boolean },
   params: ListTasksRequest,
@@ -34,7 +34,7 @@ export async function listTasks(
   const tasks: Task[] = [];
   for (const turn of page.turns) {
     const task = (await openTask(service, turn, { isStructured }))?.view.task();
-    // What a running turn waits for is not known to the list.
+    // The list does not know what a running turn waits for.
     if (!task || !isWanted(params.status, task)) continue;
     tasks.push({
       ...task,

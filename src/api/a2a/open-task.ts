@@ -1,4 +1,4 @@
-/** A task with all that is known of it, and where its log is followed from. */
+/** A task, its log read so far, and following it from there. */
 import type { StreamResponse, Task } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
 import type { OwnTurn } from '../../service/own-turn.ts';
@@ -12,9 +12,9 @@ export interface OpenTask {
   position: number;
 }
 
-/** Null when the turn was withdrawn before it began. */
+/** Null if the turn was withdrawn before it began. */
 export async function openTask(
-  service: Pick<Service, 'turnSoFar' | 'questionPage'>,
+  service: Service,
   turn: OwnTurn,
   options: { isStructured: boolean },
 ): Promise<OpenTask | null> {
@@ -25,9 +25,9 @@ export async function openTask(
   return { turn, view, position: soFar.position };
 }
 
-/** The task as soon as it is over or somebody has to act; as it stands when `signal` aborts. */
+/** Waits until the task is over, a person has to act, or `signal` aborts. */
 export async function settledTask(
-  service: Pick<Service, 'followTurn'>,
+  service: Service,
   { turn, view, position }: OpenTask,
   signal: AbortSignal,
 ): Promise<Task> {
@@ -41,12 +41,12 @@ export async function settledTask(
 }
 
 /**
- * The task, then what changes, until it is over or comes to take a message to go on. A question that is settled elsewhere
- * leaves the stream open: specification 1.0, section 7.6. `isWatching`: whoever subscribes to a task that takes a message
- * knows that, and is told what becomes of it when somebody else sends it.
+ * Yields the task, then its changes, until it is over or needs a message. A question that is answered elsewhere leaves the
+ * stream open (specification 1.0, section 7.6). `isWatching`: the caller subscribed to a task that already needs a message, and
+ * follows what happens when another client sends it.
  */
 export async function* streamTask(
-  service: Pick<Service, 'followTurn'>,
+  service: Service,
   { turn, view, position }: OpenTask,
   { signal, isWatching = false }: { signal: AbortSignal; isWatching?: boolean },
 ): AsyncGenerator<StreamResponse, void, undefined> {

@@ -1,9 +1,9 @@
 /**
- * An agent behind the SDK's transports, over the service: a task is a turn, a context is a conversation, and nothing is kept
- * here, so that any process answers for any task.
+ * One agent for the SDK's transports. A task is a turn, a context is a conversation. Nothing is kept here, so any process can
+ * answer for any task.
  */
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
-import type { AgentCard, ListTasksRequest, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import {
   ExtendedAgentCardNotConfiguredError,
   RequestMalformedError,
@@ -12,25 +12,22 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { FastifyBaseLogger } from 'fastify';
-import { ClientIdSchema } from '../../contract/ids.ts';
+import { ClientIdSchema } from '../../contract/http.ts';
 import type { Service } from '../../service/service.ts';
+import { isTerminal } from '../../a2a/task-view.ts';
 import { callerOf, keepOutage } from './caller.ts';
 import { internalError, isOutage, toA2AError } from './errors.ts';
 import { listTasks } from './list-tasks.ts';
 import { openTask, settledTask, streamTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
-import { checkConfig, createPushMethods, keepConfig } from './push.ts';
+import { checkConfig, deleteConfig, getConfig, listConfigs, putConfig } from './push.ts';
 import { takeMessage } from './send-message.ts';
-import type { SendParts } from './send-message.ts';
-import { isTerminal } from '../../a2a/task-view.ts';
 
-export type HandlerParts = SendParts & Pick<Service, 'followTurn' | 'cancelTurn' | 'listTurns' | 'pushes'>;
-
-/** How long a caller waits for the end of a task that it has cancelled. */
+/** How long `cancelTask` waits for the task to end. */
 const cancelWithinMs = 10_000;
 
 export function createRequestHandler(
-  service: HandlerParts,
+  service: Service,
   { agent, card, logger }: { agent: string; card: AgentCard; logger: FastifyBaseLogger },
 ): A2ARequestHandler {
   async function ownTask(id: string, context: ServerCallContext): Promise<OpenTask> {
@@ -48,11 +45,11 @@ export function createRequestHandler(
     const config = params.configuration?.taskPushNotificationConfig;
     checkConfig(service, config);
     const task = await takeMessage(service, agent, callerOf(context), params);
-    if (config) await keepConfig(service, task.turn, config, context);
+    if (config) await putConfig(service, task.turn, config, context);
     return task;
   }
 
-  /** Errors become those of the protocol; unexpected ones are logged and masked. */
+  /** Turns errors into those of the protocol; unexpected ones are logged and masked. */
   async function guarded<T>(context: ServerCallContext, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -83,8 +80,6 @@ export function createRequestHandler(
     return internalError();
   }
 
-  const push = createPushMethods(service, async (id, context) => (await ownTask(id, context)).turn);
-
   return {
     getAgentCard: async () => card,
     getAuthenticatedExtendedAgentCard: async () => {
@@ -106,7 +101,7 @@ export function createRequestHandler(
       }),
     getTask: ({ id, historyLength }, context) =>
       guarded(context, async () => withHistory((await ownTask(id, context)).view.task(), historyLength)),
-    listTasks: (params: ListTasksRequest, context) =>
+    listTasks: (params, context) =>
       guarded(context, () => listTasks(service, agent, callerOf(context), params)),
     cancelTask: ({ id }, context) =>
       guarded(context, async () => {
@@ -128,17 +123,19 @@ export function createRequestHandler(
         return streamTask(service, task, { signal: callerOf(context).signal, isWatching: true });
       }),
     createTaskPushNotificationConfig: (config, context) =>
-      guarded(context, () => push.createTaskPushNotificationConfig(config, context)),
-    getTaskPushNotificationConfig: (wanted, context) =>
-      guarded(context, () => push.getTaskPushNotificationConfig(wanted, context)),
-    listTaskPushNotificationConfigs: (wanted, context) =>
-      guarded(context, () => push.listTaskPushNotificationConfigs(wanted, context)),
-    deleteTaskPushNotificationConfig: (wanted, context) =>
-      guarded(context, () => push.deleteTaskPushNotificationConfig(wanted, context)),
+      guarded(context, async () =>
+        putConfig(service, (await ownTask(config.taskId, context)).turn, config, context),
+      ),
+    getTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      guarded(context, async () => getConfig(service, (await ownTask(taskId, context)).turn, id, context)),
+    listTaskPushNotificationConfigs: ({ taskId }, context) =>
+      guarded(context, async () => listConfigs(service, (await ownTask(taskId, context)).turn, context)),
+    deleteTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      guarded(context, async () => deleteConfig(service, (await ownTask(taskId, context)).turn, id, context)),
   };
 }
 
-/** The newest messages; all of them unless a number is given. */
+/** Keeps the newest `historyLength` messages; all of them if it is undefined. */
 function withHistory(task: Task, historyLength: number | undefined): Task {
   if (historyLength === undefined) return task;
   if (historyLength < 0) throw new RequestMalformedError('historyLength: send 0 or more.');

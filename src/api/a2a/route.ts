@@ -1,32 +1,20 @@
-/** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0 and 0.3, on one address for each agent, at any process. */
+/** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0 and 0.3, at one address per agent. */
 import { unknownAgent } from '../../service/start-turn.ts';
-import type { Service } from '../../service/service.ts';
-import type { Readers } from '../http/readers.ts';
+import type { SurfaceParts } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
-import { contextOf } from './caller.ts';
-import { agentCard } from './card.ts';
-import type { CardParts } from './card.ts';
+import { contextOf, extensionsOf, versionOf } from './caller.ts';
+import type { Agents, Served } from './caller.ts';
+import { agentCard } from './cards.ts';
+import type { CardParts } from './cards.ts';
 import { jsonRpcRoute } from './json-rpc.ts';
 import { createRequestHandler } from './request-handler.ts';
-import type { HandlerParts } from './request-handler.ts';
-import { restRoutes } from './rest.ts';
-import { legacyRestRoutes } from './rest-legacy.ts';
-import type { Agents, Served } from './served.ts';
-import {
-  answerWithJsonRpcErrors,
-  answerWithLegacyRestErrors,
-  answerWithRestErrors,
-} from './transport-errors.ts';
-import { extensionsOf, versionOf } from './versions.ts';
+import { restRoutes, legacyRestRoutes } from './rest.ts';
+import { answerWithJsonRpcErrors, answerWithLegacyRestErrors, answerWithRestErrors } from './errors.ts';
 
-export interface A2AParts extends CardParts {
-  service: HandlerParts & Pick<Service, 'agents'>;
-  readers: Readers;
-  /** Of what is posted, in bytes. */
-  bodyLimit: number;
-}
-
-export function a2aSurface(api: Api, { service, readers, bodyLimit, ...card }: A2AParts): void {
+export function a2aSurface(
+  api: Api,
+  { service, readers, bodyLimit, ...card }: SurfaceParts & CardParts,
+): void {
   const served = new Map(
     [...service.agents.values()].map((agent): [string, Served] => {
       const own = agentCard(agent, card);

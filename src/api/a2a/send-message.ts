@@ -1,43 +1,35 @@
-/** A message from a caller: it begins a task, or answers the question that a task waits with. */
-import type { Message, SendMessageRequest } from '@a2a-js/sdk';
+/** A message from a caller: it begins a task, or answers a task's open question. */
 import { Role } from '@a2a-js/sdk';
+import type { Message, SendMessageRequest } from '@a2a-js/sdk';
 import {
   ContentTypeNotSupportedError,
   RequestMalformedError,
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { ClientIdSchema } from '../../contract/ids.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
+import { ClientIdSchema } from '../../contract/http.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
-import { fittedResponse } from '../../service/fitted-response.ts';
-import { refusedAnswer } from '../../service/refused-answer.ts';
+import { fittedResponse } from '../../service/answer-content.ts';
+import { refusedAnswer } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
-import { readHops } from '../../turn/hops.ts';
-import { plainAnswer, structuredAnswer } from './answer.ts';
+import { readHops } from '../../turn/turn.ts';
+import { answerInWords } from '../../elicitation/answer-in-words.ts';
 import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
+import { contentsOf } from '../../a2a/parts.ts';
+import type { GivenMessage } from '../../service/take-images.ts';
+import { isTerminal } from '../../a2a/task-view.ts';
+import { elicitationExtension, readStructured } from '../../a2a/question.ts';
+import type { StructuredAnswer } from '../../a2a/question.ts';
 import type { A2ACaller } from './caller.ts';
-import { broughtBy } from '../../a2a/parts.ts';
-import type { GivenMessage } from '../../service/turn-request.ts';
 import { openTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
-import { isTerminal } from '../../a2a/task-view.ts';
-
-export type SendParts = Pick<
-  Service,
-  | 'startTurn'
-  | 'findTurn'
-  | 'listTurns'
-  | 'turnSoFar'
-  | 'questionPage'
-  | 'answerQuestion'
-  | 'questionAnsweredUnder'
->;
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 
 type Caller = A2ACaller & { isStructured: boolean };
 
 export async function takeMessage(
-  service: SendParts,
+  service: Service,
   agent: string,
   caller: Caller,
   { message }: SendMessageRequest,
@@ -58,11 +50,12 @@ export async function takeMessage(
 }
 
 /**
- * Some clients (Google's ADK) answer with the context alone. The task that this message answers, now or when it was sent
- * before: the newest in the context, if exactly one of its questions is open. With more it could be for any of them.
+ * Some clients (Google's ADK) answer with only the context id. Returns the newest task of the context if exactly one of its
+ * questions is open (with more, the message could be for any of them), or if this message answered it before. Null: the message
+ * begins a task.
  */
 async function taskInContext(
-  service: SendParts,
+  service: Service,
   agent: string,
   { principal, isStructured }: Caller,
   { contextId, messageId }: Message,
@@ -74,13 +67,13 @@ async function taskInContext(
   if (await service.questionAnsweredUnder(turn, `a2a/${messageId}`)) return turn.turnId;
   const task = await openTask(service, turn, { isStructured });
   if (task?.view.open().length !== 1) return null;
-  // The message that began the task, sent again.
+  // If this is the message that began the task, sent again, it is not an answer.
   const isItsFirst = task.view.task().history.some((one) => one.messageId === messageId);
   return isItsFirst ? null : turn.turnId;
 }
 
 async function beginTask(
-  service: SendParts,
+  service: Service,
   agent: string,
   caller: Caller,
   message: Message,
@@ -103,15 +96,15 @@ async function beginTask(
   return task;
 }
 
-/** Which files are images, and whether the agent takes them, the service says. */
+/** The service checks which files are images, and whether the agent takes any. */
 function contentOf(message: Message): GivenMessage['content'] {
-  const brought = broughtBy(message);
-  if (brought === null) throw new ContentTypeNotSupportedError('Send text, data or the bytes of an image.');
-  if (brought === 'address')
+  const contents = contentsOf(message);
+  if (contents === null) throw new ContentTypeNotSupportedError('Send text, data or the bytes of an image.');
+  if (contents === 'address')
     throw new ContentTypeNotSupportedError(
       'The service fetches nothing from addresses; send the bytes of the image.',
     );
-  const { text, files } = brought;
+  const { text, files } = contents;
   if (text === '' && files.length === 0)
     throw new RequestMalformedError('parts: there is no text and no image in them.');
   const images = files.map(({ bytes, at }) => ({
@@ -123,12 +116,12 @@ function contentOf(message: Message): GivenMessage['content'] {
 }
 
 async function answerTask(
-  service: SendParts,
+  service: Service,
   agent: string,
   caller: Caller,
   message: Message,
 ): Promise<OpenTask> {
-  const { principal, isStructured, address } = caller;
+  const { principal, isStructured } = caller;
   const { taskId, contextId, messageId } = message;
   const open = async () => {
     const found = await service.findTurn(principal, { turnId: taskId });
@@ -140,13 +133,13 @@ async function answerTask(
   if (contextId !== '' && contextId !== task.turn.conversation)
     throw new RequestMalformedError('contextId: the task belongs to another context.');
   const idempotencyKey = `a2a/${messageId}`;
-  // Sent again: what it said is on record, and the task may wait with another question by now.
+  // Sent again: it is recorded already, and the task may have another question by now.
   if (await service.questionAnsweredUnder(task.turn, idempotencyKey)) return task;
   if (isTerminal(task.view.state()))
     throw new UnsupportedOperationError(
       'The task is over. Send the message without taskId to go on in its context.',
     );
-  const read = readAnswer(task, message, { isStructured });
+  const read = readAnswer(task, message, caller);
   if (!read)
     throw new UnsupportedOperationError(
       'The task is at work and asks nothing. Wait for it, or cancel it, then send the message without taskId.',
@@ -156,24 +149,19 @@ async function answerTask(
     task.view.misfit(answer.reasons);
     return task;
   }
-  const reasons = await give(service, caller, {
-    question,
-    response: answer.response,
-    idempotencyKey,
-    address,
-  });
+  const reasons = await recordAnswer(service, caller, question, answer.response, idempotencyKey);
   const after = await open();
   if (reasons !== null) after.view.misfit(reasons);
-  // Consent to a link leaves the question open until its page is done, and so it stays in sight.
+  // A link's question stays open, and shown, until its page is done.
   else if (question.mode === 'form') after.view.answered(question.elicitationId);
   return after;
 }
 
-/** Null when nothing is asked that the message could answer. */
+/** Null if there is no question that the message could answer. */
 function readAnswer(
   { view }: OpenTask,
   message: Message,
-  { isStructured }: Pick<Caller, 'isStructured'>,
+  { isStructured }: Caller,
 ): { question: ElicitationEvent; answer: ReadAnswer } | null {
   const shown = view.shown();
   const structured = isStructured ? structuredAnswer(message) : null;
@@ -195,18 +183,13 @@ function readAnswer(
     : null;
 }
 
-interface Given {
-  question: ElicitationEvent;
-  response: ElicitationResponse;
-  idempotencyKey: string;
-  address: string | null;
-}
-
-/** Null when it is on record; otherwise why the question stays open. */
-async function give(
-  service: Pick<Service, 'answerQuestion'>,
-  { principal }: Caller,
-  { question: { elicitationId, mode }, response, idempotencyKey, address }: Given,
+/** Null if the answer was recorded, else why the question stays open. */
+async function recordAnswer(
+  service: Service,
+  { principal, address }: Caller,
+  { elicitationId, mode }: ElicitationEvent,
+  response: ElicitationResponse,
+  idempotencyKey: string,
 ): Promise<string | null> {
   try {
     await service.answerQuestion(principal, {
@@ -231,4 +214,39 @@ async function give(
         return refused satisfies never;
     }
   }
+}
+
+/**
+ * An answer in the extension's form, anywhere in the message; null if there is none. Call it only if the request activated the
+ * extension: other callers did not promise to pass on a person's decision.
+ */
+function structuredAnswer({ metadata, parts }: Message): StructuredAnswer | 'malformed' | null {
+  const inMetadata = readStructured(metadata?.[elicitationExtension]);
+  if (inMetadata !== null) return inMetadata;
+  for (const { content } of parts) {
+    const inPart = content?.$case === 'data' ? readStructured(content.value) : null;
+    if (inPart !== null && inPart !== 'malformed' && inPart.elicitationId !== undefined) return inPart;
+  }
+  return null;
+}
+
+/** An answer in words, or an object with the fields of the form. */
+function plainAnswer({ parts }: Message, question: ElicitationEvent): ReadAnswer {
+  const contents = parts.map(({ content }) => content);
+  const data = contents.find((content) => content?.$case === 'data')?.value as unknown;
+  const text = contents
+    .flatMap((content) => (content?.$case === 'text' ? [content.value] : []))
+    .join('\n')
+    .trim();
+  return answerInWords({ text, ...(isRecord(data) && { object: data }) }, question);
+}
+
+/** A message to a task or in a context may be an answer; only the rows of the task tell. `body`: of either binding. */
+export function mayBeAnswer(body: unknown): boolean {
+  const { params, message = (Object(params) as { message?: unknown }).message } = Object(body) as {
+    params?: unknown;
+    message?: unknown;
+  };
+  const given = Object(message) as Record<string, unknown>;
+  return ['taskId', 'task_id', 'contextId', 'context_id'].some((name) => Boolean(given[name]));
 }

@@ -4,11 +4,11 @@ import type { FastifyReply } from 'fastify';
 import { sendEventStream } from '../http/event-stream.ts';
 
 interface Failing {
-  /** What a caller is told of an error. */
+  /** The body for an error. */
   failed(error: unknown): object;
-  /** The status of an error before the first event; later ones are events. */
+  /** The HTTP status of an error before the first event. */
   failedStatus(error: unknown): number;
-  /** An error before the first event is an event as well. */
+  /** Send an error before the first event as an event, too. */
   isEvent?: boolean;
 }
 
@@ -16,7 +16,7 @@ export function isStream(value: object): value is AsyncGenerator<object> {
   return Symbol.asyncIterator in value;
 }
 
-/** An error before the first event is a plain response, and one that is not of the protocol is the surface's to explain. */
+/** An error before the first event becomes a plain response. Throws errors that are not A2A's. */
 export async function sendStream(
   reply: FastifyReply,
   events: AsyncGenerator<object>,

@@ -1,17 +1,18 @@
-/** What `useChat` posts: a message that wants a turn, or the answer to a question. Pure. */
+/** Reads what `useChat` posts: a message that starts a turn, or an answer to a question. Pure. */
 import {
   ElicitationResponsePartSchema,
   PageContextPartSchema,
   ToolApprovalPartSchema,
 } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
-import { toPageContextPart } from '../../turn/page-context.ts';
+import { toPageContextPart } from '../../turn/message-parts.ts';
 import { givenImage } from '../http/given-image.ts';
-import { invalidRequest, parseInput } from '../http/problems.ts';
+import { invalidRequest } from '../http/problems.ts';
+import { parseInput } from '../http/validation.ts';
 import type { FieldError } from '../http/problems.ts';
 import { fromPosted } from '../http/receipt.ts';
 import type { AnswerRequest } from '../../service/answer-question.ts';
-import type { GivenMessage } from '../../service/turn-request.ts';
+import type { GivenMessage } from '../../service/take-images.ts';
 
 type Message = ChatRequest['messages'][number];
 type Part = Message['parts'][number];
@@ -19,12 +20,12 @@ type Part = Message['parts'][number];
 type PostedAnswer = Pick<AnswerRequest, 'conversation' | 'elicitationId' | 'response' | 'source'>;
 
 export type Posted =
-  /** The conversation as far as it is text and images, ending in the new user message. */
+  /** The text and images of the conversation, ending with the new user message. */
   | { kind: 'message'; messages: GivenMessage[] }
-  /** `pointer`: where in the body it stands. */
+  /** `pointer`: its place in the body. */
   | { kind: 'answer'; answer: PostedAnswer; pointer: string };
 
-/** Only the last message is news. What keeps it from being one is a 400 that points at it. */
+/** Only the last message is new. Throws a 400 that points at what is wrong. */
 export function readPosted(body: ChatRequest): Posted {
   const { messages } = body;
   const at = `/messages/${messages.length - 1}`;
@@ -39,16 +40,16 @@ export function readPosted(body: ChatRequest): Posted {
     : { kind: 'answer', ...givenAnswer(body, last.parts, { index: answer, at }) };
 }
 
-/** Whether `readPosted` takes it for one, or refuses it as one. */
+/** Whether `readPosted` reads it as an answer, or refuses it as one. */
 export function isAnswer({ messages }: ChatRequest): boolean {
   const { role, parts = [] } = messages.at(-1) ?? {};
   return role === 'assistant' ? parts.some(isApprovalPart) : parts.some(isAnswerPart);
 }
 
 function givenMessages({ id, messages, trigger }: ChatRequest, asked: GivenMessage): GivenMessage[] {
-  // With a conversation, everything before the last message is in it already.
+  // An existing conversation already has everything before the last message.
   const history = id === undefined ? messages.slice(0, -1).flatMap(toHistory) : [];
-  // Asking again is a message of its own: under its old id it would join the turn that it wants to repeat.
+  // A new id, because under the old one it would join the turn that it is meant to repeat.
   return [...history, trigger === 'regenerate-message' ? { ...asked, id: undefined } : asked];
 }
 
@@ -59,7 +60,7 @@ function newMessage(message: Message, at: string): GivenMessage {
   return { id: message.id, role: 'user', content: [...content, ...contextOf(message.parts, at)] };
 }
 
-/** After the words, wherever it stood: what is said comes first. */
+/** The page context comes after the text, wherever it was in the message. */
 function contextOf(parts: Part[], at: string): GivenMessage['content'] {
   const [given, ...others] = parts.flatMap((part, index) => (isContext(part) ? [{ part, index }] : []));
   if (!given) return [];
@@ -94,8 +95,8 @@ function givenAnswer(
 }
 
 /**
- * What `addToolApprovalResponse` has the SDK send: the assistant's message with the person's word in a tool's part. The
- * latest one counts: older ones are what the message was before.
+ * After `addToolApprovalResponse` the SDK sends the assistant's message with the person's decision in a tool part. The last one
+ * is new.
  */
 function approvalIn(
   { id }: ChatRequest,
@@ -130,12 +131,12 @@ function isContext({ type }: Part): boolean {
   return type === 'data-page-context';
 }
 
-/** Everything else is for the client's own use. */
+/** Other parts are for the client's own use. */
 function saysSomething(part: Part): boolean {
   return isAnswerPart(part) || isContext(part) || part.type === 'file' || textOf([part]).length > 0;
 }
 
-/** What a client says in the system's name has the authority of its user: the agent has its own instructions. */
+/** A client's system message counts as its user's: the agent has its own instructions. */
 function toHistory({ role, parts }: Message, index: number): GivenMessage[] {
   const content = parts.flatMap((part, number) =>
     role === 'user' && isImage(part) ? saidIn(part, `/messages/${index}/parts/${number}`) : textOf([part]),
@@ -143,12 +144,11 @@ function toHistory({ role, parts }: Message, index: number): GivenMessage[] {
   return content.length === 0 ? [] : [{ role: role === 'assistant' ? 'assistant' : 'user', content }];
 }
 
-/** Of the new message; `at` is the part's place. */
 function saidIn(part: Part, at: string): GivenMessage['content'] {
   return part.type === 'file' ? [givenImage(part['url'], at)] : textOf([part]);
 }
 
-/** In earlier messages, other files are nobody's mistake: they are left out, like all that the agent cannot read. */
+/** Other files in earlier messages are ignored. */
 function isImage({ type, url }: Part): boolean {
   return type === 'file' && typeof url === 'string' && url.startsWith('data:image/');
 }

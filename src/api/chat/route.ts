@@ -1,4 +1,4 @@
-/** The AI SDK surface: `useChat` works against it as it is. */
+/** The AI SDK surface, for an unmodified `useChat`. */
 import { z } from 'zod';
 import {
   CancelAnswerSchema,
@@ -7,38 +7,25 @@ import {
   ChatRequestSchema,
 } from '../../contract/chat.ts';
 import type { ChatRequest } from '../../contract/chat.ts';
-import { ElicitationReceiptSchema } from '../../contract/elicitation-response.ts';
-import { ReaderHeadersSchema, TurnHeadersSchema } from '../../contract/headers.ts';
-import { ConversationParamsSchema } from '../../contract/ids.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
+import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
+import { ReaderHeadersSchema, TurnHeadersSchema, ConversationParamsSchema } from '../../contract/http.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
 import { describeRoute, either, eventStream, json, nothing, problemsOf } from '../http/describe-route.ts';
-import type { Readers } from '../http/readers.ts';
 import { toReceipt } from '../http/receipt.ts';
-import type { Service } from '../../service/service.ts';
-import { standingAt } from '../http/problems.ts';
-import { readerFrom } from '../http/request-headers.ts';
+import { readerFrom } from '../http/reader-headers.ts';
 import type { Api } from '../http/validation.ts';
 import { isAnswer, readPosted } from './request.ts';
-import { createShowTurn } from './show-turn.ts';
-
-export interface ChatParts {
-  service: Pick<
-    Service,
-    'startTurn' | 'currentTurn' | 'cancelTurn' | 'followTurn' | 'readTurn' | 'answerQuestion'
-  >;
-  readers: Readers;
-  /** Of what is posted, in bytes. */
-  bodyLimit: number;
-}
+import type { SurfaceParts } from '../http/readers.ts';
+import { pointingTo } from '../http/problems.ts';
+import { streamTurn, wholeTurn } from './show-turn.ts';
 
 const uiStream = eventStream(
   'An AI SDK UI message stream: one `ChatChunk` per event, then `[DONE]`',
   ChatChunkSchema,
 );
 
-export function chatSurface(api: Api, parts: ChatParts): void {
+export function chatSurface(api: Api, parts: SurfaceParts): void {
   const { service } = parts;
-  const show = createShowTurn(parts);
 
   const post = describeRoute({
     tag: 'chat',
@@ -72,13 +59,13 @@ export function chatSurface(api: Api, parts: ChatParts): void {
         const { answer, pointer } = posted;
         const answered = await service
           .answerQuestion(principal, { ...answer, address: request.ip, idempotencyKey: key })
-          .catch(standingAt({ content: `${pointer}/content` }));
+          .catch(pointingTo({ content: `${pointer}/content` }));
         const receipt = toReceipt(answer.elicitationId, answered);
-        // JSON and never 204: the SDK takes an empty body for a failure.
+        // Never 204: the SDK takes an empty body for a failure.
         return reply.code(receipt.statusCode).send(receipt.body);
       }
       const given = readerFrom(headers);
-      // A caller that waits for one JSON answer has nowhere to see a question.
+      // A caller that waits for one JSON answer cannot be shown questions.
       const reader = body.stream ? given : { ...given, capabilities: cannotAsk };
       const turn = await service
         .startTurn(principal, {
@@ -89,8 +76,8 @@ export function chatSurface(api: Api, parts: ChatParts): void {
           onBusy: body.onBusy,
           repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
         })
-        .catch(standingAt({ agent: '/agentId' }));
-      return body.stream ? show.streamed(reply, { turn, reader }) : show.whole(reply, { turn, reader });
+        .catch(pointingTo({ agent: '/agentId' }));
+      return (body.stream ? streamTurn : wholeTurn)(parts, reply, { turn, reader });
     },
   );
 
@@ -110,10 +97,10 @@ export function chatSurface(api: Api, parts: ChatParts): void {
     },
     async (request, reply) => {
       const { conversation } = request.params;
-      // `useChat` asks on every mount, also for a conversation that only exists in the browser so far.
+      // `useChat` asks on every mount, even for a conversation that so far exists only in the browser.
       const turn = await service.currentTurn(request.principal, conversation);
       if (turn === null) return reply.code(204).send();
-      return show.streamed(reply, { turn, reader: readerFrom(request.headers) });
+      return streamTurn(parts, reply, { turn, reader: readerFrom(request.headers) });
     },
   );
 

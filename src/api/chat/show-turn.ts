@@ -1,4 +1,4 @@
-/** A turn, to whoever asked: as a stream while it goes on, or as one JSON answer when it is over. */
+/** A turn as a stream, or as one JSON answer when it is over. */
 import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
@@ -6,18 +6,16 @@ import type { ChatAnswerSchema } from '../../contract/chat.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
 import type { WaitingTurn } from '../../service/follow-turn.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
-import type { Service } from '../../service/service.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import { closing } from '../http/readers.ts';
-import type { Readers } from '../http/readers.ts';
-import type { Reader } from '../http/request-headers.ts';
-import { nameTurn } from '../http/turn-headers.ts';
-import { withWorkerWait } from './waiting-for-worker.ts';
-import type { TurnOutput } from './waiting-for-worker.ts';
+import type { SurfaceParts } from '../http/readers.ts';
+import { nameTurn } from '../http/reader-headers.ts';
+import type { Reader } from '../http/reader-headers.ts';
 import { createTranslator } from '../ui-message/translate.ts';
 import { toTurnMessage } from '../ui-message/turn-message.ts';
+import type { LogEntry } from '../../turn/event.ts';
 
 type ChatAnswer = z.input<typeof ChatAnswerSchema>;
 
@@ -26,69 +24,60 @@ interface Shown {
   reader: Reader;
 }
 
-export interface ShowTurn {
-  streamed(reply: FastifyReply, shown: Shown): FastifyReply;
-  whole(reply: FastifyReply, shown: Shown): Promise<ChatAnswer>;
-}
-
-interface Parts {
-  service: Pick<Service, 'followTurn' | 'readTurn'>;
-  readers: Readers;
-}
-
-export function createShowTurn({ service, readers }: Parts): ShowTurn {
-  async function* texts({ turn, reader }: Shown, signal: AbortSignal): AsyncGenerator<string> {
+export function streamTurn(
+  { service, readers }: SurfaceParts,
+  reply: FastifyReply,
+  { turn, reader }: Shown,
+): FastifyReply {
+  nameTurn(reply, turn);
+  const signal = readers.listen(reply);
+  async function* texts(): AsyncGenerator<string> {
     const toChunks = createTranslator(reader);
     const read = (onWaiting: (turn: WaitingTurn) => void) => service.followTurn(turn, { signal, onWaiting });
-    for await (const told of withWorkerWait(read)) {
-      const chunks = told.kind === 'entries' ? told.entries.flatMap(toChunks) : toOperation(told, reader);
+    for await (const output of withWorkerWait(read)) {
+      const chunks =
+        output.kind === 'entries' ? output.entries.flatMap(toChunks) : toOperation(output, reader);
       if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
     }
     if (!signal.aborted) yield 'data: [DONE]\n\n';
   }
+  return sendEventStream(reply, {
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+    texts: texts(),
+    signal,
+  });
+}
 
+/** Waits until the turn is over. */
+export async function wholeTurn(
+  { service, readers }: SurfaceParts,
+  reply: FastifyReply,
+  { turn, reader }: Shown,
+): Promise<ChatAnswer> {
+  nameTurn(reply, turn);
+  const signal = readers.listen(reply);
+  const entries = await service.readTurn(turn, signal);
+  const end = entries.at(-1)?.event;
+  if (end?.type !== 'turn-ended') {
+    const detail =
+      signal.reason === closing ? 'This process is shutting down' : 'The turn could not be followed';
+    throw new ProblemError('unavailable', `${detail}; the turn goes on. Read it at ${streamPath(turn)}.`, {
+      members: { turnId: turn.turnId },
+    });
+  }
+  const message = toTurnMessage(entries, reader);
+  const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
   return {
-    streamed(reply, shown) {
-      nameTurn(reply, shown.turn);
-      const signal = readers.listen(reply);
-      return sendEventStream(reply, {
-        headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
-        texts: texts(shown, signal),
-        signal,
-      });
-    },
-
-    async whole(reply, { turn, reader }) {
-      nameTurn(reply, turn);
-      const signal = readers.listen(reply);
-      const entries = await service.readTurn(turn, signal);
-      const end = entries.at(-1)?.event;
-      if (end?.type !== 'turn-ended') {
-        const detail =
-          signal.reason === closing ? 'This process is shutting down' : 'The turn could not be followed';
-        throw new ProblemError(
-          'unavailable',
-          `${detail}; the turn goes on. Read it at ${streamPath(turn)}.`,
-          {
-            members: { turnId: turn.turnId },
-          },
-        );
-      }
-      const message = toTurnMessage(entries, reader);
-      const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
-      return {
-        conversationId: turn.conversation,
-        turnId: turn.turnId,
-        status: end.status,
-        message: { id: message?.id ?? turn.turnId, role: 'assistant', parts: message?.parts ?? [] },
-        usage: end.usage ? { ...end.usage } : null,
-        ...(error && { error: { code: error.code, message: error.errorText } }),
-      };
-    },
+    conversationId: turn.conversation,
+    turnId: turn.turnId,
+    status: end.status,
+    message: { id: message?.id ?? turn.turnId, role: 'assistant', parts: message?.parts ?? [] },
+    usage: end.usage ? { ...end.usage } : null,
+    ...(error && { error: { code: error.code, message: error.errorText } }),
   };
 }
 
-/** `transient`: `useChat` keeps nothing of it, and before a message has begun there is none that could have it. */
+/** `transient`, because there is no message yet that could contain it. */
 function toOperation(
   { agent, status }: Extract<TurnOutput, { kind: 'worker' }>,
   { operations }: Reader,
@@ -100,4 +89,33 @@ function toOperation(
 
 function streamPath({ conversation }: TurnRef): string {
   return `/run/api/chat/${conversation}/stream`;
+}
+
+/** Whether the turn waits because no worker of its version runs. Shown to current readers, and not in the log. */
+type WorkerWait = 'waiting' | 'over';
+
+type TurnOutput =
+  | { kind: 'entries'; entries: LogEntry[] }
+  | { kind: 'worker'; agent: string; status: WorkerWait };
+
+/** The turn's entries, and before the first one whether the turn waits for a worker, if `read` reports that. */
+async function* withWorkerWait(
+  read: (onWaiting: (turn: WaitingTurn) => void) => AsyncIterable<LogEntry[]>,
+): AsyncGenerator<TurnOutput> {
+  const { promise: waiting, resolve } = Promise.withResolvers<WaitingTurn>();
+  const batches = read(resolve)[Symbol.asyncIterator]();
+  try {
+    const next = batches.next();
+    const turn = await Promise.race([waiting, next.then(() => null)]);
+    if (turn) yield { kind: 'worker', agent: turn.agent, status: 'waiting' };
+    const first = await next;
+    if (first.done) return;
+    const isTaken = first.value.some(({ event }) => event.type === 'turn-started');
+    if (turn && isTaken) yield { kind: 'worker', agent: turn.agent, status: 'over' };
+    yield { kind: 'entries', entries: first.value };
+    for (let rest = await batches.next(); !rest.done; rest = await batches.next())
+      yield { kind: 'entries', entries: rest.value };
+  } finally {
+    await batches.return?.();
+  }
 }

@@ -1,4 +1,4 @@
-/** Reads who is calling from a request's headers; `service/authenticate.ts` decides whether it is so. */
+/** Reads credentials from a request's headers; `service/authenticate.ts` checks them. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { validUntil } from '../../service/access-tokens.ts';
@@ -12,17 +12,17 @@ import { audiencesOf, metadataUrl } from './protected-resources.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is calling. Only set on routes below `requirePrincipal`. */
+    /** The caller. Only set on routes below `requirePrincipal`. */
     principal: Principal;
   }
 }
 
 interface AuthenticationParts {
   authenticate: Service['authenticate'];
-  /** How often an API key is looked at again while a response to it is open, in milliseconds. */
+  /** How often an API key is checked again while a response to it is open. */
   recheckMs?: number;
   refusals: RefusalLimit;
-  /** Under which names tokens may be for us. */
+  /** What the audience of a token may be. */
   names: { publicUrl: string; audience: string };
 }
 
@@ -47,7 +47,7 @@ export function requirePrincipal(
     const presented = {
       bearer: bearer.token,
       audiences: audiencesOf(names, resource),
-      // Sent twice, Node joins it with a comma, which no name has.
+      // Node joins repeated headers with a comma, which no user id contains.
       forUser: request.headers[userHeader]?.toString(),
       address: ip,
       isRecorded: tooMany === null,
@@ -71,28 +71,25 @@ function isOfKey(principal: Principal): boolean {
   return principal.kind === 'service' || principal.actor !== undefined;
 }
 
-/** A stream may stay open for days; the key is checked again and again, so that a revoked one does not read on. */
+/** A stream may stay open for days, so a revoked key has to end it. */
 function hangUpWhenRevoked(response: ServerResponse, look: () => Promise<unknown>, everyMs: number): void {
   const looking = setInterval(() => {
     look().catch((error: unknown) => {
-      // While the database is away, nothing is known.
+      // Other errors, like an outage of the database, do not mean that the key was revoked.
       if (error instanceof ServiceError && error.code === 'unauthenticated') response.destroy();
     });
   }, everyMs);
   response.once('close', () => clearInterval(looking));
 }
 
-/** The longest that Node's timers take. */
+/** The longest delay that Node's timers take. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/**
- * A feed stays open for as long as its reader likes, so it ends with the token. The response to what was posted ends with its
- * turn, and was authorised when it began.
- */
+/** A feed has no end, so it ends with the token. A POST was authorised when it began, and its response ends with the turn. */
 function hangUpWhenExpired(response: ServerResponse, at: number): void {
   const expiring = setTimeout(
     () => {
-      // What is still being prepared is no stream.
+      // Not a stream yet.
       if (response.headersSent) response.destroy();
     },
     Math.min(at - Date.now(), longestTimerMs),

@@ -1,11 +1,11 @@
-/** Where a list goes on. Opaque to clients, so that it can change. */
+/** Cursors of lists. Opaque to clients, so that they can change. */
 import { z } from 'zod';
 
 export function toCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
-/** Of a query: what `toCursor` was given. */
+/** A query parameter that is parsed into what `toCursor` was given. */
 export function cursorTo<T extends z.ZodType<object>>(position: T, example: z.output<T>) {
   const text = z.string().meta({ description: '`next` of the page before', examples: [toCursor(example)] });
   return text.transform((given, context): z.output<T> => {

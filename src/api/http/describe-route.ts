@@ -1,24 +1,24 @@
 /**
- * What the OpenAPI document says about a route, beside the schemas that check what comes in. A route without a
- * description is a page and not part of the contract.
+ * The OpenAPI description of a route, beside the schemas that check its input. Routes without one are pages and not part of the
+ * contract.
  */
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { ProblemSchema } from '../../contract/problem.ts';
+import { ProblemSchema } from '../../contract/http.ts';
 import { problems as table } from './problems.ts';
 import type { ProblemCode } from './problems.ts';
 
 interface Description {
   tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'operators' | 'service';
-  /** What generated clients call it. Never renamed. */
+  /** The name in generated clients. Never renamed. */
   id: string;
   summary: string;
   description?: string;
   /** By status. */
   response: Record<number, Response>;
-  /** Problems that this route has of its own. */
+  /** Besides those of every route. */
   problems?: ProblemCode[];
-  /** Its responses say which turn of which conversation they are about. */
+  /** Its responses have the headers of `nameTurn`. */
   namesTurn?: boolean;
   /** Needs no principal. */
   isPublic?: boolean;
@@ -31,7 +31,7 @@ interface Content {
   content: Record<string, { schema: z.ZodType }>;
 }
 
-/** Any route that needs a principal may answer with these. */
+/** Every route that needs a principal may answer with these. */
 const everywhere: ProblemCode[] = [
   'invalid_request',
   'unauthenticated',
@@ -42,7 +42,6 @@ const everywhere: ProblemCode[] = [
   'unavailable',
 ];
 
-/** What may go wrong in the same way on several surfaces. */
 export const problemsOf = {
   takingABody: ['body_too_large', 'unsupported_media_type'],
   startingATurn: [
@@ -90,9 +89,9 @@ export function json(description: string, schema: z.ZodType): Content {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** `data`: what each event carries, a schema with an id. */
+/** `data`: schema of each event; it needs an id. */
 export function eventStream(description: string, data: z.ZodType): Content {
-  // OpenAPI 3.1 knows no other way to say what the events of a stream are.
+  // OpenAPI 3.1 cannot describe the events of a stream.
   const schema = z.string().meta({ 'x-event-data': toReference(data) });
   return { description, content: { 'text/event-stream': { schema } } };
 }

@@ -1,6 +1,6 @@
 /**
- * Server-sent events for any surface: first bytes at once, a comment whenever 15 seconds pass in silence, and
- * back-pressure by pulling: a slow reader is not read ahead for, and one that takes nothing at all is hung up on.
+ * Server-sent events: first bytes at once, a comment after 15 seconds of silence, and back-pressure: events are pulled only as
+ * fast as the client reads, and a client that reads nothing is disconnected.
  */
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -15,8 +15,8 @@ export interface EventStream {
   /** Longest silence before a comment, in milliseconds. Proxies cut connections after 30–60 s without a byte. */
   heartbeatMs?: number;
   /**
-   * How long a client may read nothing although data waits for it, in milliseconds; it may take twice as long to be
-   * noticed. Its connection is reset; it resumes the stream when it reconnects.
+   * How long a client may read nothing although data waits, in milliseconds; noticing it may take twice as long. Its connection
+   * is reset, and it resumes the stream when it reconnects.
    */
   stallTimeoutMs?: number;
 }
@@ -33,7 +33,7 @@ export function sendEventStream(reply: FastifyReply, stream: EventStream): Fasti
     .send(Readable.from(withHeartbeat(texts, signal, heartbeatMs)));
 }
 
-/** The socket's timeout starts again whenever the client reads, not only when we write. */
+/** The socket's timeout restarts when the client reads, not only when we write. */
 function closeWhenStalled(response: ServerResponse, stallTimeoutMs: number): void {
   const { socket } = response;
   // A request that a test injects has no real socket.
@@ -49,12 +49,12 @@ export async function* withHeartbeat(
   signal: AbortSignal,
   heartbeatMs: number,
 ): AsyncGenerator<string> {
-  // Commits status and headers before the turn has anything to say.
+  // Sends status and headers before the first event.
   yield ': stream-open\n\n';
   const iterator = texts[Symbol.asyncIterator]();
   let answer: Answer = { kind: 'pending' };
   let wake = () => {};
-  // One clock and one listener for the whole stream, however much it says.
+  // One timer and one listener for the whole stream.
   const clock = setTimeout(() => wake(), heartbeatMs);
   const aborted = () => wake();
   signal.addEventListener('abort', aborted);
@@ -70,7 +70,7 @@ export async function* withHeartbeat(
       (error: unknown) => settle({ kind: 'failed', error }),
     );
   };
-  /** Still `pending` after a silence, or when nobody listens any more. */
+  /** Still `pending` after a silence or an abort. */
   const answerOrSilence = () =>
     new Promise<Answer>((resolve) => {
       wake = () => resolve(answer);

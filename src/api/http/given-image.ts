@@ -1,8 +1,8 @@
-/** Images as clients of useChat and of OpenAI write them: data URLs (RFC 2397) in base64. Pure. */
-import type { GivenImage } from '../../service/turn-request.ts';
+/** Images as useChat and OpenAI clients send them: data URLs (RFC 2397) in base64. Pure. */
+import type { GivenImage } from '../../service/take-images.ts';
 import { invalidRequest } from './problems.ts';
 
-/** `pointer`: where it stands in the body. */
+/** `pointer`: its place in the body. */
 export function givenImage(url: unknown, pointer: string): GivenImage {
   if (typeof url !== 'string') throw refused('send the image as a data: URL', pointer);
   const comma = url.indexOf(',');

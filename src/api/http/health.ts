@@ -1,13 +1,12 @@
 /**
- * `/healthz`: this process runs. `/readyz`: it can do its work, and if not, what is missing. Nothing else is answered while the
- * database and Temporal do not belong together.
+ * `/healthz`: this process runs. `/readyz`: it can work, or what is missing. While the database and Temporal belong to different
+ * installations, only these are answered.
  */
 import type { FastifyInstance } from 'fastify';
-import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/health.ts';
+import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/operators.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from './describe-route.ts';
-import { sendProblem } from './answer-with-problems.ts';
-import { ProblemError } from './problems.ts';
+import { sendProblem, ProblemError } from './problems.ts';
 import { withSchemas } from './validation.ts';
 
 export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'readiness'>): void {
@@ -45,13 +44,10 @@ export const health = ['/healthz', '/readyz'];
 const apart =
   'The service waits for its operator: its database and its workflow engine do not belong together. The operator reads at /readyz what to do.';
 
-export function refuseWhileApart(
-  fastify: FastifyInstance,
-  { installation }: Pick<Service, 'installation'>,
-): void {
+export function refuseWhileApart(fastify: FastifyInstance, { installation }: Service): void {
   if (!installation) return;
   const problem = new ProblemError('unavailable', apart, { headers: { 'retry-after': '30' } });
-  // Sent, not thrown: each would be logged, and the reason is in the log already.
+  // Not thrown, because each would be logged, and the reason is already in the log.
   fastify.addHook('onRequest', async ({ routeOptions }, reply) => {
     if (installation.lack() !== null && !health.includes(routeOptions.url ?? ''))
       return sendProblem(reply, problem);
@@ -59,12 +55,8 @@ export function refuseWhileApart(
   });
 }
 
-/** What a process does by itself begins once database and Temporal belong together, and not when it closes before. */
-export function whenTogether(
-  fastify: FastifyInstance,
-  { installation }: Pick<Service, 'installation'>,
-  begin: () => void,
-): void {
+/** Calls `begin` once the database and Temporal belong together, unless the server closes before. */
+export function whenTogether(fastify: FastifyInstance, { installation }: Service, begin: () => void): void {
   const closing = new AbortController();
   fastify.addHook('onReady', async () => {
     if (!installation) return begin();

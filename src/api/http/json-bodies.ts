@@ -1,4 +1,4 @@
-/** Reads JSON bodies as Fastify does, and says where a body is none: by line and column, because it may hold secrets. */
+/** Like Fastify's JSON parser, but the error has the line and column, and never the text, which may contain secrets. */
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from './problems.ts';
 
@@ -35,7 +35,7 @@ const token =
 
 type Expected = 'a value' | 'a value or ]' | 'a key' | 'a key or }' | 'a colon' | 'a comma or the end';
 
-/** Where a text stops being JSON; null where it is JSON. */
+/** The offset at which a text stops being JSON; null if it is JSON. */
 export function endOfJson(text: string): number | null {
   const open: string[] = [];
   let expected: Expected = 'a value';

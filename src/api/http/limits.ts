@@ -2,9 +2,9 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { ProblemError } from './problems.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import type { Principal } from '../../service/principal.ts';
+import { ProblemError } from './problems.ts';
 
 export interface RefusalLimit {
   /** A `rate_limited` when this address has been refused too often of late. */
@@ -90,7 +90,7 @@ interface WindowLimit {
   now: () => number;
 }
 
-function createWindowLimit({ max, words, now }: WindowLimit) {
+export function createWindowLimit({ max, words, now }: WindowLimit) {
   const counted = new Map<string, { times: number; until: number }>();
   const entryOf = (name: string) => {
     const entry = counted.get(name);
@@ -125,14 +125,14 @@ declare module 'fastify' {
 }
 
 /**
- * Streams above all: each is open for as long as its reader likes. Services have no limit but their address's, and neither
- * have answers: they are what the other open requests of their user may wait for.
+ * Mainly for streams, which stay open as long as their reader wants. Services are limited only by address. So are answers,
+ * because the other open requests of their user may be waiting for them.
  */
 export function limitOpenRequests(api: FastifyInstance, { perUser, perAddress }: OpenRequests): void {
   const open = new Map<string, number>();
   const openTooMany = (max: number) =>
     tooMany(`You have ${max} requests and streams open at once; end one of them first.`, 5_000);
-  /** Of users with too many requests, until their bodies are read. */
+  /** Requests of users with too many open ones, until their bodies are read. */
   const perhapsAnswers = new WeakSet<FastifyRequest>();
 
   api.addHook('onRequest', async (request, reply) => {

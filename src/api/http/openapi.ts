@@ -1,4 +1,4 @@
-/** The contract at `/openapi.json`, from the same schemas that check what comes in. */
+/** `/openapi.json`, generated from the schemas that check input. */
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import type { SwaggerTransform } from '@fastify/swagger';
@@ -8,10 +8,9 @@ import { z } from 'zod';
 import { userHeader } from '../../service/authenticate.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { describeRoute, json } from './describe-route.ts';
-import { tidyComponents } from './openapi-components.ts';
 import { withSchemas } from './validation.ts';
 
-/** To be called before any route is registered: only later ones are described. */
+/** Call it before any route is registered: only later ones are described. */
 export function describeApi(
   fastify: FastifyInstance,
   { publicUrl, limit }: { publicUrl: string; limit: { max: number; timeWindow: number } },
@@ -44,7 +43,7 @@ export function describeApi(
       },
       security: [{ bearer: [] }, { bearer: [], actingForUser: [] }],
       tags: [
-        { name: 'chat', description: 'For `useChat` and everybody who speaks its stream' },
+        { name: 'chat', description: 'For `useChat` and other clients of its stream' },
         { name: 'openai', description: 'For OpenAI clients' },
         { name: 'conversations', description: 'What was said, and the neutral feed' },
         { name: 'elicitations', description: 'Questions to a person, and their answers' },
@@ -53,7 +52,7 @@ export function describeApi(
         { name: 'service', description: 'For operators of the service' },
       ],
     },
-    // Untagged are the pages, which are made for browsers and may change.
+    // The pages have no tag.
     hideUntagged: true,
     convertConstToEnum: false,
     transform,
@@ -81,7 +80,7 @@ export function describeApi(
   });
 }
 
-/** The headers of responses are carried over, which the transform leaves behind. */
+/** The library's transform drops the headers of responses; this keeps them. */
 const transform: SwaggerTransform = (given) => {
   const transformed = jsonSchemaTransform(given);
   const after = responsesOf(transformed.schema);
@@ -94,4 +93,45 @@ const transform: SwaggerTransform = (given) => {
 
 function responsesOf(schema: FastifySchema | undefined): Record<string, { headers?: object }> {
   return (schema?.response ?? {}) as Record<string, { headers?: object }>;
+}
+
+type Schemas = Record<string, unknown>;
+
+const prefix = '#/components/schemas/';
+const inputSuffix = /Input$/;
+
+/**
+ * The generator writes each schema twice, as `X` for responses and `XInput` for requests. Drops unused ones, and the suffix of
+ * those whose twin was dropped.
+ */
+function tidyComponents<Document extends object>(document: Document): Document {
+  const { components = {}, ...rest }: { components?: { schemas?: Schemas } } = document;
+  const { schemas = {} } = components;
+  const used = reachable(rest, schemas);
+  const nameOf = (name: string) => {
+    const base = name.replace(inputSuffix, '');
+    return used.has(base) ? name : base;
+  };
+  const kept = Object.fromEntries([...used].toSorted().map((name) => [nameOf(name), schemas[name]]));
+  const tidy = { ...document, components: { ...components, schemas: kept } };
+  return JSON.parse(JSON.stringify(tidy), (key, value: unknown) => {
+    const name = key === '$ref' ? referred(value) : undefined;
+    return name === undefined ? value : prefix + nameOf(name);
+  }) as Document;
+}
+
+function reachable(from: unknown, schemas: Schemas, found = new Set<string>()): Set<string> {
+  JSON.stringify(from, (key, value: unknown) => {
+    const name = key === '$ref' ? referred(value) : undefined;
+    if (name !== undefined && name in schemas && !found.has(name)) {
+      found.add(name);
+      reachable(schemas[name], schemas, found);
+    }
+    return value;
+  });
+  return found;
+}
+
+function referred(value: unknown): string | undefined {
+  return typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
 }

@@ -1,15 +1,122 @@
 /**
- * Every error the API answers with, as RFC 9457 problem documents. One table, stable codes; a code is never
- * reused for something else. `detail` is written for the person who reads it: it names the thing and the
- * remedy, never a token, an answer or a message.
+ * Errors of the API as problem documents (RFC 9457). One table; codes are stable and never reused. `detail` is for the reader:
+ * what is wrong and what to do, never a token, an answer or a message.
  */
-import type { z } from 'zod';
-import { didYouMean } from '../../config/nearest-spelling.ts';
-import { membersAt } from '../../config/problem-messages.ts';
-import { isRecord, readPresent } from '../../elicitation/form/schema-keywords.ts';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
-import { inputMessages, misspeltMembers, nearestIssues } from './input-messages.ts';
+
+export function sendProblem(reply: FastifyReply, problem: ProblemError): FastifyReply {
+  return reply
+    .code(problem.statusCode)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.toDocument()));
+}
+
+/** Makes every error and every unknown route under `fastify` a problem document. */
+export function answerWithProblems(fastify: FastifyInstance): void {
+  fastify.setErrorHandler((error, request, reply) => sendProblem(reply, problemFor(error, request)));
+  fastify.setNotFoundHandler((request, reply) =>
+    sendProblem(
+      reply,
+      new ProblemError(
+        'not_found',
+        `There is nothing at ${request.method} ${pathOf(request)}.${whereInstead(pathOf(request))}`,
+      ),
+    ),
+  );
+}
+
+/** For clients with a wrong base URL. */
+function whereInstead(path: string): string {
+  if (/\/v1(?:\/|$)|completions|responses|models/.test(path))
+    return ' OpenAI clients take /run/v1 of this service as their base URL, and post to /run/v1/chat/completions.';
+  return /^\/(?:run|api|chat)(?:\/|$)/.test(path) ? ' useChat posts to /run/api/chat.' : '';
+}
+
+/** The problem for an error. Our own faults are logged here, once, and masked. */
+export function problemFor(error: unknown, request: FastifyRequest): ProblemError {
+  const problem = recognised(error, request);
+  if (problem) {
+    if (problem.statusCode >= 500)
+      request.log.warn({ err: problem }, `answered ${problem.statusCode} ${problem.code}`);
+    return problem;
+  }
+  // The client left before the first byte of its stream.
+  const isLeft = request.raw.socket.destroyed && codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
+  request.log[isLeft ? 'debug' : 'error']({ err: error }, 'a request failed');
+  return new ProblemError(
+    'internal',
+    `This was not your fault. Try again; if it keeps happening, tell the operator request ${request.id}.`,
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function recognised(error: unknown, request: FastifyRequest): ProblemError | undefined {
+  if (error instanceof ProblemError) return error;
+  return error instanceof ServiceError ? toProblem(error) : fromFastify(error, request);
+}
+
+/** Fastify's own 4xx errors: parsing, limits, schemas. */
+function fromFastify(error: unknown, request: FastifyRequest): ProblemError | undefined {
+  if (!isFastifyError(error)) return undefined;
+  if (error.validation) {
+    return invalidRequest(
+      error.validation.map(({ instancePath, message }) => ({
+        pointer: instancePath,
+        detail: message ?? 'not valid',
+      })),
+    );
+  }
+  switch (error.statusCode) {
+    case 400:
+      // Messages of other parsers may quote the body.
+      return new ProblemError(
+        'invalid_request',
+        error.code?.startsWith('FST_ERR_')
+          ? `${error.message}.`
+          : 'The body cannot be read; send valid JSON.',
+      );
+    case 404:
+      return new ProblemError('not_found', `There is nothing at ${pathOf(request)}.`);
+    case 405:
+      return new ProblemError(
+        'method_not_allowed',
+        `${request.method} is not possible at ${pathOf(request)}.`,
+      );
+    case 413: {
+      const limit = request.routeOptions.bodyLimit;
+      return new ProblemError('body_too_large', `The body may have at most ${limit} bytes.`);
+    }
+    case 415:
+      return new ProblemError('unsupported_media_type', 'Send the body as content-type: application/json.');
+    case 429:
+      return rateLimited();
+    default:
+      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+        ? new ProblemError('invalid_request', 'The request is not understood; check its address and headers.')
+        : undefined;
+  }
+}
+
+/** `seconds`: for the header Retry-After, unless it is set already. */
+export function rateLimited(seconds?: number): ProblemError {
+  return new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.', {
+    headers: seconds === undefined ? {} : { 'retry-after': String(seconds) },
+  });
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
 
 export const problems = {
   invalid_request: { status: 400, title: 'The request is not valid' },
@@ -48,13 +155,13 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** What is wrong with one field; `pointer` is a JSON pointer into the body (or query). */
+/** `pointer`: JSON pointer into the body or query. */
 export interface FieldError {
   pointer: string;
   detail: string;
 }
 
-export interface ProblemDocument {
+interface ProblemDocument {
   type: string;
   title: string;
   status: number;
@@ -64,8 +171,8 @@ export interface ProblemDocument {
   [member: string]: unknown;
 }
 
-/** `members` are added to the document (`errors`, `turnId`, …), `headers` to the response. */
-export interface ProblemExtra {
+/** `members` are added to the document, `headers` to the response. */
+interface ProblemExtra {
   members?: Record<string, unknown>;
   headers?: Record<string, string>;
   cause?: unknown;
@@ -93,14 +200,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** Where in a request the parts of a use case's input stand, as JSON pointers; elsewhere, where their names say. */
-export type Places = Record<string, string>;
+/** JSON pointers to the parts of a use case's input, where they differ from the parts' names. */
+type Places = Record<string, string>;
 
-/** What a use case refused, in HTTP. */
-export function toProblem(
-  { code, message, details, cause }: ServiceError,
-  places: Places = {},
-): ProblemError {
+function toProblem({ code, message, details, cause }: ServiceError, places: Places = {}): ProblemError {
   if (code === 'unauthenticated') return unauthenticated(message, { reason: 'invalid_token' });
   const { issues, retryAfterMs, turnId, outcome } = details;
   const errors = issues?.map(({ path: [first, ...inner], detail }) => {
@@ -122,17 +225,17 @@ export function toProblem(
   });
 }
 
-/** To `catch` the refusal of a use case with, where its input does not stand where its names say. */
-export function standingAt(places: Places): (error: unknown) => never {
+/** For `.catch`: makes refusals of a use case point into this request. */
+export function pointingTo(places: Places): (error: unknown) => never {
   return (error) => {
     throw error instanceof ServiceError ? toProblem(error, places) : error;
   };
 }
 
 interface Challenge {
-  /** What was presented is no good; without it, nothing was presented (RFC 6750 §3.1). */
+  /** Set if a token was presented (RFC 6750 §3.1). */
   reason?: 'invalid_token';
-  /** Where clients read who issues tokens for this (RFC 9728 §5.1). */
+  /** URL of the resource metadata (RFC 9728 §5.1). */
   metadata?: string | undefined;
 }
 
@@ -145,69 +248,6 @@ export function unauthenticated(detail: string, { reason, metadata }: Challenge 
   return new ProblemError('unauthenticated', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/**
- * Checks a body or query against its schema, where null may stand for a member that is left out; a mismatch is a 400 that
- * points at each wrong field. `at` is where the input stands in the request; it is the whole of it unless given.
- */
-export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
-  const asSent = schema.safeParse(input);
-  if (asSent.success) return asSent.data;
-  const present = withoutRefusedNulls(input, asSent.error.issues.flatMap(nearestIssues));
-  const parsed = schema.safeParse(present, { error: inputMessages });
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(
-    parsed.error.issues
-      .flatMap(nearestIssues)
-      .flatMap((issue) => toFieldErrors(issue, schema))
-      .map(({ pointer, detail }) => ({ pointer: at + pointer, detail })),
-  );
-}
-
-/** Only a schema tells null that is data, as in the content of an answer, from null that leaves a member out. */
-function withoutRefusedNulls(input: unknown, issues: z.core.$ZodIssue[]): unknown {
-  const copies = new Set<unknown>();
-  const copyOf = (value: Members) => {
-    if (copies.has(value)) return value;
-    const copy = (Array.isArray(value) ? [...value] : { ...value }) as Members;
-    copies.add(copy);
-    return copy;
-  };
-  const valueAt = (root: unknown, path: PropertyKey[]) =>
-    path.reduce<unknown>((at, key) => (at as Members | undefined)?.[key], root);
-  let present = readPresent(input);
-  for (const { path } of issues) {
-    if (!isRecord(valueAt(present, path.slice(0, -1))) || valueAt(present, path) !== null) continue;
-    let here = copyOf(present as Members);
-    present = here;
-    for (const key of path.slice(0, -1)) here = here[key] = copyOf(here[key] as Members);
-    delete here[path.at(-1) as PropertyKey];
-  }
-  return present;
-}
-
-type Members = Record<PropertyKey, unknown>;
-
-/** Refuses members that would have no effect, and are almost the name of one that would. */
-export function refuseMisspelt(schema: z.ZodType, input: unknown): void {
-  const errors = misspeltMembers(schema, input).map(({ name, meant }) => ({
-    pointer: toPointer([name]),
-    detail: `unknown (did you mean ${meant}?)`,
-  }));
-  if (errors.length > 0) throw invalidRequest(errors);
-}
-
-function toFieldErrors(issue: z.core.$ZodIssue, schema: z.ZodType): FieldError[] {
-  if (issue.code !== 'unrecognized_keys') return [{ pointer: toPointer(issue.path), detail: issue.message }];
-  const known = membersAt(schema, issue.path);
-  return issue.keys.map((key) => ({
-    pointer: toPointer([...issue.path, key]),
-    detail:
-      key === 'messages'
-        ? 'unknown here; messages go to POST /run/api/chat'
-        : `unknown${didYouMean(key, known)}; leave it out`,
-  }));
-}
-
 export function invalidRequest(errors: FieldError[]): ProblemError {
   const [first] = errors;
   const rest = errors.length > 1 ? ` (and ${errors.length - 1} more; see errors)` : '';
@@ -217,12 +257,12 @@ export function invalidRequest(errors: FieldError[]): ProblemError {
   return new ProblemError('invalid_request', detail, { members: { errors: firstOf(errors) } });
 }
 
-/** Enough to see what is wrong: the answer to a body of nothing but mistakes would be much larger than the body. */
+/** Limits the size of the response to a body full of mistakes. */
 function firstOf(errors: FieldError[]): FieldError[] {
   return errors.slice(0, 50);
 }
 
-/** RFC 6901; the whole document is the empty pointer. */
+/** RFC 6901. */
 export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

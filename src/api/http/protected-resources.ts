@@ -1,25 +1,25 @@
 /**
- * What of this service takes access tokens, as OAuth clients look it up (RFC 9728): the API as a whole, and each surface
- * whose protocol has clients find their way from its address alone.
+ * OAuth protected resource metadata (RFC 9728): of the API as a whole, and of each surface whose clients discover everything from
+ * its address.
  */
 import type { FastifyInstance } from 'fastify';
 import type { AuthConfig } from '../../config/config.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The path of the surface, which is a resource of its own: its challenge names its metadata. */
+    /** Path of the surface, if it is a resource of its own. Its challenges then name its metadata. */
     resource?: string;
   }
 }
 
-/** Where the metadata of each resource is, followed by the path of the resource. */
+/** Followed by the path of the resource. */
 const wellKnown = '/.well-known/oauth-protected-resource';
 
 export function metadataUrl(publicUrl: string, resource: string): string {
   return `${publicUrl}${wellKnown}${resource}`;
 }
 
-/** Whom a token for this resource may be for (RFC 8707): the API by its configured name or its address, or the surface. */
+/** Audiences that a token for this resource may have (RFC 8707). */
 export function audiencesOf(
   { publicUrl, audience }: { publicUrl: string; audience: string },
   resource = '',
@@ -39,7 +39,7 @@ export function protectedResources(
       authorization_servers: [auth.issuer],
       bearer_methods_supported: ['header'],
       ...(auth.program && {
-        // Ours, for `interlude login`: which client it is at the issuer.
+        // Our extension, for `interlude login`: its client at the issuer.
         interlude_client_id: auth.program.clientId,
         ...(auth.program.scope !== undefined && { interlude_scope: auth.program.scope }),
       }),
@@ -48,7 +48,7 @@ export function protectedResources(
       reply
         .headers({
           'cache-control': 'public, max-age=300',
-          // It is the same for everybody, and clients run in pages, too.
+          // Public, and some clients run in web pages.
           'access-control-allow-origin': '*',
         })
         .send(metadata),

@@ -1,13 +1,22 @@
 /**
- * The clients that read a stream or wait for a result at this process. Their signals abort when the client disconnects or
- * the service closes; neither affects the turn.
+ * The clients that read a stream or wait for a result at this process. A client's signal aborts when it disconnects or the service
+ * closes; neither affects the turn.
  */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Service } from '../../service/service.ts';
 import { streamOpened } from '../../telemetry/metrics/instruments.ts';
 
+/** What the surfaces get that start or follow turns. */
+export interface SurfaceParts {
+  service: Service;
+  readers: Readers;
+  /** For posted messages, in bytes. */
+  bodyLimit: number;
+}
+
 export interface Readers {
-  /** Aborts when the reader is gone, or with the reason `closing` when the service is. */
+  /** Aborts when the client disconnects, or with the reason `closing` when the service closes. */
   listen(reply: FastifyReply): AbortSignal;
 }
 
@@ -15,8 +24,8 @@ export const closing = 'closing';
 
 /**
  * When `fastify` closes, streams are cut without an end event, so that their clients resume at another process.
- * `graceMs`: grace period after which all connections are closed, also of clients that do not read and of requests that
- * never end; the process's own grace period has to be longer.
+ * `graceMs`: after this, all connections are closed, even if their clients do not read. The process's own grace period has to be
+ * longer.
  */
 export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}): Readers {
   const open = new Map<FastifyReply, AbortController>();
@@ -29,7 +38,7 @@ export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}
   });
   fastify.addHook('preClose', async () => {
     isClosing = true;
-    // `fetch` keeps a connection at hand that it may never use, and Node does not count it as idle.
+    // `fetch` may open connections that it never uses; Node does not count them as idle.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     for (const [reply, wait] of open) {
       hangUpAfter(reply);
@@ -37,7 +46,7 @@ export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}
     }
     setTimeout(() => fastify.server.closeAllConnections(), graceMs).unref();
   });
-  // A connection that is kept alive keeps the whole server from closing.
+  // A kept-alive connection would keep the server from closing.
   fastify.addHook('onSend', async (_, reply) => {
     if (isClosing) reply.header('connection', 'close');
   });
@@ -46,7 +55,7 @@ export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}
     listen(reply) {
       const wait = new AbortController();
       if (isClosing) wait.abort(closing);
-      // Gone before anybody listened: its `close` has been and will not come again.
+      // Already disconnected: `close` has been emitted.
       if (reply.raw.destroyed) {
         wait.abort();
         return wait.signal;
@@ -67,4 +76,14 @@ export function createReaders(fastify: FastifyInstance, { graceMs = 8_000 } = {}
 function hangUpAfter({ raw }: FastifyReply): void {
   const { socket } = raw;
   if (raw.headersSent) raw.once('finish', () => socket?.end());
+}
+
+/**
+ * Keeps the connection open if a response is sent before the request's body has arrived: closing would make TCP reset the
+ * connection and discard the response (RFC 9112 §9.6). The rest of the body is read and dropped.
+ */
+export function readToTheEnd(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', async (request, reply) => {
+    if (!request.raw.complete) reply.removeHeader('connection');
+  });
 }

@@ -1,10 +1,10 @@
-/** An answer as it is posted, and what became of it, on the surfaces that take answers over HTTP. Pure. */
+/** Answers to questions over HTTP: from the posted body, and to a receipt. Pure. */
 import type {
   ElicitationReceipt,
   ElicitationResponse as PostedResponse,
-} from '../../contract/elicitation-response.ts';
+} from '../../contract/elicitation.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
-import type { Answered } from '../../service/conclude-answer.ts';
+import type { Answered } from '../../service/answer-question.ts';
 
 export interface Receipt {
   statusCode: 200 | 202;

@@ -1,4 +1,4 @@
-/** `/widget.js`: the script that other people's pages load, and beside it the licences of what is in it. */
+/** Serves a browser bundle, like `/widget.js`, and the licences of what is in it. */
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { licensesName, readBundle } from '../../browser/bundle.ts';
@@ -23,7 +23,7 @@ function fileRoute(fastify: FastifyInstance, name: BundleName, { path, part, typ
       etag,
       'cache-control': 'public, max-age=300',
       'content-type': `${type}; charset=utf-8`,
-      // It is the same for everybody, whatever page asks.
+      // Public.
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',

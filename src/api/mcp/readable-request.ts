@@ -1,14 +1,14 @@
 /**
- * What MCP clients of both eras send us, read before the SDK, which refuses a request for one member that is null.
- * Null counts as absent, and members that JSON-RPC does not have are left out; the arguments of a tool and the content of an
- * answer are data and stay as they are.
+ * Repairs the messages of MCP clients of both eras before the SDK sees them, which refuses a request because of one null member.
+ * Null counts as absent, and members that JSON-RPC does not have are dropped. Arguments of tools and contents of answers are data
+ * and stay unchanged.
  */
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { allPresent, isRecord, presentMembers } from '../../elicitation/form/schema-keywords.ts';
 
 type Members = Record<string, unknown>;
 
-/** What is no message stays as it is, and is refused. */
+/** Other values are returned unchanged, and refused later. */
 export function readableRequest(body: unknown): unknown {
   if (!isRecord(body)) return body;
   const { jsonrpc, method, params, result, error } = presentMembers(body);
@@ -44,7 +44,7 @@ function readableAnswers(answers: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** In the new era each request declares in it what its client can do. */
+/** In the new era it declares what the client can do, in each request. */
 function withMeta({ _meta: meta, ...rest }: Members): Members {
   if (!isRecord(meta)) return rest;
   const declared = CLIENT_CAPABILITIES_META_KEY in meta && {

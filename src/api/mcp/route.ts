@@ -1,4 +1,4 @@
-/** Our agents as an MCP server: streamable HTTP on one address, for any client and at any process. */
+/** Our agents as an MCP server: streamable HTTP at one address, for clients of every revision. */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
@@ -8,22 +8,21 @@ import { closing } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { serveLegacy } from './legacy/serve.ts';
-import type { LegacyParts } from './legacy/serve.ts';
 import { liftExperimental } from './modern/caller.ts';
 import type { Arrived } from './modern/caller.ts';
-import { refuseForeignPages } from './foreign-pages.ts';
-import type { OwnNames } from './foreign-pages.ts';
+import { refuseForeignPages } from '../http/origins.ts';
+import type { OwnNames } from '../http/origins.ts';
 import { createModernServer } from './modern/server.ts';
-import type { ModernParts } from './modern/server.ts';
-import { isAnswer } from './tools/answers.ts';
+import { isAnswer } from './tools/questions.ts';
 import { createToolLayer } from './tools/tool-layer.ts';
-import type { ToolLayer, ToolLayerService } from './tools/tool-layer.ts';
+import type { ToolLayer, McpContext } from './tools/tool-layer.ts';
 import { answerWithJsonRpcErrors, readJsonBodies } from './transport-errors.ts';
+import type { Service } from '../../service/service.ts';
 
 export const mcpPath = '/run/v1/mcp';
 
 export interface McpParts {
-  service: ToolLayerService & ModernParts['service'] & LegacyParts['service'];
+  service: Service;
   readers: Readers;
   http: OwnNames;
   layer?: ToolLayer;
@@ -52,7 +51,7 @@ function mcpRoutes(
     config: { resource: mcpPath, isAnswer },
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      // Sessions and streams of their own are of the older revisions.
+      // Only older revisions have sessions and separate streams.
       if (request.method !== 'POST' && request.headers['mcp-protocol-version'] === '2026-07-28')
         throw notAllowed(request, 'POST');
       const signal = readers.listen(reply);
@@ -86,10 +85,7 @@ function notAllowed({ method }: FastifyRequest, allow: string): ProblemError {
 }
 
 /** `?agent=<name>`: clients that are configured for one agent. */
-function agentIn(
-  { query }: FastifyRequest,
-  { agents }: Pick<ToolLayerService, 'agents'>,
-): string | undefined {
+function agentIn({ query }: FastifyRequest, { agents }: Service): string | undefined {
   const { agent } = query as { agent?: unknown };
   if (agent === undefined) return undefined;
   const name = typeof agent === 'string' ? agent : '';
@@ -102,8 +98,8 @@ interface Delivered {
   body: unknown;
 }
 
-/** Tool calls may take as long as people think, so they are streamed, and kept alive; all else is answered at once. */
-function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
+/** Tool calls may wait for people, so they are streamed with heartbeats. Everything else is answered at once. */
+function createModernHandlers(parts: McpContext, logger: FastifyBaseLogger) {
   const options = {
     legacy: 'reject',
     onerror: (error: Error) => logger.debug({ err: error }, 'an MCP request was refused or failed'),
@@ -116,13 +112,13 @@ function createModernHandlers(parts: ModernParts, logger: FastifyBaseLogger) {
   return {
     async fetch(request: Request, { arrived, body }: Delivered): Promise<Response> {
       const handler = methodOf(body) === 'tools/call' ? streamed : plain;
-      // All that this carries is ours: the token was checked before and is not passed on.
+      // Our own data; the token was checked before and is not passed on.
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [], extra: { arrived } };
       const response = await handler.fetch(request, {
         authInfo,
         ...(body !== undefined && { parsedBody: liftExperimental(body) }),
       });
-      // It would replace ours, which allows no cache to keep anything.
+      // It would replace our `no-store`.
       response.headers.delete('cache-control');
       return response;
     },
@@ -140,7 +136,7 @@ function methodOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
 }
 
-/** Without its body, which has been read. Not aborted by a process that closes: its last word is that the call goes on. */
+/** Without the body, which has been read. A closing process does not abort it: the handler then says that the call goes on. */
 function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
   const gone = new AbortController();
   const leave = () => {

@@ -1,17 +1,16 @@
 /**
- * What is wrong with a request before its era is told apart (who calls, from where, how much, in what form), as JSON-RPC.
- * The id is that of the request, or null where it was refused before its body was read.
+ * JSON-RPC errors for requests that are refused before the protocol's era is known: authentication, origin, limits, unreadable
+ * bodies. The id is the request's, or null if its body was not read.
  */
 import type { FastifyInstance } from 'fastify';
-import { problemFor } from '../http/answer-with-problems.ts';
-import { ProblemError } from '../http/problems.ts';
+import { problemFor, ProblemError } from '../http/problems.ts';
 import { errorMessage, idIn } from './legacy/messages.ts';
 import { readableRequest } from './readable-request.ts';
 
 const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;
-/** Of the range that is a server's own: what the SDK's servers say where HTTP refuses, or cannot answer now. */
+/** From JSON-RPC's range for servers; the SDK's servers use it for refusals of HTTP. */
 const refused = -32000;
 
 export function answerWithJsonRpcErrors(fastify: FastifyInstance): void {
@@ -32,7 +31,7 @@ function codeFor({ code, statusCode, cause }: ProblemError): number {
   return cause instanceof SyntaxError ? parseError : invalidRequest;
 }
 
-/** A body that is JSON, and would be taken for something else by careless code. */
+/** Valid JSON with a key that could poison prototypes. */
 class PoisonedBody extends ProblemError {
   readonly id: string | number | null;
 
@@ -42,7 +41,7 @@ class PoisonedBody extends ProblemError {
   }
 }
 
-/** As Fastify does it, and tells what is no JSON from what is refused for a key in it. */
+/** Like Fastify's parser, but distinguishes invalid JSON from a refused key. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');

@@ -1,21 +1,17 @@
-/**
- * A bounded queue of hints, debounced by key: a few are worked on at a time, and the same one again only after a pause, so
- * that hints that are repeated, by whomever, cost little. A hint that is dropped loses nothing: polling finds the same.
- */
+/** A bounded queue of hints, debounced by key, so that repeated hints cost little. Dropping one is harmless: polling finds the same. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Hints<T> {
-  /** Never fails, never waits. */
+interface Hints<T> {
   give(key: string, hint: T): void;
-  /** Takes no more; resolves when what was begun is done. */
+  /** Takes no more; resolves when running work is done. */
   close(): Promise<void>;
 }
 
-export interface HintOptions<T> {
+interface HintOptions<T> {
   /** May reject. */
   work(hint: T): Promise<void>;
   failed(hint: T, error: unknown): void;
-  /** A hint for which there was no room. */
+  /** Called if there is no room for the hint. */
   dropped(hint: T): void;
   /** Default 4. */
   atOnce?: number;
@@ -29,7 +25,7 @@ export function takeHints<T>(options: HintOptions<T>): Hints<T> {
   const { work, failed, dropped, atOnce = 4, room = 1_000, pauseMs = 2_000 } = options;
   const waiting = new Map<string, T>();
   const running = new Set<Promise<void>>();
-  /** Worked on just now, and not again before the pause is over. */
+  /** Keys that are not taken again before their pause is over. */
   const paused = new Set<string>();
   const closed = new AbortController();
 

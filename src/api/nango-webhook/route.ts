@@ -1,30 +1,29 @@
 /**
- * `/webhooks/nango`: Nango says that somebody has connected. No more than a hint, as it can be sent again by whoever
- * overheard it: it is answered at once, and then Nango is asked.
+ * `/webhooks/nango`: Nango reports a new connection. It can be replayed, so it is only a hint: it is answered at once, and then
+ * Nango is asked.
  */
-import rateLimit from '@fastify/rate-limit';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { readPresent } from '../../elicitation/form/schema-keywords.ts';
-import { parseInput, ProblemError } from '../http/problems.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { NangoAttempts } from '../../service/nango-attempts.ts';
-import type { RecordRefusal } from '../../service/record-refusal.ts';
+import type { RecordRefusal } from '../../service/authenticate.ts';
+import { ProblemError } from '../http/problems.ts';
+import { acceptSignedBodies, parseJson, rawBodyOf } from '../http/signed-requests.ts';
+import { parseInput } from '../http/validation.ts';
 import { takeHints } from './hints.ts';
-import { isSignedBy } from './signature.ts';
 
-export interface NangoWebhookParts {
+interface NangoWebhookParts {
   attempts: Pick<NangoAttempts, 'attemptIn' | 'confirm' | 'discard'>;
   signingKey: string;
   recordRefusal: RecordRefusal;
   logger: Logger;
 }
 
-/** Nango's own are some kilobytes; what it passes on from providers is none of ours. */
+/** Nango's own webhooks are a few kilobytes; forwarded ones of providers are not for us. */
 const bodyLimit = 256_000;
-/** Of one address in a minute, before it is not listened to any more. */
-const maxForged = 10;
 
 const name = z.string().min(1).max(255);
 const webhookSchema = z.union([
@@ -37,7 +36,7 @@ const webhookSchema = z.union([
     tags: z.preprocess((tags) => readPresent(tags ?? {}), z.record(z.string(), z.string())),
     error: z.object({ type: z.string().nullish() }).nullish(),
   }),
-  // Of syncs and the like.
+  // Webhooks of syncs and the like.
   z.object({ type: z.string().refine((type) => type !== 'auth') }),
 ]);
 
@@ -53,7 +52,7 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
   const hints = takeHints<Hint>({
     async work({ attempt, integration, connectionId }) {
       const { kind } = await attempts.confirm(attempt, connectionId, null);
-      // Whoever began it has disconnected since, or was too late: nobody would ever use or end it.
+      // The person disconnected meanwhile or was too late: nothing would ever use or end the connection.
       if (kind === 'unknown-attempt') await attempts.discard(integration, connectionId);
     },
     failed({ connectionId }, error) {
@@ -68,28 +67,16 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
   });
   fastify.addHook('onClose', () => hints.close());
 
-  await fastify.register(rateLimit, { global: false });
-  const forged = fastify.createRateLimit({ max: maxForged, timeWindow: 60_000 });
-  fastify.removeAllContentTypeParsers();
-  // The signature is over the bytes as they came.
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) =>
-    done(null, body),
-  );
+  const refuseTooMany = await acceptSignedBodies(fastify, 'application/json');
 
   fastify.post('/webhooks/nango', { bodyLimit }, async (request, reply) => {
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const body = rawBodyOf(request);
     if (!isSignedBy(signingKey, body, request.headers['x-nango-hmac-sha256'])) {
-      const counted = await forged(request);
-      if (!counted.isAllowed && counted.isExceeded) {
-        const headers = { 'retry-after': String(counted.ttlInSeconds) };
-        throw new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.', {
-          headers,
-        });
-      }
+      await refuseTooMany(request);
       await auditForgery(request.ip);
       throw new ProblemError('unauthenticated', 'The signature is missing or wrong.');
     }
-    follow(parseInput(webhookSchema, read(body)));
+    follow(parseInput(webhookSchema, parseJson(body.toString('utf8'))));
     return reply.code(200).send();
   });
 
@@ -106,17 +93,16 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
       );
   }
 
-  /** Whose connection it claimed to be about is nobody's word: it stands under no tenant. */
+  /** The tenant that it names is unverified, so it is audited without one. */
   function auditForgery(address: string): Promise<void> {
     const detail = 'webhook of Nango with a wrong signature';
     return recordRefusal({ tenant: '', elicitationId: '', actor: null, detail, address });
   }
 }
 
-function read(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new ProblemError('invalid_request', 'The body cannot be read; send valid JSON.');
-  }
+/** Checks Nango's HMAC over the raw bytes. Its older signature, a plain hash, is not accepted. */
+export function isSignedBy(signingKey: string, body: Buffer, signature: unknown): boolean {
+  if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/i.test(signature)) return false;
+  const expected = createHmac('sha256', signingKey).update(body).digest();
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }

@@ -1,10 +1,6 @@
-/**
- * Errors as OpenAI clients expect them, in a member `error` of the problem document. One table says what each code is to
- * them, those of `ServiceError` and those of the transport; a new code does not compile before it has its line.
- */
+/** Errors as OpenAI clients expect them, in a member `error` of the problem document. One table covers every code. */
 import type { FastifyInstance } from 'fastify';
-import { problemFor, sendProblem } from '../http/answer-with-problems.ts';
-import { ProblemError } from '../http/problems.ts';
+import { problemFor, sendProblem, ProblemError } from '../http/problems.ts';
 import type { FieldError, ProblemCode } from '../http/problems.ts';
 import type { ServiceErrorCode } from '../../service/service-error.ts';
 
@@ -17,7 +13,7 @@ export interface OpenAIError {
 
 interface Kind {
   type: OpenAIError['type'];
-  /** Where OpenAI has a code of its own for it. */
+  /** OpenAI's own code, if it has one. */
   code?: string;
 }
 

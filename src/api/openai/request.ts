@@ -1,15 +1,15 @@
-/** What an OpenAI client posts, as the messages of a turn. Pure. */
+/** Reads what an OpenAI client posts. Pure. */
 import type { ChatCompletionRequest } from '../../contract/openai.ts';
 import { givenImage } from '../http/given-image.ts';
 import { invalidRequest } from '../http/problems.ts';
-import type { GivenMessage } from '../../service/turn-request.ts';
+import type { GivenMessage } from '../../service/take-images.ts';
 
 type Message = ChatCompletionRequest['messages'][number];
 
-/** The conversation as far as it is text and images, ending in the new user message; a 400 that points at what keeps it from being one. */
+/** The text and images of the conversation, ending with the new user message. Throws a 400 that points at what is wrong. */
 export function givenMessages({ conversationId, messages }: ChatCompletionRequest): GivenMessage[] {
   const last = messages.length - 1;
-  // With a conversation, everything before the last message is in it already.
+  // An existing conversation already has everything before the last message.
   const history = conversationId == null ? messages.slice(0, last) : [];
   return [
     ...history.flatMap((message, index) => toHistory(message, `/messages/${index}`)),
@@ -30,14 +30,14 @@ function toHistory(message: Message, at: string): GivenMessage[] {
   switch (message.role) {
     case 'tool':
     case 'function':
-      // The caller's own tools, which the agent knows nothing of.
+      // The caller's own tools are unknown to the agent.
       return [];
     case 'assistant':
       return spoken('assistant', contentOf(message, at));
     case 'system':
     case 'developer':
     case 'user':
-      // The agent has its instructions; what its caller adds to them has the authority of a user.
+      // Instructions of the caller count as the user's: the agent has its own.
       return spoken('user', contentOf(message, at));
     default:
       return message.role satisfies never;
@@ -49,7 +49,7 @@ function spoken(role: GivenMessage['role'], content: GivenMessage['content']): G
 }
 
 function contentOf({ role, content, ...message }: Message, at: string): GivenMessage['content'] {
-  // A refusal stands in a part, or beside a content that is null.
+  // A refusal is in a part, or beside a content that is null.
   const { refusal } = message;
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   const said = role === 'assistant' && parts.length === 0 ? textOf(refusal) : [];
@@ -62,7 +62,7 @@ function contentOf({ role, content, ...message }: Message, at: string): GivenMes
 function partOf(part: Members, role: Message['role'], place: string): GivenMessage['content'] {
   switch (part['type']) {
     case 'text':
-    // As the Responses API names them.
+    // Names of the Responses API.
     case 'input_text':
     case 'output_text':
       return textOf(part['text']);
@@ -73,7 +73,7 @@ function partOf(part: Members, role: Message['role'], place: string): GivenMessa
       return textOf(part['refusal']);
     default:
   }
-  // What an assistant thought, called or drew elsewhere is no part of what it said.
+  // Reasoning, calls and images of an assistant are ignored.
   if (role === 'assistant') return [];
   throw invalidRequest([{ pointer: place, detail: 'only text is understood, and images of the user' }]);
 }

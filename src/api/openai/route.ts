@@ -1,30 +1,26 @@
-/** The OpenAI-compatible surface: chat completions, and the list of models, which are the agents. */
+/** The OpenAI-compatible surface: chat completions, and models, which are the agents. */
 import { z } from 'zod';
-import { TurnHeadersSchema } from '../../contract/headers.ts';
+import { TurnHeadersSchema, AgentNameSchema } from '../../contract/http.ts';
 import {
   ChatCompletionChunkSchema,
   ChatCompletionRequestSchema,
   ChatCompletionSchema,
+  ModelListSchema,
+  ModelSchema,
 } from '../../contract/openai.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
-import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
-import type { Readers } from '../http/readers.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
 import type { Service } from '../../service/service.ts';
-import { standingAt } from '../http/problems.ts';
-import { readerFrom } from '../http/request-headers.ts';
+import type { AgentConfig } from '../../config/config.ts';
+import { unknownAgent } from '../../service/start-turn.ts';
+import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
+import type { SurfaceParts } from '../http/readers.ts';
+import { pointingTo } from '../http/problems.ts';
+import { readerFrom } from '../http/reader-headers.ts';
 import { withSchemas } from '../http/validation.ts';
 import type { Api } from '../http/validation.ts';
 import { answerWithOpenAIErrors } from './errors.ts';
-import { listModels } from './models.ts';
 import { givenMessages } from './request.ts';
-import { createShowTurn } from './show-turn.ts';
-
-export interface OpenAIParts {
-  service: Pick<Service, 'agents' | 'startTurn' | 'followTurn' | 'readTurn'>;
-  readers: Readers;
-  /** Of what is posted, in bytes. */
-  bodyLimit: number;
-}
+import { streamTurn, wholeTurn } from './show-turn.ts';
 
 const HeadersSchema = TurnHeadersSchema.extend({
   'x-stainless-retry-count': z
@@ -36,7 +32,7 @@ const HeadersSchema = TurnHeadersSchema.extend({
     }),
 });
 
-export function openaiSurface(api: Api, parts: OpenAIParts): void {
+export function openaiSurface(api: Api, parts: SurfaceParts): void {
   api.register(async (surface) => {
     answerWithOpenAIErrors(surface);
     const routes = withSchemas(surface);
@@ -45,9 +41,7 @@ export function openaiSurface(api: Api, parts: OpenAIParts): void {
   });
 }
 
-function chatCompletions(api: Api, parts: OpenAIParts): void {
-  const show = createShowTurn(parts);
-
+function chatCompletions(api: Api, parts: SurfaceParts): void {
   const post = describeRoute({
     tag: 'openai',
     id: 'createChatCompletion',
@@ -85,20 +79,53 @@ function chatCompletions(api: Api, parts: OpenAIParts): void {
           conversation: body.conversationId ?? undefined,
           messages: givenMessages(body),
           agent: body.model,
-          // A caller that waits for one JSON answer has nowhere to see a question.
+          // A caller that waits for one JSON answer cannot be shown questions.
           capabilities: body.stream ? reader.capabilities : cannotAsk,
           onBusy: body.onBusy,
           repetition:
             key === undefined ? { kind: 'announced', isRepeat: Number(retries) > 0 } : { kind: 'named', key },
         })
-        .catch(standingAt({ agent: '/model' }));
+        .catch(pointingTo({ agent: '/model' }));
       const { model } = body;
       if (body.stream) {
         const includeUsage = body.stream_options?.include_usage ?? false;
-        return show.streamed(reply, turn, { model, reader, includeUsage });
+        return streamTurn(parts, reply, turn, { model, reader, includeUsage });
       }
       const isRepeatable = key !== undefined || retries !== undefined;
-      return show.whole(reply, turn, { model, isRepeatable });
+      return wholeTurn(parts, reply, turn, { model, isRepeatable });
     },
   );
+}
+
+function listModels(api: Api, agents: Service['agents']): void {
+  const list = describeRoute({
+    tag: 'openai',
+    id: 'listModels',
+    summary: 'List the agents',
+    response: { 200: json('Every agent is a model', ModelListSchema) },
+  });
+  api.get('/run/v1/models', { schema: list }, async () => ({
+    object: 'list',
+    data: [...agents.values()].map(toModel),
+  }));
+
+  const one = describeRoute({
+    tag: 'openai',
+    id: 'readModel',
+    summary: 'One agent',
+    response: { 200: json('The agent', ModelSchema) },
+    problems: ['unknown_agent'],
+  });
+  const params = z.object({
+    model: AgentNameSchema.meta({ description: 'The agent', examples: ['assistant'] }),
+  });
+  api.get('/run/v1/models/:model', { schema: { ...one, params } }, async ({ params: { model } }) => {
+    const agent = agents.get(model);
+    if (!agent) throw unknownAgent(model, agents);
+    return toModel(agent);
+  });
+}
+
+function toModel({ name, images }: AgentConfig) {
+  return { id: name, object: 'model', created: 0, owned_by: 'interlude', ...(images && { images }) };
 }

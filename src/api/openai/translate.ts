@@ -1,18 +1,19 @@
 /**
  * Turn log → OpenAI chat completion chunks, and the one completion they add up to. Pure.
  *
- * Clients read every payload as a chunk: whatever is not text travels as an additional top-level member of an ordinary
- * one. https://platform.openai.com/docs/api-reference/chat-streaming
+ * Clients read every payload as a chunk, so everything that is not text is an additional top-level member of an ordinary chunk.
+ * https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import type { FinishReason } from '../../contract/openai.ts';
-import { canPresent } from '../../elicitation/capabilities.ts';
+import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { TurnEndStatus, Usage } from '../../turn/turn.ts';
-import type { Reader } from '../http/request-headers.ts';
+import { plainReader } from '../http/reader-headers.ts';
+import type { Reader } from '../http/reader-headers.ts';
 import type { OpenAIError } from './errors.ts';
 
-export interface Chunk {
+interface Chunk {
   id: string;
   object: 'chat.completion.chunk';
   created: number;
@@ -32,17 +33,17 @@ interface Delta {
     type: 'function';
     function: { name: string; arguments: string };
   }[];
-  /** What proxies pass on that build each chunk anew, as LiteLLM does. */
+  /** Passed on by proxies that rebuild chunks, like LiteLLM. */
   provider_specific_fields?: { elicitation: ElicitationEvent };
 }
 
-export interface CompletionUsage {
+interface CompletionUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
 }
 
-export interface ErrorChunk {
+interface ErrorChunk {
   error: OpenAIError;
 }
 
@@ -54,7 +55,7 @@ export interface Reading {
   includeUsage: boolean;
 }
 
-/** One translator per reader: it remembers what was said. */
+/** Stateful: one per reader. */
 export function createTranslator({
   turnId,
   model,
@@ -75,7 +76,7 @@ export function createTranslator({
       choices: [{ index: 0, delta, finish_reason: finishReason, logprobs: null }],
       ...(includeUsage && { usage: null }),
     });
-    // What a delegated agent says is for the agent that asked it; its questions are for the person.
+    // A delegated agent's text is for the agent that called it; its questions are for the person.
     if (event.path !== undefined && event.type !== 'elicitation-request') return [];
     switch (event.type) {
       case 'turn-started':
@@ -118,7 +119,7 @@ export function createTranslator({
       case 'tool-auth-required':
       case 'tool-progress':
       case 'elicitation-consented':
-      // What is on somebody's screen cannot be taken back; the repeated attempt speaks in a part of its own.
+      // Sent text cannot be taken back; the repeated attempt begins a new part.
       case 'reset-step':
         return [];
       default:
@@ -127,10 +128,7 @@ export function createTranslator({
   };
 }
 
-/**
- * Never `server_error`: clients that meet one before the first text send the request again, and everything that the turn
- * did would be done twice.
- */
+/** Never `server_error`: clients that get one before the first text retry, and everything that the turn did would be repeated. */
 export function toErrorChunk(code: string, message: string): ErrorChunk {
   return { error: { message, type: 'invalid_request_error', param: null, code } };
 }
@@ -170,3 +168,60 @@ function toCompletionUsage({ inputTokens, outputTokens }: Usage = noUsage): Comp
 }
 
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+export type Outcome =
+  | { kind: 'completed'; completion: Completion }
+  | { kind: 'failed' | 'cancelled'; error: OpenAIError }
+  /** The entries end before the turn does. */
+  | { kind: 'unfinished' };
+
+interface Completion {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  model: string;
+  choices: {
+    index: 0;
+    message: { role: 'assistant'; content: string; refusal: null };
+    finish_reason: FinishReason;
+    logprobs: null;
+  }[];
+  usage: CompletionUsage;
+}
+
+export function toOutcome(
+  entries: LogEntry[],
+  { turnId, model }: Pick<Reading, 'turnId' | 'model'>,
+): Outcome {
+  const end = entries.at(-1)?.event;
+  if (end?.type !== 'turn-ended') return { kind: 'unfinished' };
+  const translate = createTranslator({ turnId, model, reader: plainReader, includeUsage: true });
+  const chunks: Chunk[] = [];
+  for (const chunk of entries.flatMap(translate)) {
+    if ('error' in chunk)
+      return { kind: end.status === 'failed' ? 'failed' : 'cancelled', error: chunk.error };
+    chunks.push(chunk);
+  }
+  const choices = chunks.flatMap((chunk) => chunk.choices);
+  const content = choices.map(({ delta }) => delta.content ?? '').join('');
+  const last = chunks.at(-1);
+  if (!last?.usage) throw new Error('a completed turn ends in its usage');
+  return {
+    kind: 'completed',
+    completion: {
+      id: last.id,
+      object: 'chat.completion',
+      created: last.created,
+      model,
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content, refusal: null },
+          finish_reason: choices.at(-1)?.finish_reason ?? 'stop',
+          logprobs: null,
+        },
+      ],
+      usage: last.usage,
+    },
+  };
+}

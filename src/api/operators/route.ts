@@ -1,4 +1,4 @@
-/** For operators: the turns and questions of their tenant, what happened in a turn, and the end of either. */
+/** For operators: the turns and questions of their tenant, their timelines, and ending them. */
 import { z } from 'zod';
 import {
   CancelledTurnSchema,

@@ -1,4 +1,4 @@
-/** What operators see, in the words of the contract. Pure. */
+/** What operators see, as the contract describes it. Pure. */
 import type { SeenQuestion, SeenTurn, Timeline } from '../../contract/operators.ts';
 import { stateOf } from '../../service/operators.ts';
 import type { SeenQuestion as QuestionRow, SeenTurn as TurnRow, TurnStory } from '../../service/operators.ts';

@@ -1,5 +1,6 @@
-/** What the hosted pages are handed, and what all of their routes have in common. */
+/** What the routes of the hosted pages get. */
 import type { Logger } from 'pino';
+import type { FastifyRequest } from 'fastify';
 import type { AuthConfig, Config } from '../../config/config.ts';
 import type { AnswerQuestion } from '../../service/answer-question.ts';
 import type { NangoAttempts } from '../../service/nango-attempts.ts';
@@ -7,7 +8,7 @@ import type { Service } from '../../service/service.ts';
 import type { PageScript } from './layout.ts';
 import type { Sessions } from './login/session.ts';
 import type { Refusals } from './refusals.ts';
-import type { PlaygroundParts } from './playground/routes.ts';
+import type { PlaygroundParts } from './playground.ts';
 
 export interface PagesParts extends Pick<
   Service,
@@ -30,9 +31,8 @@ export interface PagesParts extends Pick<
     auth: AuthConfig;
     temporal: Pick<Config['temporal'], 'uiUrl'>;
   };
-  /** Stores and signals an answer; a question that is over is a `ServiceError`. */
   answer: AnswerQuestion;
-  /** Absent: there is no Slack app. */
+  /** Absent: Slack is not configured. */
   slack?: Service['slack'];
   logger: Logger;
   playground?: Omit<PlaygroundParts, 'sessions' | 'publicUrl'> | undefined;
@@ -41,17 +41,23 @@ export interface PagesParts extends Pick<
 export interface PageContext extends PagesParts {
   sessions: Sessions;
   refusals: Refusals;
-  /** Null where no server keeps its accounts at Nango. */
+  /** Null if no server keeps its accounts at Nango. */
   nango: NangoConnecting | null;
 }
 
-/** A server keeps its accounts there only where it is configured. */
+/** Call it only for a server that keeps its accounts at Nango. */
 export function requireNango({ nango }: Pick<PageContext, 'nango'>): NangoConnecting {
   if (!nango) throw new Error('Nango is not configured');
   return nango;
 }
 
 export interface NangoConnecting extends NangoAttempts {
-  /** Null: the pages do without. */
+  /** Null: the browser library is not installed, and the pages work without a script. */
   script: PageScript | null;
+}
+
+/** OAuth callbacks are validated and passed on exactly as they arrived. */
+export function rawQueryOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }

@@ -1,46 +1,43 @@
-/** The frame around every page, and the headers every page goes out with. */
+/** The frame and the response headers of every page. */
 import type { FastifyReply } from 'fastify';
 import { html } from '../../html/html.ts';
 import type { Html } from '../../html/html.ts';
-import { icon } from './marks.ts';
+import { icon, timesScript, timesScriptHash } from './elements.ts';
 import { style, styleHash } from './style.ts';
-import { timesScript, timesScriptHash } from './times.ts';
 
 export interface Page {
   status: number;
   title: string;
   body: Html;
   footer?: Html;
-  /** Has more to show than fits a card. */
+  /** Wider than a card. */
   isWide?: boolean;
-  /** Has lists that take the width of a screen. */
+  /** For lists, as wide as the screen. */
   isFull?: boolean;
-  /** Nothing is left to decide: here stands the way back, for whoever came with one. How its button looks. */
+  /** Show the button to `returnUrl` if there is one, with this class. */
   wayBack?: 'button' | 'button quiet';
-  /** Where the browser goes by itself; a link in the body is there for browsers that do not. */
+  /** The browser is sent there at once; the body also has a link. */
   onwardUrl?: string;
-  /** Does more for browsers that run it; without it the page works as well. */
+  /** Optional: the page works without it, too. */
   script?: PageScript;
 }
 
-/** Instead of a page: where the browser gets it, so that loading it again sends nothing again. */
+/** After a POST, so that reloading does not send the form again. */
 export interface Redirect {
   redirectTo: string;
 }
 
-/** Ours, from our own origin. */
 export interface PageScript {
   src: string;
-  /** The one other origin that it may talk to. */
+  /** The only other origin that it may connect to. */
   connectTo: string;
 }
 
-/** `scripts`: besides the one for times. */
 function policy(scripts = '', more = ''): string {
   return `default-src 'none'; script-src '${timesScriptHash}'${scripts}; style-src '${styleHash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'${more}`;
 }
 
-/** Redirects between pages have them, too. */
+/** Also for redirects between pages. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': policy(),
@@ -65,7 +62,7 @@ export function sendPage(reply: FastifyReply, page: Page | Redirect): FastifyRep
 function headersWith({ connectTo }: PageScript): Record<string, string> {
   return {
     'content-security-policy': policy(" 'self'", `; connect-src 'self' ${connectTo}`),
-    // Windows that the page opens stay its own; whoever opened the page gets no hold of it.
+    // The page keeps access to windows that it opens; its own opener gets none.
     'cross-origin-opener-policy': 'same-origin-allow-popups',
   };
 }
@@ -73,7 +70,7 @@ function headersWith({ connectTo }: PageScript): Record<string, string> {
 function render(page: Page, returnUrl: string | null): string {
   const { title, body, footer, isWide, isFull, wayBack, onwardUrl, script } = page;
   const width = (isFull === true && 'full') || (isWide === true && 'wide');
-  // The sheet is ours and its hash is in the policy: it must not be escaped.
+  // Not escaped, because its hash is in the policy.
   const sheet: Html = { markup: `<style>${style}</style>` };
   const onward = onwardUrl !== undefined && html`<meta http-equiv="refresh" content="0; url=${onwardUrl}" />`;
   const back =

@@ -1,13 +1,13 @@
-/** The pages on which nothing is left to decide. Pure: data in, `Page` out; each stands on its own. */
+/** The pages on which nothing is left to decide. Pure: data in, `Page` out. */
 import type { Outcome } from '../../elicitation/elicitation.ts';
 import { html } from '../../html/html.ts';
 import type { Html } from '../../html/html.ts';
 import type { Page } from './layout.ts';
-import { clock, dash, exclamation, monogram, person, tick } from './marks.ts';
+import { clock, dash, exclamation, monogram, person, tick } from './elements.ts';
 
 /**
- * `account` is who the provider says it is; shown so that a wrong account is noticed. `tooLate`: connected all
- * right, but the question had expired.
+ * `account`: who the provider says it is, so that the person notices a wrong account. `tooLate`: connected after the question
+ * had expired.
  */
 export function connectedPage(serverTitle: string, account: string | null, tooLate: boolean): Page {
   const who = account !== null && html`Connected as <strong>${account}</strong>.`;
@@ -24,7 +24,7 @@ export function connectedPage(serverTitle: string, account: string | null, tooLa
   };
 }
 
-/** `connectionsUrl`: where the account can be connected all the same. */
+/** `connectionsUrl`: where the person can still connect the account. */
 export function refusedQuestionPage(
   action: 'decline' | 'cancel',
   serverTitle: string,
@@ -67,21 +67,21 @@ const finishedWords: Record<Exclude<Outcome, 'accept'>, Words> = {
   ],
 };
 
-/** 410: the link was good once. */
+/** 410: the link was valid once. */
 export function finishedPage(outcome: Exclude<Outcome, 'accept'>): Page {
   const [mark, heading, explanation] = finishedWords[outcome];
   return { ...plain(410, mark, heading, explanation), wayBack: 'button' };
 }
 
-/** At `/` of a service whose playground is elsewhere, or nowhere. */
+/** At `/`, without a playground. */
 export function homePage(publicUrl: string): Page {
   return {
     status: 200,
     title: 'Interlude',
     body: html`<h1>Interlude</h1>
       <p class="lead">
-        This service runs agents, and asks you where they need you. You talk to them where you were told to:
-        in an app, a chat or an editor.
+        This service runs agents, and asks you where they need you. You talk to them in an app, a chat or an
+        editor.
       </p>
       <div class="actions">
         <a class="button" href="${publicUrl}/connections">Your connections and questions</a>
@@ -99,7 +99,7 @@ export function unknownPage(): Page {
   );
 }
 
-/** Says nothing about the question: not who was asked, not what for. */
+/** Reveals nothing about the question. */
 export function refusedPage(signedInAs: string, signInUrl: string): Page {
   return {
     status: 403,
@@ -130,18 +130,16 @@ export function signedOutPage(signInUrl: string, isForQuestion: boolean): Page {
   };
 }
 
-export function foreignFormPage(): Page {
-  const explanation =
-    'This form did not come from our page. Open the link from your conversation and decide there.';
-  return notice(403, 'Nothing was changed', explanation);
+/** `settingsUrl`: the form is one of the settings page. */
+export function foreignFormPage(settingsUrl?: string): Page {
+  const place = settingsUrl === undefined ? 'the link from your conversation' : 'your connections';
+  const explanation = `This form did not come from our page. Open ${place} and decide there.`;
+  return notice(403, 'Nothing was changed', explanation, settingsUrl);
 }
 
-export function incompleteFormPage(): Page {
-  return notice(
-    400,
-    'Nothing was changed',
-    'The form is incomplete. Open the link from your conversation again.',
-  );
+export function incompleteFormPage(settingsUrl?: string): Page {
+  const next = settingsUrl === undefined ? ' Open the link from your conversation again.' : '';
+  return notice(400, 'Nothing was changed', `The form is incomplete.${next}`, settingsUrl);
 }
 
 export function signInAgainPage(signInUrl: string): Page {
@@ -153,7 +151,7 @@ export function signInAgainPage(signInUrl: string): Page {
   );
 }
 
-/** Something is wrong; `again` is where to start over, when there is such a place. */
+/** Something is wrong. `again`: where to start over. */
 export function notice(status: number, heading: string, explanation: string, again?: string): Page {
   return plain(status, exclamation, heading, explanation, again);
 }

@@ -1,23 +1,22 @@
-/** Refusals on the pages enter the audit: who was refused what, and from where. */
+/** Audits refusals on the pages. */
 import type { FastifyRequest } from 'fastify';
-import type { RecordRefusal } from '../../service/record-refusal.ts';
+import type { RecordRefusal } from '../../service/authenticate.ts';
 import type { Session, Sessions } from './login/session.ts';
 
 export interface Refusals {
   /**
-   * Under the tenant of the question, or else of whoever is signed in. Of somebody who is not signed in nothing is
-   * known but their address: that stands under no tenant, and the same from one address once a minute at most.
+   * Under the tenant of the question, or else of the signed-in person. Without a session, under no tenant, and the same refusal of
+   * one address at most once a minute.
    */
   record(request: FastifyRequest, what: string, of?: About): Promise<void>;
 }
 
 export interface About {
   elicitationId?: string;
-  /** The question's, where that is not the tenant of whoever asks. */
+  /** The question's, if it is not that of the person. */
   tenant?: string;
-  /** Added to what was refused. */
   detail?: string;
-  /** Comes in masses: the same of one person, too, enters once a minute at most. */
+  /** May come in large numbers: record the same of one person at most once a minute. */
   isRepeatable?: boolean;
 }
 
@@ -27,7 +26,7 @@ interface Parts {
 }
 
 const windowMs = 60_000;
-/** With more in a minute they are forgotten, and some are recorded twice. */
+/** If there are more in a minute, some are recorded twice. */
 const maxRecent = 10_000;
 
 export function createRefusals({ recordRefusal, sessions }: Parts): Refusals {

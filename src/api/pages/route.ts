@@ -1,30 +1,30 @@
 /**
- * The hosted pages: where a person gives an account to a question, and where they look after the accounts they gave.
- * A link carries no right of its own; only the signed-in person who was asked sees the question or can act on it,
- * every refusal is audited, and reading a page changes nothing, so link previews may fetch it.
+ * The hosted pages: answering questions, connecting accounts, settings, operators. A link grants nothing: only the signed-in person
+ * who was asked sees a question or can act on it. Refusals are audited. GET changes nothing, so link previews are harmless.
  */
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { problemFor } from '../http/answer-with-problems.ts';
+import rateLimit from '@fastify/rate-limit';
+import { rateLimitKey } from '../../service/principal.ts';
+import { problemFor, rateLimited } from '../http/problems.ts';
 import { answerRoutes } from './answer/routes.ts';
-import { authorizationRoutes } from './oauth/callback.ts';
-import { clientRoutes } from './oauth/client-documents.ts';
+import { authorizationRoutes, clientRoutes } from './oauth.ts';
 import type { NangoConnecting, PageContext, PagesParts } from './context.ts';
 import { pageHeaders, sendPage } from './layout.ts';
-import { limitPages } from './limits.ts';
 import { loginRoutes } from './login/routes.ts';
 import { nangoAssets } from './nango/assets.ts';
-import { nangoCallback } from './nango/callback.ts';
-import { nangoRoutes } from './nango/routes.ts';
+import { nangoCallback, nangoRoutes } from './nango/routes.ts';
 import { homePage, notice } from './outcome-pages.ts';
 import { codecRoutes } from './operators/codec.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { questionRoutes } from './question/routes.ts';
 import { createRefusals } from './refusals.ts';
+import type { Refusals } from './refusals.ts';
 import { acceptReturnUrls } from './return-url.ts';
 import { createSessions } from './login/session.ts';
-import { playgroundRoutes } from './playground/routes.ts';
+import type { Sessions } from './login/session.ts';
+import { playgroundRoutes } from './playground.ts';
 import { slackPages } from './slack/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
 
@@ -36,7 +36,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   const sessions = createSessions(parts, publicUrl);
   const refusals = createRefusals({ recordRefusal: parts.recordRefusal, sessions });
   await fastify.register(cookies);
-  // Room for the longest key that the form takes, whatever is in it: each character may arrive as nine.
+  // The longest key of the form, each character of which may be encoded as nine.
   await fastify.register(forms, { bodyLimit: 50_000 });
   fastify.setErrorHandler(async (error, request, reply) => {
     const { statusCode, code, headers } = problemFor(error, request);
@@ -53,7 +53,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
     const nango = await nangoOf(pages, parts);
     const context: PageContext = { ...parts, sessions, refusals, nango };
     await pages.register(async (forms) => {
-      // What another site can send without asking first is a form as well, but none of ours.
+      // Other sites can send these types without a preflight; our forms do not use them.
       forms.removeContentTypeParser(['application/json', 'text/plain']);
       forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
       loginRoutes(forms, context);
@@ -74,7 +74,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   });
 }
 
-/** Null where no server keeps its accounts at Nango. */
+/** Null if no server keeps its accounts at Nango. */
 async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<NangoConnecting | null> {
   const { config, accounts, logger } = parts;
   const { nango } = config;
@@ -93,3 +93,40 @@ const problemWords: Record<string, [heading: string, explanation: string]> = {
   unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],
   unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
 };
+
+interface Limits {
+  /** Each process counts for itself. */
+  perMinute: number;
+  sessions: Pick<Sessions, 'read'>;
+  refusals: Refusals;
+}
+
+const tooMany = 'too many requests';
+
+/** Limits requests per address, and per signed-in person. */
+async function limitPages(pages: FastifyInstance, { perMinute, sessions, refusals }: Limits): Promise<void> {
+  const limit = { max: perMinute, timeWindow: 60_000 };
+  await pages.register(rateLimit, {
+    ...limit,
+    onExceeded: (request) =>
+      void refusals
+        .record(request, tooMany, { isRepeatable: true })
+        .catch((error: unknown) => request.log.warn({ err: error }, 'a refusal could not be recorded')),
+  });
+  const ofPerson = pages.createRateLimit({
+    ...limit,
+    keyGenerator(request) {
+      const session = sessions.read(request);
+      if (!session) return '';
+      const { tenant, user } = session;
+      return rateLimitKey({ kind: 'user', tenant, user });
+    },
+  });
+  pages.addHook('preHandler', async (request) => {
+    if (!sessions.read(request)) return;
+    const counted = await ofPerson(request);
+    if (counted.isAllowed || !counted.isExceeded) return;
+    await refusals.record(request, tooMany, { isRepeatable: true });
+    throw rateLimited(counted.ttlInSeconds);
+  });
+}

@@ -1,4 +1,4 @@
-/** The line that says who is signed in on a page, with the form to sign out. */
+/** The footer that says who is signed in, with the form to sign out. */
 import { html } from '../../html/html.ts';
 import type { Html } from '../../html/html.ts';
 import { displayName } from './login/session.ts';
@@ -8,13 +8,12 @@ import { returnField } from './return-url.ts';
 export interface SignedIn {
   signedInAs: string;
   tenant: string;
-  /** Proves that a form came from a page we served to this session. */
   csrf: string;
   publicUrl: string;
   returnUrl: string | null;
 }
 
-/** `elicitationId`: the question to come back to as somebody else; null for the settings page. */
+/** `elicitationId`: the question to come back to after signing in as another user; null: the settings page. */
 export function signedIn(view: SignedIn, elicitationId: string | null): Html {
   const { signedInAs, csrf, publicUrl } = view;
   return html`Signed in as ${signedInAs}.
@@ -26,7 +25,6 @@ export function signedIn(view: SignedIn, elicitationId: string | null): Html {
     </form>`;
 }
 
-/** What the pages show of a session. */
 export function signedInAs(session: Session, publicUrl: string): SignedIn {
   const { tenant, csrf, returnUrl } = session;
   return { signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };

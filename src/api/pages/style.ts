@@ -1,4 +1,4 @@
-/** The pages' one style sheet. Inlined and allowed by its hash, so that a page is a single request. */
+/** The pages' style sheet, inlined and allowed by its hash, so that a page is a single request. */
 import { hash } from 'node:crypto';
 import { timelineStyle } from '../../timeline/markup.ts';
 

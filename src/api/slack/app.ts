@@ -1,53 +1,52 @@
-/**
- * The Slack app: what comes in, signed, is sorted here. Messages become turns (`messages.ts`) once it is known who
- * speaks, in workspaces that have installed the app.
- */
+/** The Slack app: takes events, commands and interactions of the workspaces that have installed it. */
+import { z } from 'zod';
 import type { SlackConfig } from '../../config/config.ts';
 import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { readMessage } from '../../slack/read-event.ts';
 import type { SlackEventBody } from '../../slack/read-event.ts';
 import type { SlackContext } from './context.ts';
-import { createInteractivity } from './interactivity.ts';
-import type { SlackInteractivity } from './interactivity.ts';
+import { createInteractivity } from './interactions.ts';
+import type { SlackInteractivity } from './interactions.ts';
 import { createMessageHandler } from './messages.ts';
-import { createHomeOpened, createSessionStopped } from './other-events.ts';
-import { createCommands } from './run-command.ts';
-import type { SlackCommand } from './run-command.ts';
+import { runCommand } from './commands.ts';
+import type { SlackCommand } from './commands.ts';
+import { publishHome } from './home.ts';
+import { notify } from './notice.ts';
+import { stopWords } from './refusals.ts';
 
 export interface SlackApp {
   settings: SlackConfig;
-  /** Returns when the event is safe. Rejects where Slack shall send it again. */
+  /** Resolves when the event is stored. Rejects if Slack should send it again. */
   receive(event: { team: string; eventId: string; event: SlackEventBody }): Promise<Received>;
-  /** Null: of a workspace that has not installed the app. */
+  /** Null: the workspace has not installed the app. */
   runCommand(team: string, command: SlackCommand): Promise<string | null>;
   interactivity: Pick<SlackInteractivity, 'click' | 'submit'>;
-  /** Begins to take what was kept. */
+  /** Starts to process stored events. */
   start(): void;
-  /** Resolves when nothing that somebody pressed or sent is under way any more. */
+  /** Resolves when no interaction is being handled. */
   idle(): Promise<void>;
 }
 
-/** `foreign`: of a workspace that has not installed the app. `early`: nobody knows yet. */
+/** `foreign`: the workspace has not installed the app. `early`: the installations are not loaded yet. */
 export type Received = 'kept' | 'ignored' | 'foreign' | 'early';
 
 type HandleEvent = (work: InboxEvent, workspace: SlackWorkspace) => Promise<Handled>;
 
 export function createSlackApp(context: SlackContext): SlackApp {
   const { settings, workspaces, installs, inbox } = context.slack;
-  const runCommand = createCommands(context);
   const interactivity = createInteractivity(context);
   const message = createMessageHandler(context);
   const checkInstallation: HandleEvent = async (_work, workspace) => {
     await installs.check(workspace);
     return { kind: 'done' };
   };
-  /** By the type of the event; of others nothing is kept. */
+  /** By type of event. Others are not stored. */
   const handlers = new Map<string, HandleEvent>([
     ['message', message],
     ['app_mention', message],
-    ['app_home_opened', createHomeOpened(context)],
-    ['agent_session_stopped', createSessionStopped(context)],
+    ['app_home_opened', (work, workspace) => homeOpened(context, work, workspace)],
+    ['agent_session_stopped', (work, workspace) => sessionStopped(context, work, workspace)],
     ['app_uninstalled', checkInstallation],
     ['tokens_revoked', checkInstallation],
   ]);
@@ -64,14 +63,14 @@ export function createSlackApp(context: SlackContext): SlackApp {
       if (!handlers.has(event.type)) return 'ignored';
       const botUser = await installs.botUserOf(team);
       if (botUser === null) return installs.isReady() ? 'foreign' : 'early';
-      const about = aboutOf(event, eventId, botUser);
+      const about = inboxEntryOf(event, eventId, botUser);
       if (!about) return 'ignored';
       await inbox.receive({ team, event, ...about });
       return 'kept';
     },
     async runCommand(team, command) {
       const workspace = await workspaces.of(team);
-      return workspace && runCommand(workspace, command);
+      return workspace && runCommand(context, workspace, command);
     },
     interactivity,
     start: () => inbox.start(handle),
@@ -79,8 +78,8 @@ export function createSlackApp(context: SlackContext): SlackApp {
   };
 }
 
-/** Null: nothing for us. */
-function aboutOf(
+/** What the inbox needs to know of an event. Null: the event is not for us. */
+function inboxEntryOf(
   event: SlackEventBody,
   eventId: string,
   botUser: string,
@@ -90,8 +89,39 @@ function aboutOf(
   const message = readMessage(event, botUser);
   if (!message) return null;
   const { channel, threadTs, slackUser, ts, isDirect, isMention } = message;
-  // Of what people say in a channel, only threads may concern us: nothing else of it is kept.
+  // Messages in a channel, outside threads, that do not mention us are not stored.
   if (!isDirect && !isMention && threadTs === ts) return null;
-  // One message can come as two events, each with an id of its own.
+  // One message can arrive as two events with different ids.
   return { eventId: `${channel}/${ts}`, slackUser, lane: JSON.stringify([channel, threadTs, slackUser]), ts };
+}
+
+const id = z.string().min(1).max(100);
+const homeOpenedSchema = z.object({ user: id, tab: z.literal('home') });
+const stoppedSchema = z.object({ user: id, channel: id, thread_ts: id });
+
+async function homeOpened(
+  context: SlackContext,
+  { event }: InboxEvent,
+  workspace: SlackWorkspace,
+): Promise<Handled> {
+  const { data } = homeOpenedSchema.safeParse(event);
+  if (data) await publishHome(context, workspace, data.user);
+  return { kind: 'done' };
+}
+
+/** The person pressed Slack's own button to stop the agent. */
+async function sessionStopped(
+  { slack }: SlackContext,
+  { event }: InboxEvent,
+  workspace: SlackWorkspace,
+): Promise<Handled> {
+  const { data } = stoppedSchema.safeParse(event);
+  if (!data) return { kind: 'done' };
+  const { user: slackUser, channel, thread_ts: threadTs } = data;
+  const { team, tenant } = workspace;
+  const stopped = await slack.stop.inThread(tenant, { team, channel, threadTs, slackUser });
+  // If the turn was stopped, the thread says so.
+  const place = { channel, threadTs, slackUser, isDirect: channel.startsWith('D') };
+  if (stopped === 'not-theirs') await notify(workspace, place, stopWords[stopped]);
+  return { kind: 'done' };
 }

@@ -1,25 +1,18 @@
-/**
- * Buttons, below a question, in a window or in the app's home. Only the person it was put to gets further than a word that
- * nobody else sees.
- */
+/** Buttons: below a question, in a window, or in the app's home. Everyone but the person who was asked gets a private refusal. */
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { askedInSlack } from '../../slack/asked.ts';
+import { askedInSlack, noticeModal, questionModal } from '../../slack/blocks/modals.ts';
 import { homeActions } from '../../slack/blocks/home-view.ts';
-import { noticeModal } from '../../slack/blocks/notice-modal.ts';
 import { questionActions } from '../../slack/blocks/question-message.ts';
-import { questionModal } from '../../slack/blocks/question-modal.ts';
-import { stopAction } from '../../slack/blocks/stop-button.ts';
+import { stopAction } from '../../slack/blocks/texts.ts';
 import { troubleOf } from '../../slack/client.ts';
+import { modalPartsOf, settledSince } from './context.ts';
 import type { SlackContext } from './context.ts';
-import { modalPartsOf } from './modal-parts.ts';
-import { notify } from './notice.ts';
-import { offerLink } from './offer-link.ts';
+import { notify, offerLink } from './notice.ts';
 import { notShownWords, refusalOf, stopWords } from './refusals.ts';
-import { settledSince } from './settled-since.ts';
 
 export interface SlackClick {
   action: string;
-  /** Whatever the button says. */
+  /** The button's value. */
   value: string;
   slackUser: string;
   /** Null: in the app's home. */
@@ -29,37 +22,41 @@ export interface SlackClick {
   address: string | null;
 }
 
-interface Parts extends SlackContext {
-  /** What their home shows may have changed. */
+/** `onAnswered`: what the person's home shows may have changed. */
+export interface InteractionParts extends SlackContext {
   onAnswered(workspace: SlackWorkspace, slackUser: string): void;
 }
 
-export type HandleClick = (workspace: SlackWorkspace, click: SlackClick) => Promise<void>;
-
-export function createClicks(parts: Parts): HandleClick {
-  return async (workspace, click) => {
-    const say = (words: string) => notify(workspace, placeOf(click), words);
-    switch (click.action) {
-      case questionActions.look:
-        return look(parts, workspace, click);
-      case questionActions.decline:
-        await say(await decline(parts, workspace, click));
-        return parts.onAnswered(workspace, click.slackUser);
-      case stopAction:
-        await say(await stop(parts, workspace, click));
-        return;
-      case homeActions.link:
-        return offerLink(parts, workspace, placeOf(click), { again: true });
-      default:
-    }
-  };
+export async function handleClick(
+  parts: InteractionParts,
+  workspace: SlackWorkspace,
+  click: SlackClick,
+): Promise<void> {
+  const say = (words: string) => notify(workspace, placeOf(click), words);
+  switch (click.action) {
+    case questionActions.look:
+      return openQuestion(parts, workspace, click);
+    case questionActions.decline:
+      await say(await decline(parts, workspace, click));
+      return parts.onAnswered(workspace, click.slackUser);
+    case stopAction:
+      await say(await stop(parts, workspace, click));
+      return;
+    case homeActions.link:
+      return offerLink(parts, workspace, placeOf(click), { again: true });
+    default:
+  }
 }
 
 function placeOf({ channel, threadTs, slackUser }: SlackClick) {
   return { channel, threadTs, slackUser, isDirect: channel?.startsWith('D') ?? false };
 }
 
-async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<void> {
+async function openQuestion(
+  parts: InteractionParts,
+  workspace: SlackWorkspace,
+  click: SlackClick,
+): Promise<void> {
   const { value: elicitationId, triggerId } = click;
   const say = (words: string) => notify(workspace, placeOf(click), words);
   const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
@@ -70,19 +67,23 @@ async function look(parts: Parts, workspace: SlackWorkspace, click: SlackClick):
   const settled = isOpen ? null : await settledSince(parts.slack, question);
   const view = settled === null ? questionModal(modalParts) : noticeModal(settled);
   const isForPage = askedInSlack(modalParts.question).kind === 'page';
-  if (isOpen && isForPage) await parts.slack.questions.noteLed(found, click.address);
+  if (isOpen && isForPage) await parts.slack.questions.recordPageOpenedFromSlack(found, click.address);
   try {
     await workspace.client.views.open({ trigger_id: triggerId, view });
   } catch (error) {
-    // Too late for Slack, which wants it within three seconds, or more than it shows.
+    // Slack refuses windows that come after three seconds or are too large.
     if (troubleOf(error).kind !== 'refused') throw error;
-    if (isOpen && !isForPage) await parts.slack.questions.noteLed(found, click.address);
+    if (isOpen && !isForPage) await parts.slack.questions.recordPageOpenedFromSlack(found, click.address);
     await say(settled ?? `You answer it on this page, signed in as yourself: ${modalParts.page}`);
   }
   if (!isOpen) parts.onAnswered(workspace, click.slackUser);
 }
 
-async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClick): Promise<string> {
+async function decline(
+  parts: InteractionParts,
+  workspace: SlackWorkspace,
+  click: SlackClick,
+): Promise<string> {
   const { value: elicitationId, address } = click;
   const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
   if (found.kind !== 'own') return notShownWords[found.kind];
@@ -102,7 +103,7 @@ async function decline(parts: Parts, workspace: SlackWorkspace, click: SlackClic
 }
 
 async function stop(
-  { slack }: Parts,
+  { slack }: InteractionParts,
   { team, tenant }: SlackWorkspace,
   { channel, value: threadTs, slackUser }: SlackClick,
 ): Promise<string> {

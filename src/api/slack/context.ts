@@ -1,15 +1,48 @@
-/** What everything that answers Slack is handed. */
+/** What every handler of Slack's requests gets, and what several of them say about a question. */
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import type { Service } from '../../service/service.ts';
 import type { SlackService } from '../../service/slack/slack-service.ts';
+import { answerAddress } from '../../elicitation/account-pages.ts';
+import { whoAsks } from '../../elicitation/elicitation.ts';
+import type { ElicitationRequest } from '../../elicitation/elicitation.ts';
+import type { OwnQuestion } from '../../service/slack/questions.ts';
+import type { ModalParts } from '../../slack/blocks/modals.ts';
+import type { Question } from '../../service/questions.ts';
+import { settledWords } from '../../slack/blocks/question-message.ts';
 
 export interface SlackContext {
   slack: SlackService;
-  service: Pick<
-    Service,
-    'agents' | 'startTurn' | 'questionsOf' | 'askedQuestion' | 'answerQuestion' | 'connections'
-  >;
-  http: Pick<Config['http'], 'publicUrl' | 'rateLimitPerMinute'>;
+  service: Service;
+  http: Config['http'];
   logger: Logger;
+}
+
+export function modalPartsOf(
+  { http, service }: SlackContext,
+  { question: { id, request, deadline }, isAboutAccount }: OwnQuestion,
+): ModalParts {
+  return {
+    question: { id, request, deadline, isAboutAccount },
+    askedBy: titlesOfAskers(service, request),
+    page: answerAddress(http.publicUrl, id),
+  };
+}
+
+/** Titles of the agent and those it delegated to. */
+export function titlesOfAskers(
+  { agents }: Service,
+  { context }: Pick<ElicitationRequest, 'context'>,
+): string[] {
+  return whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent);
+}
+
+/** For a question that the person opens after it was settled. */
+export async function settledSince(
+  { questions }: SlackService,
+  { id, request, status, because }: Question,
+): Promise<string> {
+  const isElsewhere = await questions.wasSettledElsewhere(id);
+  const settled = { ...request, status, ...(because !== null && { because }) };
+  return `This question is settled already. ${settledWords(settled, isElsewhere)}`;
 }

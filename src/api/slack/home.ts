@@ -1,13 +1,13 @@
-/** The app's home: shown when somebody opens it, and again after what they do in Slack. */
+/** The app's home: published when a person opens it, and after what they do in Slack. */
 import type { View } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { homeView, strangerHomeView, unlinkedHomeView } from '../../slack/blocks/home-view.ts';
 import type { HomeConnection } from '../../slack/blocks/home-view.ts';
 import type { OwnConnection } from '../../service/connections.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
-import { profileOf } from '../../slack/profile.ts';
+import { profileOf } from '../../slack/client.ts';
+import { titlesOfAskers } from './context.ts';
 import type { SlackContext } from './context.ts';
-import { titlesOfAskers } from './modal-parts.ts';
 import { strangerWords } from './refusals.ts';
 
 export async function publishHome(
@@ -41,7 +41,7 @@ function toHome({ serverTitle, scope, state }: OwnConnection): HomeConnection {
   return { title: serverTitle, status, isShared: scope === 'project' };
 }
 
-/** Null: it is nobody who reads it. */
+/** Null for bots and deactivated users. */
 async function viewForStranger(workspace: SlackWorkspace, slackUser: string): Promise<View | null> {
   const { kind } = await profileOf(workspace, slackUser);
   switch (kind) {

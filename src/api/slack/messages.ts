@@ -1,34 +1,32 @@
-/** A message in Slack becomes a turn of whoever wrote it, in the conversation that they have in its thread. */
+/** A message in Slack starts a turn for the person who wrote it, in their conversation in that thread. */
 import { rateLimitKey } from '../../service/principal.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
 import { patienceMs } from '../../service/slack/inbox.ts';
 import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import type { SlackThread } from '../../service/slack/threads.ts';
-import { withStopButton } from '../../slack/blocks/stop-button.ts';
-import { mentionsIn, plainText } from '../../slack/message-text.ts';
-import { readMessage } from '../../slack/read-event.ts';
+import { withStopButton } from '../../slack/blocks/texts.ts';
+import { mentionsIn, plainText, readMessage } from '../../slack/read-event.ts';
 import type { SlackMessage } from '../../slack/read-event.ts';
-import { profileOf } from '../../slack/profile.ts';
+import { profileOf } from '../../slack/client.ts';
+import { createWindowLimit } from '../http/limits.ts';
 import type { SlackContext } from './context.ts';
-import { notify } from './notice.ts';
-import { offerLink } from './offer-link.ts';
+import { notify, offerLink } from './notice.ts';
 import { refusalOf, strangerWords } from './refusals.ts';
 import type { Refusal } from './refusals.ts';
-import { createStartLimit } from './start-limit.ts';
 
 const done: Handled = { kind: 'done' };
-/** Names are looked up for so many of those that a message mentions. */
+/** Look up the names of at most this many mentioned people. */
 const mostNames = 5;
 const firstBusyPauseMs = 250;
 const busyPauseMs = 15_000;
-/** After some seconds: until then, most turns are over. */
-const saidAtTry = 5;
+/** Say that we are busy at this try, after some seconds: most turns are over by then. */
+const busyNoticeAtTry = 5;
 const limitPauseMs = 5_000;
 
-export type HandleMessage = (work: InboxEvent, workspace: SlackWorkspace) => Promise<Handled>;
-
-export function createMessageHandler(context: SlackContext): HandleMessage {
+export function createMessageHandler(
+  context: SlackContext,
+): (work: InboxEvent, workspace: SlackWorkspace) => Promise<Handled> {
   const { slack, http } = context;
   const mayStart = createStartLimit(http.rateLimitPerMinute);
   return async (work, workspace) => {
@@ -37,9 +35,9 @@ export function createMessageHandler(context: SlackContext): HandleMessage {
     const { team, tenant } = workspace;
     const { channel, threadTs, slackUser, isDirect, isMention } = message;
     const known = await slack.threads.find({ team, channel, threadTs, slackUser });
-    // What people say to each other is none of ours, also in a thread where we answer somebody else.
+    // In a channel, react only to mentions and to people whom we already answer in this thread.
     if (!isDirect && !isMention && !known) {
-      // Unless they have mentioned us here, and are about to say who they are.
+      // If the person has mentioned us and not signed in yet, the message waits for that.
       return (await slack.inbox.waitsInLane(work)) ? { kind: 'parked' } : done;
     }
     const principal = await slack.links.principalOf({ team, slackUser }, tenant);
@@ -56,7 +54,7 @@ export function createMessageHandler(context: SlackContext): HandleMessage {
   };
 }
 
-/** To whom we do not know: a link, or why there is none. */
+/** Sends an unknown person a sign-in link, or says why they get none. */
 async function introduce(
   context: SlackContext,
   workspace: SlackWorkspace,
@@ -80,7 +78,7 @@ async function introduce(
   }
 }
 
-/** What was said, and what came along, which the agent cannot open. */
+/** The message, forwarded messages, and the names of attached files, which the agent cannot read. */
 async function textOf({ text, files, forwarded }: SlackMessage, workspace: SlackWorkspace): Promise<string> {
   const names = new Map<string, string>();
   const mentioned = mentionsIn([text, ...forwarded.map((one) => one.text)].join(' ')).filter(
@@ -112,7 +110,7 @@ interface Wanted {
 async function startTurn(context: SlackContext, wanted: Wanted): Promise<Handled> {
   const { message, thread, principal, text } = wanted;
   const { team, channel, threadTs, slackUser, conversation, agent } = thread;
-  // The place of a message is its name: however often it comes, and as whichever event, it is one.
+  // The place of a message is its id, so that repeated and duplicate events start one turn.
   const id = `slack:${team}:${channel}:${message.ts}`;
   try {
     const turn = await context.service.startTurn(principal, {
@@ -132,17 +130,27 @@ async function startTurn(context: SlackContext, wanted: Wanted): Promise<Handled
 
 export const busyWords = 'I am still at work on what you wrote before; this comes next.';
 
-/** One message at a time: the next one waits until the agent has answered. What cannot be is said once. */
+/** A message waits while an earlier turn runs. Other refusals are shown to the person. */
 async function refused({ logger }: SlackContext, wanted: Wanted, refusal: Refusal): Promise<Handled> {
   const { work, workspace, message } = wanted;
   const { kind, code, words } = refusal;
   const isTooOld = Date.now() - work.receivedAt > patienceMs;
   if ((kind === 'busy' || kind === 'away') && !isTooOld) {
-    if (kind === 'busy' && work.tries === saidAtTry)
+    if (kind === 'busy' && work.tries === busyNoticeAtTry)
       await notify(workspace, message, busyWords, withStopButton(busyWords, message.threadTs));
     return { kind: 'later', ms: Math.min(firstBusyPauseMs * 2 ** (work.tries - 1), busyPauseMs) };
   }
   logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not start a turn');
   await notify(workspace, message, `I could not take this: ${words}`);
   return done;
+}
+
+/** How many turns one person may start in a minute, as over HTTP. Each process counts for itself. */
+export function createStartLimit(perMinute: number, now: () => number = Date.now): (name: string) => boolean {
+  const limit = createWindowLimit({ max: perMinute, words: '', now });
+  return (name) => {
+    if (limit.refusalOf(name)) return false;
+    limit.count(name);
+    return true;
+  };
 }

@@ -1,18 +1,19 @@
-/** Says something to one person only, where they wrote: as an ephemeral message, or in their direct messages with us. */
+/** Messages to one person: ephemeral in the channel where they wrote, or in their direct messages with us. */
 import type { KnownBlock } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { troubleOf } from '../../slack/client.ts';
+import type { SlackContext } from './context.ts';
 
-export interface Place {
-  /** Null: nowhere in particular, so in their direct messages. */
+interface Place {
+  /** Null: in their direct messages. */
   channel: string | null;
-  /** Null: in no thread. */
+  /** Null: outside threads. */
   threadTs: string | null;
   slackUser: string;
   isDirect: boolean;
 }
 
-/** False: Slack does not let us. Rejects where it may be tried again. `blocks`: shown in place of the text. */
+/** False: Slack refused. Rejects if it may be tried again. `blocks` are shown instead of the text. */
 export async function notify(
   { client }: SlackWorkspace,
   { channel, threadTs, slackUser, isDirect }: Place,
@@ -22,7 +23,7 @@ export async function notify(
   const inThread = threadTs !== null && { thread_ts: threadTs };
   const contents = { text, ...(blocks && { blocks }) };
   const sendDirect = (to: string, thread: typeof inThread) =>
-    unlessRefused(() =>
+    falseIfRefused(() =>
       client.chat.postMessage({
         channel: to,
         ...thread,
@@ -33,20 +34,20 @@ export async function notify(
     );
   if (channel !== null) {
     if (isDirect) return sendDirect(channel, inThread);
-    const isSaid = await unlessRefused(() =>
+    const isSaid = await falseIfRefused(() =>
       client.chat.postEphemeral({ channel, user: slackUser, ...inThread, ...contents }),
     );
     if (isSaid) return true;
   }
-  // Who is not in the channel cannot be spoken to there.
+  // Slack refuses ephemeral messages to people who are not in the channel.
   let direct: string | undefined;
-  const isOpen = await unlessRefused(async () => {
+  const isOpen = await falseIfRefused(async () => {
     direct = (await client.conversations.open({ users: slackUser })).channel?.id;
   });
   return isOpen && direct !== undefined && sendDirect(direct, false);
 }
 
-async function unlessRefused(call: () => Promise<unknown>): Promise<boolean> {
+async function falseIfRefused(call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
     return true;
@@ -54,4 +55,25 @@ async function unlessRefused(call: () => Promise<unknown>): Promise<boolean> {
     if (troubleOf(error).kind === 'refused') return false;
     throw error;
   }
+}
+
+/** Sends a link with which the person signs in. `again`: even if they just got one. Rejects if it may be tried again. */
+export async function offerLink(
+  { slack: { links }, http }: SlackContext,
+  workspace: SlackWorkspace,
+  place: Place,
+  { again }: { again: boolean },
+): Promise<void> {
+  const token = await links.issue({ team: workspace.team, slackUser: place.slackUser }, again);
+  if (token === null) return;
+  try {
+    await notify(workspace, place, offerText(`${http.publicUrl}/slack/link?t=${token}`));
+  } catch (error) {
+    await links.takeBack(token);
+    throw error;
+  }
+}
+
+export function offerText(address: string): string {
+  return `Before I can help, I have to know who you are. <${address}|Connect your account> – this link is only for you, and works for 30 minutes. What you asked goes on by itself then.`;
 }

@@ -1,11 +1,10 @@
-/** What a person in Slack reads when something is refused. One table says what becomes of each code of `ServiceError`. Pure. */
+/** What a person in Slack reads when something is refused. One table covers each code of `ServiceError`. Pure. */
 import { ServiceError } from '../../service/service-error.ts';
 import type { Issue, ServiceErrorCode } from '../../service/service-error.ts';
 import type { FoundAsked } from '../../service/slack/questions.ts';
-import type { Stopped } from '../../service/slack/stop.ts';
-import type { SlackProfile } from '../../slack/profile.ts';
+import type { Stopped } from '../../service/slack/threads.ts';
+import type { SlackProfile } from '../../slack/client.ts';
 
-/** Where somebody asks for a question and is shown none. */
 export const notShownWords = {
   'not-linked': 'I do not know who you are yet. Connect your account first: `/interlude link`.',
   unknown: 'There is no such question any more.',
@@ -18,7 +17,7 @@ export const stopWords = {
   'not-theirs': 'Only whoever asked me can stop me.',
 } satisfies Record<Stopped, string>;
 
-/** To people whom no link is offered to. */
+/** For people who are not offered a link. */
 export const strangerWords = {
   guest:
     'I answer members of this workspace. If you have an account of your own with us, connect it with `/interlude link`, then ask again.',
@@ -28,11 +27,11 @@ export const strangerWords = {
 
 interface Line {
   /**
-   * `said`: the words, once. `misfit`: below the fields that they are about. `settled`: how the question ended. `busy`:
-   * what was written waits for its turn. `away`: nothing is decided, and the same is tried again.
+   * `said`: show the words. `misfit`: show them below their fields. `settled`: say how the question ended. `busy`: the message
+   * waits until the current turn is over. `away`: try again.
    */
   kind: 'said' | 'misfit' | 'settled' | 'busy' | 'away';
-  /** In place of the service's own. */
+  /** Default: the service's own message. */
   words?: string;
 }
 
@@ -72,7 +71,7 @@ export interface Refusal {
   issues: Issue[];
 }
 
-/** Throws what no use case refused. */
+/** Throws errors that are not refusals. */
 export function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ServiceError)) throw error;
   const { code, message, details } = error;

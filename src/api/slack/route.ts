@@ -1,26 +1,22 @@
-/** What Slack sends: `/slack/events`, `/slack/commands` and `/slack/interactivity`, each signed. People come to the pages instead. */
+/** What Slack sends, signed: `/slack/events`, `/slack/commands` and `/slack/interactivity`. */
 import type { FastifyInstance } from 'fastify';
+import { readEnvelope } from '../../slack/read-event.ts';
 import { whenTogether } from '../http/health.ts';
 import { ProblemError } from '../http/problems.ts';
-import type { Service } from '../../service/service.ts';
-import { readEnvelope } from '../../slack/read-event.ts';
+import { parseJson } from '../http/signed-requests.ts';
 import { createSlackApp } from './app.ts';
 import { answerCommand, notInstalled } from './commands.ts';
 import type { SlackContext } from './context.ts';
 import { takeInteraction } from './interactions.ts';
-import { bodyLimit, formOf, jsonIn, jsonOf, requireSignature } from './signed.ts';
+import { bodyLimit, formOf, jsonOf, requireSignature } from './signed.ts';
 import { openSocketMode } from './socket-mode.ts';
 
-export interface SlackSurfaceParts extends SlackContext {
-  service: SlackContext['service'] & Pick<Service, 'now' | 'recordRefusal' | 'installation'>;
-}
-
 /** A Fastify plugin: `fastify.register(slackSurface, parts)`. */
-export async function slackSurface(fastify: FastifyInstance, parts: SlackSurfaceParts): Promise<void> {
+export async function slackSurface(fastify: FastifyInstance, parts: SlackContext): Promise<void> {
   const { service, logger } = parts;
   const { signingSecret, appToken } = parts.slack.settings;
   const slack = createSlackApp(parts);
-  await requireSignature(fastify, { ...service, signingSecret });
+  await requireSignature(fastify, service, signingSecret);
 
   fastify.post('/slack/events', { bodyLimit }, async (request, reply) => {
     const envelope = readEnvelope(jsonOf(request));
@@ -40,10 +36,16 @@ export async function slackSurface(fastify: FastifyInstance, parts: SlackSurface
     }
   });
 
-  fastify.post('/slack/commands', { bodyLimit }, (request) => answerCommand(slack, formOf(request)));
+  fastify.post('/slack/commands', { bodyLimit }, (request) =>
+    answerCommand(slack.runCommand, formOf(request)),
+  );
 
   fastify.post('/slack/interactivity', { bodyLimit }, async (request, reply) => {
-    const answer = await takeInteraction(slack, jsonIn(formOf(request)['payload']), request.ip);
+    const answer = await takeInteraction(
+      slack.interactivity,
+      parseJson(formOf(request)['payload'] ?? ''),
+      request.ip,
+    );
     return reply.code(200).send(answer);
   });
 

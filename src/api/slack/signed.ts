@@ -1,55 +1,39 @@
 /**
- * Only what Slack has signed comes through: the signature is over the bytes as they came, so bodies stay bytes here. What
- * is forged or too old is refused and enters the audit, and whoever goes on is not listened to for a while.
+ * Accepts only requests that Slack signed. The signature covers the raw body, so bodies stay bytes here. Forged and old requests
+ * are refused and audited; an address that sends many is refused without auditing.
  */
-import rateLimit from '@fastify/rate-limit';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ProblemError } from '../http/problems.ts';
 import type { Service } from '../../service/service.ts';
-import { verifySignature } from '../../slack/signature.ts';
+import { ProblemError } from '../http/problems.ts';
+import { acceptSignedBodies, parseJson, rawBodyOf } from '../http/signed-requests.ts';
 
-interface Parts extends Pick<Service, 'now' | 'recordRefusal'> {
-  signingSecret: string;
-}
-
-/** Slack's own are some kilobytes; forms with much text in them are more. */
+/** Most requests are a few kilobytes; forms with long texts are larger. */
 export const bodyLimit = 1_000_000;
-/** Of one address in a minute. */
-const maxForged = 10;
 
 export async function requireSignature(
   fastify: FastifyInstance,
-  { signingSecret, now, recordRefusal }: Parts,
+  { now, recordRefusal }: Service,
+  signingSecret: string,
 ): Promise<void> {
-  await fastify.register(rateLimit, { global: false });
-  const forged = fastify.createRateLimit({ max: maxForged, timeWindow: 60_000 });
-  fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(
-    ['application/json', 'application/x-www-form-urlencoded'],
-    { parseAs: 'buffer' },
-    (_, body, done) => done(null, body),
-  );
+  const types = ['application/json', 'application/x-www-form-urlencoded'];
+  const refuseTooMany = await acceptSignedBodies(fastify, types);
   fastify.addHook('preHandler', async (request) => {
     const { headers } = request;
     const verdict = verifySignature(
       signingSecret,
       {
-        body: bytesOf(request),
+        body: rawBodyOf(request),
         timestamp: headers['x-slack-request-timestamp'],
         signature: headers['x-slack-signature'],
       },
       now(),
     );
     if (verdict === 'signed') return;
-    const counted = await forged(request);
-    if (!counted.isAllowed && counted.isExceeded) {
-      throw new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.', {
-        headers: { 'retry-after': String(counted.ttlInSeconds) },
-      });
-    }
+    await refuseTooMany(request);
     const detail =
       verdict === 'stale' ? 'an old request of Slack' : 'request of Slack with a wrong signature';
-    // Whose workspace it claims to be of is nobody's word: it stands under no tenant.
+    // The workspace that it names is unverified, so it is audited without a tenant.
     await recordRefusal({ tenant: '', elicitationId: '', actor: null, detail, address: request.ip });
     throw new ProblemError('unauthenticated', words[verdict]);
   });
@@ -60,23 +44,33 @@ const words = {
   forged: 'The signature is missing or wrong.',
 };
 
-/** The body as it came. */
-function bytesOf({ body }: FastifyRequest): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-}
-
 export function jsonOf(request: FastifyRequest): unknown {
-  return jsonIn(bytesOf(request).toString('utf8'));
-}
-
-export function jsonIn(text = ''): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ProblemError('invalid_request', 'The body cannot be read; send valid JSON.');
-  }
+  return parseJson(rawBodyOf(request).toString('utf8'));
 }
 
 export function formOf(request: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(bytesOf(request).toString('utf8')));
+  return Object.fromEntries(new URLSearchParams(rawBodyOf(request).toString('utf8')));
+}
+
+interface SignedRequest {
+  body: Buffer;
+  /** The headers `x-slack-request-timestamp` and `x-slack-signature`, unchecked. */
+  timestamp: unknown;
+  signature: unknown;
+}
+
+/** An older request may be a replay. */
+const freshSeconds = 5 * 60;
+
+/** Slack signs the raw body and the time of sending. */
+export function verifySignature(
+  secret: string,
+  { body, timestamp, signature }: SignedRequest,
+  now: number,
+): 'signed' | 'stale' | 'forged' {
+  if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return 'forged';
+  if (typeof signature !== 'string' || !/^v0=[0-9a-f]{64}$/.test(signature)) return 'forged';
+  const expected = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest();
+  if (!timingSafeEqual(expected, Buffer.from(signature.slice('v0='.length), 'hex'))) return 'forged';
+  return Math.abs(now / 1000 - Number(timestamp)) > freshSeconds ? 'stale' : 'signed';
 }

@@ -1,6 +1,6 @@
 /**
- * Socket Mode, for development: events, commands and clicks come over a connection that we open, so that no public address is
- * needed. What comes in is answered as it is over HTTP; the connection stands for the signature.
+ * Socket Mode, for development: events, commands and clicks arrive over a WebSocket that we open, so no public address is
+ * needed. They are handled as over HTTP; the connection replaces the signature.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -12,22 +12,24 @@ import type { SlackApp } from './app.ts';
 import { answerCommand } from './commands.ts';
 import { takeInteraction } from './interactions.ts';
 
-interface Parts {
-  slack: SlackApp;
-  appToken: string;
-  logger: Logger;
-}
-
 const messageSchema = z.object({
   type: z.string(),
   envelope_id: z.string().nullish(),
   payload: z.unknown().optional(),
 });
-/** Slack ends each connection after some hours, and says so before. */
+/** Slack ends each connection after some hours. */
 const againMs = 1_000;
 
-/** Returns what ends it. */
-export function openSocketMode({ slack, appToken, logger }: Parts): () => Promise<void> {
+/** Returns a function that closes it. */
+export function openSocketMode({
+  slack,
+  appToken,
+  logger,
+}: {
+  slack: SlackApp;
+  appToken: string;
+  logger: Logger;
+}): () => Promise<void> {
   const closing = new AbortController();
   const run = async () => {
     logger.warn('Slack: Socket Mode is for development; in production let Slack send to /slack/events');
@@ -41,7 +43,7 @@ export function openSocketMode({ slack, appToken, logger }: Parts): () => Promis
     }
   };
 
-  /** Resolves when it has ended. */
+  /** Resolves when the connection has closed. */
   async function connection(): Promise<void> {
     const { url } = await createSlackClient(slack.settings.apiUrl, appToken).apps.connections.open({});
     if (url === undefined) throw new Error('Slack names no socket');
@@ -68,8 +70,8 @@ export function openSocketMode({ slack, appToken, logger }: Parts): () => Promis
   }
 
   async function answerTo(type: string, payload: unknown): Promise<unknown> {
-    if (type === 'slash_commands') return answerCommand(slack, payload);
-    if (type === 'interactive') return takeInteraction(slack, payload, null);
+    if (type === 'slash_commands') return answerCommand(slack.runCommand, payload);
+    if (type === 'interactive') return takeInteraction(slack.interactivity, payload, null);
     const envelope = type === 'events_api' ? readEnvelope(payload) : null;
     if (envelope?.kind === 'event' && (await slack.receive(envelope)) === 'early')
       throw new Error('the workspace is not known yet');

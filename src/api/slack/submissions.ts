@@ -1,65 +1,62 @@
 /**
- * What somebody sends from a window: checked and answered like everywhere, as that person. What does not fit is said
- * below its field, and what was settled meanwhile is said instead of the window's contents.
+ * A window that a person sends: its answer is checked and recorded as theirs. Problems are shown below their fields; if the
+ * question was settled meanwhile, the window says so.
  */
 import type { ModalView } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
 import { coerceContent } from '../../elicitation/form/coerce-content.ts';
-import { askedInSlack } from '../../slack/asked.ts';
-import type { AskedInSlack } from '../../slack/asked.ts';
-import { enteredText, typedIn } from '../../slack/blocks/field-values.ts';
-import type { ViewValues } from '../../slack/blocks/field-values.ts';
-import { noticeModal, onwardModal } from '../../slack/blocks/notice-modal.ts';
-import { approvalBlocks, decisions, fieldBlock } from '../../slack/blocks/question-modal.ts';
+import {
+  askedInSlack,
+  noticeModal,
+  onwardModal,
+  approvalBlocks,
+  decisions,
+  fieldBlock,
+} from '../../slack/blocks/modals.ts';
+import type { AskedInSlack } from '../../slack/blocks/modals.ts';
+import { enteredText, typedIn } from '../../slack/blocks/fields.ts';
+import type { ViewValues } from '../../slack/blocks/fields.ts';
 import { troubleOf } from '../../slack/client.ts';
 import { fitContent } from '../../service/answer-content.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import type { SlackContext } from './context.ts';
-import { modalPartsOf } from './modal-parts.ts';
+import { modalPartsOf, settledSince } from './context.ts';
+import type { InteractionParts } from './clicks.ts';
 import { notShownWords, refusalOf } from './refusals.ts';
 import type { Refusal } from './refusals.ts';
-import { settledSince } from './settled-since.ts';
 
 export interface SlackSubmission extends Asking {
   viewId: string;
   values: ViewValues;
 }
 
-/** What becomes of the window; nothing: it closes. */
+/** What Slack should do with the window; undefined closes it. */
 export type WindowAnswer =
   | { response_action: 'errors'; errors: Record<string, string> }
   | { response_action: 'update'; view: ModalView };
 
-interface Parts extends SlackContext {
-  /** Something of theirs was settled. */
-  onAnswered(workspace: SlackWorkspace, slackUser: string): void;
-}
-
-export type HandleSubmission = (
-  workspace: SlackWorkspace,
-  submission: SlackSubmission,
-) => Promise<WindowAnswer | undefined>;
-
-/** Slack waits for three seconds. */
+/** Slack waits three seconds. */
 const answerWithinMs = 2_000;
 
-/** `later` is given what is still under way when Slack has to be answered. */
-export function createSubmissions(parts: Parts, later: (work: Promise<unknown>) => void): HandleSubmission {
-  return async (workspace, submission) => {
-    const read = await readAnswer(parts, workspace, submission);
-    if ('window' in read) return read.window;
-    const taken = take(parts, workspace, submission, read);
-    const inTime = taken.then((answer) => ({ answer }));
-    const first = await withTimeout(inTime, answerWithinMs, null, { ref: false });
-    if (first) return first.answer;
-    later(showLater(workspace, submission, taken));
-    return says('Your answer is on its way. You can close this window.');
-  };
+/** `later` gets the work that is not finished when Slack has to be answered. */
+export async function handleSubmission(
+  parts: InteractionParts,
+  workspace: SlackWorkspace,
+  submission: SlackSubmission,
+  later: (work: Promise<unknown>) => void,
+): Promise<WindowAnswer | undefined> {
+  const read = await readAnswer(parts, workspace, submission);
+  if ('window' in read) return read.window;
+  const taken = take(parts, workspace, submission, read);
+  const inTime = taken.then((answer) => ({ answer }));
+  const first = await withTimeout(inTime, answerWithinMs, null, { ref: false });
+  if (first) return first.answer;
+  later(showLater(workspace, submission, taken));
+  return showNotice('Your answer is on its way. You can close this window.');
 }
 
-/** Whoever has closed the window meanwhile sees it in the thread. */
+/** Updates the window. If it was closed, the person sees the outcome in the thread. */
 async function showLater(
   { client }: SlackWorkspace,
   { viewId }: SlackSubmission,
@@ -82,14 +79,14 @@ interface ReadAnswer {
   response: ElicitationResponse;
 }
 
-/** Checked here as well: what does not fit is said at once, however long an answer takes. */
+/** Checks the content, too, so that problems are shown at once even if recording takes long. */
 async function readAnswer(
-  parts: Parts,
+  parts: InteractionParts,
   workspace: SlackWorkspace,
   submission: SlackSubmission,
 ): Promise<ReadAnswer | { window: WindowAnswer }> {
   const found = await parts.slack.questions.find(workspace, submission);
-  if (found.kind !== 'own') return { window: says(notShownWords[found.kind]) };
+  if (found.kind !== 'own') return { window: showNotice(notShownWords[found.kind]) };
   const asked = askedInSlack(modalPartsOf(parts, found).question);
   const response = responseOf(asked, submission.values);
   if (response === null) return { window: undecided(asked) };
@@ -102,7 +99,7 @@ async function readAnswer(
 }
 
 async function take(
-  parts: Parts,
+  parts: InteractionParts,
   workspace: SlackWorkspace,
   { slackUser, address }: SlackSubmission,
   { found, asked, response }: ReadAnswer,
@@ -123,13 +120,13 @@ async function take(
     if (kind === 'away') throw error;
     const now = kind === 'settled' ? await parts.service.askedQuestion(principal, question.id) : null;
     const isSettled = now?.kind === 'own' && now.question.status !== 'pending';
-    return says(isSettled ? await settledSince(parts.slack, now.question) : words);
+    return showNotice(isSettled ? await settledSince(parts.slack, now.question) : words);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
 }
 
-/** Null: there is nothing to decide with. */
+/** Null: nothing was decided. */
 function responseOf(asked: AskedInSlack, values: ViewValues): ElicitationResponse | null {
   switch (asked.kind) {
     case 'page':
@@ -168,10 +165,10 @@ function decisionOf(values: ViewValues): ElicitationResponse | null {
 
 function undecided({ kind }: AskedInSlack): WindowAnswer {
   if (kind === 'approval') return errors({ [approvalBlocks.decision]: 'Choose one of these.' });
-  return says('This question is answered on its page.');
+  return showNotice('This question is answered on its page.');
 }
 
-/** About no field in particular: below the first one. */
+/** A problem that is not about one field is shown below the first. */
 function misfits(asked: AskedInSlack, { words, issues }: Refusal): WindowAnswer {
   const fields = asked.kind === 'form' ? asked.fields : [];
   const said = issues.flatMap(({ path, detail }) => {
@@ -179,13 +176,13 @@ function misfits(asked: AskedInSlack, { words, issues }: Refusal): WindowAnswer 
     return index === -1 ? [] : [[fieldBlock(index), `It ${detail}.`] as const];
   });
   if (said.length > 0) return errors(Object.fromEntries(said));
-  return fields.length > 0 ? errors({ [fieldBlock(0)]: words }) : says(words);
+  return fields.length > 0 ? errors({ [fieldBlock(0)]: words }) : showNotice(words);
 }
 
 function errors(given: Record<string, string>): WindowAnswer {
   return { response_action: 'errors', errors: given };
 }
 
-function says(words: string): WindowAnswer {
+function showNotice(words: string): WindowAnswer {
   return { response_action: 'update', view: noticeModal(words) };
 }

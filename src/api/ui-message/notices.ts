@@ -1,10 +1,10 @@
 /**
- * Missing accounts, for readers who cannot be asked to connect one: which tool call needs whose account, and where to
- * go. It makes no difference to them whether nobody was asked, or somebody else is being asked. Pure.
+ * Notices about missing accounts, for readers that cannot show the question: which tool call needs which account, and where to
+ * connect it. The same whether no one was asked or another reader shows the question. Pure.
  */
-import type { ToolAuthRequired } from '../../contract/notice.ts';
+import type { ToolAuthRequired } from '../../contract/stream-event.ts';
 import { connectionsBeside } from '../../elicitation/account-pages.ts';
-import { isCallOf } from '../../elicitation/asker.ts';
+import { isCallOf } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import { elsewhere } from '../../elicitation/wording.ts';
 import type { TurnEvent } from '../../turn/event.ts';
@@ -18,7 +18,7 @@ export interface Notice {
 
 type Call = { toolCallId: string; toolName: string };
 
-/** One per reader: it remembers which tool calls have no result yet. */
+/** Stateful: one per reader. Remembers tool calls without a result. */
 export function createNotices(): (event: TurnEvent) => Notice[] {
   const unfinished = new Map<string, Call & { by: string }>();
 
@@ -75,10 +75,7 @@ function toNotice({ toolCallId, toolName }: Call, { server, serverTitle, message
   };
 }
 
-/**
- * The call that the question names, else the first that waits: questions asked before they named their call are still
- * in logs. Where several wait for one account, one stands for all.
- */
+/** The call that the question names; old logs have questions that name none: then the first waiting call. */
 function callOf({ elicitationId, context }: AccountQuestion, calls: Call[]): Call {
   const { server, toolCallId, toolName = `connect_${server}` } = context;
   const waiting = calls.filter((call) => isCallOf(server, call.toolName));

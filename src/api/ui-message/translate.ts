@@ -1,28 +1,25 @@
 /**
  * Turn log → AI SDK UI message stream. Pure.
  *
- * Only chunk types that version 5 of the SDK already knew, plus `data-*`: any other type ends the stream of
- * every released client with a validation error. Tools are `dynamic`, so that clients accept names they never
- * heard of. `reset-step`, which version 7 brought, is for readers who say that they know it.
+ * Only chunk types that version 5 of the SDK already knew, plus `data-*`: any other type ends the stream of every released
+ * client with a validation error. Tools are `dynamic`, so that clients accept unknown names. `reset-step`, new in version 7, is
+ * for readers that declare it.
  * https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import type { UIMessageChunk } from 'ai';
 import { isApproval } from '../../elicitation/approval.ts';
-import { canPresent } from '../../elicitation/capabilities.ts';
+import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
-import type { Reader } from '../http/request-headers.ts';
+import type { Reader } from '../http/reader-headers.ts';
 import { createNotices } from './notices.ts';
-import { createStepData, withResets } from './resets.ts';
-import type { Speech } from './resets.ts';
 
 type ToChunks = (entry: LogEntry) => UIMessageChunk[];
 
 /**
- * One translator per reader and turn, to be given every entry from the first: it remembers what it has seen.
- * A question that the reader cannot present is left out, or replaced by a notice where there is one. What delegated
- * agents say and do among themselves is left out, too: it is their caller's tool call that is shown.
+ * Stateful: one per reader and turn, called with every entry from the first. A question that the reader cannot show is left out
+ * or replaced by a notice. Text and tool calls of delegated agents are left out: the delegating tool call is shown.
  */
 export function createTranslator({ capabilities, operations, resets, toolApprovals }: Reader): ToChunks {
   const toNotices = createNotices();
@@ -43,7 +40,7 @@ export function createTranslator({ capabilities, operations, resets, toolApprova
         { type: 'data-elicitation-request', id: event.elicitationId, data: event },
         ...(toolApprovals ? approvalRequest(event) : []),
       ];
-    // In place of a question for whoever cannot be asked; that nobody was, everybody is told.
+    // `tool-auth-required` (no one could be asked) is for every reader; other notices replace a question.
     if (event.type === 'tool-auth-required' || (!capabilities.url && notices.length > 0)) return notices;
     return event.path === undefined ? toSpeech(event) : [];
   }
@@ -51,7 +48,7 @@ export function createTranslator({ capabilities, operations, resets, toolApprova
   return (entry) => [...toOperations(entry), ...toChunks(entry.event)].flatMap(withData);
 }
 
-/** As the SDK has it. Only of calls that the reader was shown: of another one it knows nothing, and fails. */
+/** The SDK's own request for approval. Only for calls that the reader was shown: the SDK fails at others. */
 function approvalRequest({
   elicitationId,
   status,
@@ -64,7 +61,7 @@ function approvalRequest({
   return [{ type: 'tool-approval-request', approvalId: elicitationId, toolCallId }];
 }
 
-/** What the turn's own agent says and does. */
+/** Text, reasoning and tool calls of the turn's own agent. */
 function createSpeech(): Speech {
   const openParts = new Map<string, 'text' | 'reasoning'>();
   let errorText: string | undefined;
@@ -104,7 +101,7 @@ function createSpeech(): Speech {
       case 'finish-step':
         return [...closeParts(), { type: 'finish-step' }];
       case 'reset-step':
-        // It can only be closed and marked; the new attempt opens its own parts.
+        // Sent text can only be closed and marked; the new attempt opens new parts.
         return closeParts(voidMark);
       case 'elicitation-request':
       case 'elicitation-consented':
@@ -112,7 +109,7 @@ function createSpeech(): Speech {
       case 'tool-progress':
         return [];
       case 'error':
-        // Clients stop reading at an error, so it is said last, after the questions it closes have been updated.
+        // Clients stop reading at an error, so it is sent last, after updates of the questions that it closes.
         errorText = event.errorText;
         return [];
       case 'turn-ended':
@@ -123,7 +120,7 @@ function createSpeech(): Speech {
   };
 }
 
-/** For whoever cannot take it back, on the part that was being said. */
+/** Marks void text for readers that cannot discard it. */
 const voidMark = { providerMetadata: { interlude: { void: true } } };
 
 type EndStatus = Extract<TurnEvent, { type: 'turn-ended' }>['status'];
@@ -140,4 +137,50 @@ function ending(status: EndStatus, errorText: string | undefined): UIMessageChun
     default:
       return status satisfies never;
   }
+}
+
+type Speech = (event: TurnEvent) => UIMessageChunk[];
+
+/**
+ * For readers that drop everything since `start-step` at a `reset-step`. Sends each reset within its step, even if the void text is
+ * no longer in the log: the reader may have seen it on an earlier connection.
+ */
+function withResets(toSpeech: Speech): Speech {
+  const resetStep: UIMessageChunk = { type: 'reset-step' };
+  let step: number | undefined;
+  let pendingResets: UIMessageChunk[] = [];
+
+  return (event) => {
+    const chunks = toSpeech(event);
+    switch (event.type) {
+      case 'start-step': {
+        // A reset does not remove `start-step`.
+        if (step === event.step) return [];
+        const resets = pendingResets;
+        pendingResets = [];
+        ({ step } = event);
+        return [...chunks, ...resets];
+      }
+      case 'reset-step':
+        if (step === event.step) return [resetStep];
+        pendingResets.push(resetStep);
+        return [];
+      case 'finish-step':
+        step = undefined;
+        return chunks;
+      default:
+        return chunks;
+    }
+  };
+}
+
+/** A reset also drops the step's data parts, which are still valid, so they are sent again. */
+function createStepData(): (chunk: UIMessageChunk) => UIMessageChunk[] {
+  const data = new Map<string, UIMessageChunk>();
+  return (chunk) => {
+    if (chunk.type === 'start-step') data.clear();
+    else if (chunk.type === 'reset-step') return [chunk, ...data.values()];
+    else if (chunk.type.startsWith('data-') && 'id' in chunk) data.set(`${chunk.type} ${chunk.id}`, chunk);
+    return [chunk];
+  };
 }

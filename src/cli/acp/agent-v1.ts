@@ -1,12 +1,20 @@
 /** The program as an agent of ACP v1, for one connection. */
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import type { AgentApp, InitializeResponse, PromptResponse } from '@agentclientprotocol/sdk';
-import { agentOption } from './agent-options.ts';
+import { agent, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import type {
+  AgentApp,
+  AgentContext,
+  ClientCapabilities,
+  InitializeResponse,
+  PromptResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
 import { browserLogin, Connection } from './connection.ts';
 import type { ConnectionParts } from './connection.ts';
-import { createEditorV1 } from './editor-v1.ts';
-import { answered, internalError } from './request-errors.ts';
-import type { TurnEnd } from './updates/stop-reason.ts';
+import { untilAborted } from './editor.ts';
+import type { Editor } from './editor.ts';
+import { answered, internalError } from './sessions.ts';
+import type { TurnEnd } from './turns.ts';
+import { chunk } from './updates.ts';
 
 const { initialize, authenticate, logout, session } = methods.agent;
 
@@ -30,8 +38,8 @@ export function createAgentV1(parts: ConnectionParts): AgentApp {
     .onRequest(authenticate, ({ params }) => answered(connection().login(params.methodId)))
     .onRequest(logout, () => answered(connection().logout()))
     .onRequest(session.new, ({ params }) => answered(connection().create(params.cwd)))
-    .onRequest(session.load, ({ params }) => answered(connection().load(params, { isTold: true })))
-    .onRequest(session.resume, ({ params }) => answered(connection().load(params, { isTold: false })))
+    .onRequest(session.load, ({ params }) => answered(connection().load(params, true)))
+    .onRequest(session.resume, ({ params }) => answered(connection().load(params, false)))
     .onRequest(session.list, ({ params }) => answered(connection().list(params)))
     .onRequest(session.close, ({ params }) => connection().close(params.sessionId))
     .onRequest(session.setMode, async ({ params }) => {
@@ -39,12 +47,7 @@ export function createAgentV1(parts: ConnectionParts): AgentApp {
       return {};
     })
     .onRequest(session.setConfigOption, async ({ params: { sessionId, configId, value } }) => {
-      if (configId !== agentOption || typeof value !== 'string')
-        throw RequestError.invalidParams(
-          undefined,
-          `There is one option, ${agentOption}: the name of an agent.`,
-        );
-      const { configOptions } = await answered(connection().choose(sessionId, value));
+      const { configOptions } = await answered(connection().setOption(sessionId, configId, value));
       return { configOptions };
     })
     .onRequest(session.prompt, async ({ params, signal }) =>
@@ -73,11 +76,39 @@ function toResponse(end: TurnEnd): PromptResponse {
     case 'stopped':
       return { stopReason: end.stopReason };
     case 'waiting':
-      // What the user says next is the answer, or asks again.
+      // The user's next message is the answer, or makes the agent ask again.
       return { stopReason: 'end_turn' };
     case 'failed':
       throw internalError(end.message);
     default:
       return end satisfies never;
   }
+}
+
+const { session: clientSession, elicitation } = methods.client;
+
+function createEditorV1(client: AgentContext, capabilities: ClientCapabilities, closed: AbortSignal): Editor {
+  const { form, url } = capabilities.elicitation ?? {};
+  const showsNotices = capabilities.session?.notices != null;
+  // A notification to a closed connection is lost, and no error.
+  const update = (sessionId: string, said: SessionUpdate) =>
+    client.notify(clientSession.update, { sessionId, update: said }).catch(() => undefined);
+  return {
+    modes: { form: form != null, url: url != null },
+    closed,
+    update,
+    elicit: (params, signal) => client.request(elicitation.create, params, untilAborted(signal)),
+    requestPermission: (params, signal) =>
+      client.request(clientSession.requestPermission, params, untilAborted(signal)),
+    complete: (elicitationId) =>
+      client.notify(elicitation.complete, { elicitationId }).catch(() => undefined),
+    notice: (sessionId, words) =>
+      update(
+        sessionId,
+        showsNotices
+          ? { sessionUpdate: 'notice', severity: 'info', title: words }
+          : chunk('agent_thought_chunk', `${words}\n\n`, crypto.randomUUID()),
+      ),
+    reportState: async () => undefined,
+  };
 }

@@ -1,30 +1,33 @@
 /**
- * One connection of an editor, whichever version of the protocol it speaks: who its user is, and what they can do. Shapes
- * are those of v1. Throws `RequestError`s.
+ * One connection of an editor, for every version of the protocol: its user, and what they can do. Shapes are those of v1. Throws
+ * `RequestError`s.
  */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { RequestError } from '@agentclientprotocol/sdk';
-import type { PromptRequest, SessionInfo } from '@agentclientprotocol/sdk';
+import type {
+  PromptRequest,
+  SessionConfigOption,
+  SessionInfo,
+  SessionModeState,
+} from '@agentclientprotocol/sdk';
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/client.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { configOptions, modes } from './agent-options.ts';
+import { programCommand } from '../program-command.ts';
 import type { Editor } from './editor.ts';
 import type { Identity } from './identity.ts';
-import { requireAgent, Sessions } from './sessions.ts';
+import { toPromptMessage } from './prompt-message.ts';
+import { requireAgent, Sessions, titleOf } from './sessions.ts';
 import type { Opened } from './sessions.ts';
-import { historyUpdates } from './updates/history.ts';
-import { toPromptMessage } from './updates/prompt-message.ts';
-import { titleOf } from './updates/session-title.ts';
-import type { TurnEnd } from './updates/stop-reason.ts';
-import { programCommand } from '../program-command.ts';
+import type { TurnEnd } from './turns.ts';
+import { historyUpdates } from './updates.ts';
 
 export interface ConnectionParts {
-  /** The service's address, without a slash at the end. */
+  /** Its address, without a trailing slash. */
   service: string;
   identity: Identity;
-  /** Whom new sessions talk to. */
+  /** The agent of new sessions. */
   agent: string | undefined;
   /** Of this program. */
   version: string;
@@ -43,17 +46,17 @@ export class Connection {
     this.#client = createClient({
       baseUrl: service,
       token: () => identity.token(),
-      // Links are asked about only where the editor can open one: elsewhere the service fails closed, and says where
-      // accounts are connected. Forms always, because approvals are one: every editor can ask for those, and a form
-      // without a dialog is put in words.
+      // Links are asked only if the editor can open one: otherwise the service fails closed, and says where to connect
+      // accounts. Forms are always asked: approvals are forms, every editor can ask for those, and a form without a
+      // dialog is asked in words.
       capabilities: { form: true, url: editor.modes.url },
     });
     this.#sessions = new Sessions({ client: this.#client, editor, service, agent });
   }
 
   /**
-   * Whether the agent that new sessions talk to takes images, as far as that can be told when the editor asks for it: false
-   * where nobody is signed in yet, or the service does not answer at once.
+   * Whether the agent of new sessions takes images. False while no user is signed in, and when the service does not
+   * answer at once.
    */
   async takesImages(): Promise<boolean> {
     const { identity, agent } = this.#parts;
@@ -63,7 +66,7 @@ export class Connection {
       const agents = await this.#client.agents({ signal });
       return (agent === undefined ? agents[0] : agents.find(({ id }) => id === agent))?.images === true;
     };
-    // What is waited for before that request takes no signal.
+    // What precedes that request takes no signal.
     const answer = ask().catch(() => false);
     return withTimeout(answer, greetingTimeoutMs, false, { ref: false });
   }
@@ -94,16 +97,16 @@ export class Connection {
     return { sessionId: opened.session.id, ...chosen(opened) };
   }
 
-  /** `isTold`: what was said is told again. */
-  async load({ sessionId, cwd }: { sessionId: string; cwd: string }, { isTold }: { isTold: boolean }) {
+  /** `isReplayed`: earlier messages are sent again. */
+  async load({ sessionId, cwd }: { sessionId: string; cwd: string }, isReplayed: boolean) {
     requireAbsolute(cwd);
     await this.#parts.identity.require();
     const opened = await this.#sessions.load(sessionId, cwd);
-    const updates = isTold ? historyUpdates(opened.messages) : [];
+    const updates = isReplayed ? historyUpdates(opened.messages) : [];
     for (const update of updates) await this.#editor.update(sessionId, update);
-    await this.#editor.tellState(sessionId, { kind: opened.isLive ? 'running' : 'idle' });
-    // The response goes first.
-    setImmediate(() => opened.follow({ isTold }));
+    await this.#editor.reportState(sessionId, { kind: opened.isLive ? 'running' : 'idle' });
+    // After the response.
+    setImmediate(() => opened.follow(isReplayed));
     return chosen(opened);
   }
 
@@ -128,6 +131,15 @@ export class Connection {
     return {};
   }
 
+  async setOption(sessionId: string, option: string, value: unknown) {
+    if (option !== agentOption || typeof value !== 'string')
+      throw RequestError.invalidParams(
+        undefined,
+        `There is one option, ${agentOption}: the name of an agent.`,
+      );
+    return this.choose(sessionId, value);
+  }
+
   async choose(sessionId: string, name: string) {
     const session = this.#sessions.named(sessionId);
     const agents = await this.#sessions.agents();
@@ -141,7 +153,7 @@ export class Connection {
     return chosen({ session, agents });
   }
 
-  /** `accepted` is called with the message's id when the service has it. */
+  /** `accepted` is called with the message's id when the service has the message. */
   async prompt(
     { sessionId, prompt }: PromptRequest,
     { signal, accepted }: { signal: AbortSignal; accepted?: (messageId: string) => void },
@@ -154,14 +166,14 @@ export class Connection {
       );
     const message = toPromptMessage(prompt);
     if (message.kind === 'refused') throw RequestError.invalidParams(undefined, message.reason);
-    // A request that is cancelled by its id; one whose connection is gone is not cancelled.
+    // A request that is cancelled by its id. A lost connection cancels nothing.
     const cancel = () => setImmediate(() => this.#editor.closed.aborted || session.cancel());
     signal.addEventListener('abort', cancel, { once: true });
     const isFirst = !session.hasBegun;
     const id = randomUUID();
     try {
       const end = await session.prompt({ ...message, id }, () => accepted?.(id));
-      if (isFirst && session.hasBegun) await this.#tellBegun(sessionId, message.text);
+      if (isFirst && session.hasBegun) await this.#reportBegun(sessionId, message.text);
       return end;
     } finally {
       signal.removeEventListener('abort', cancel);
@@ -172,13 +184,13 @@ export class Connection {
     this.#sessions.find(sessionId)?.cancel();
   }
 
-  /** The editor is gone. */
+  /** The connection is gone. */
   leave(): void {
     this.#sessions.leaveAll();
   }
 
-  /** From now on it has a name, and its agent is settled. */
-  async #tellBegun(sessionId: string, text: string): Promise<void> {
+  /** The conversation has begun: it has a title, and its agent is fixed. */
+  async #reportBegun(sessionId: string, text: string): Promise<void> {
     const session = this.#sessions.find(sessionId);
     if (!session) return;
     const title = titleOf(text);
@@ -191,7 +203,7 @@ export class Connection {
   }
 }
 
-/** An editor waits for the greeting before it does anything. */
+/** An editor waits for the greeting before it does anything else. */
 const greetingTimeoutMs = 2_000;
 
 export const browserLogin = {
@@ -207,4 +219,51 @@ function requireAbsolute(cwd: string): void {
 
 function chosen({ agents, session }: Pick<Opened, 'agents' | 'session'>) {
   return { configOptions: configOptions({ agents, session }), modes: modes({ agents, session }) };
+}
+
+// The agent is an option of the session. It can be changed until the conversation begins.
+
+const agentOption = 'agent';
+
+interface Choosing {
+  /** All of them, the service's first one first. */
+  agents: readonly string[];
+  session: { agent: string | undefined; hasBegun: boolean };
+}
+
+function configOptions({ agents, session }: Choosing): SessionConfigOption[] {
+  const current = currentOf({ agents, session });
+  return [
+    {
+      id: agentOption,
+      name: 'Agent',
+      description: session.hasBegun
+        ? 'The agent of this conversation. Another agent needs a new session.'
+        : 'The agent to talk to.',
+      category: 'mode',
+      type: 'select',
+      currentValue: current,
+      options: offered({ agents, session }).map((name) => ({ value: name, name: agentTitle(name) })),
+    },
+  ];
+}
+
+/** The same, for clients that do not know options yet. */
+function modes({ agents, session }: Choosing): SessionModeState {
+  return {
+    currentModeId: currentOf({ agents, session }),
+    availableModes: offered({ agents, session }).map((name) => ({ id: name, name: agentTitle(name) })),
+  };
+}
+
+function currentOf({ agents, session }: Choosing): string {
+  return session.agent ?? agents[0] ?? '';
+}
+
+function offered({ agents, session }: Choosing): readonly string[] {
+  return session.hasBegun ? [currentOf({ agents, session })] : agents;
+}
+
+function agentTitle(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll(/[-_]+/g, ' ');
 }

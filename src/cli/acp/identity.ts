@@ -1,88 +1,87 @@
-/**
- * Who the user of this program is: by a token that was given, by the kept login, or at the demo as one of its users. Never
- * by the id of a session.
- */
+/** The user of this program: given by a token, by the kept login, or a user of the demo. Never by the id of a session. */
 import { readFileSync } from 'node:fs';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { fileTrouble } from '../../config/file-trouble.ts';
 import { findToken } from '../login/find-token.ts';
 import type { TokenSource } from '../login/find-token.ts';
-import { signInWithBrowser } from '../login/in-browser.ts';
-import type { KeptLogins } from '../login/kept-logins.ts';
-import { signIn } from '../login/sign-in.ts';
-import { signOut } from '../login/sign-out.ts';
-import type { Say } from '../login/signed-in.ts';
+import type { KeptLogins } from '../login/kept-files.ts';
+import { signIn, signInWithBrowser, signOut } from '../login/sign-in.ts';
+import type { Say } from '../login/sign-in.ts';
 
 export interface IdentityParts {
   service: string;
   logins: KeptLogins;
   /** Instead of a login. */
   token: string | undefined;
-  /** A file with the token, read anew for each one that is needed. */
+  /** A file with the token, read each time one is needed. */
   tokenFile: string | undefined;
   /** A user of the demo. */
   as: string | undefined;
   /** Never to stdout. */
   say: Say;
-  /** Opens an address in a browser; the system's unless given. */
+  /** Opens an address in a browser; the system's by default. */
   open?: (url: string) => void;
 }
 
-export interface Identity {
-  /** Whether signing in and out is this program's to do. */
-  isLogin: boolean;
-  /** Throws what an editor answers with a way to sign in. */
-  require(): Promise<void>;
-  /** For the client: asked again when the service has refused what it gave. */
-  token(): Promise<string>;
-  signIn(): Promise<void>;
-  signOut(): Promise<void>;
-}
+export class Identity {
+  readonly #parts: IdentityParts;
+  #source: TokenSource | undefined;
+  #last: string | undefined;
 
-export function createIdentity(parts: IdentityParts): Identity {
-  const { service, logins, tokenFile, as, say, open } = parts;
-  const given = () => (tokenFile === undefined ? parts.token : readToken(tokenFile));
-  let source: TokenSource | undefined;
-  let last: string | undefined;
-
-  async function next(): Promise<string> {
-    source ??= await findToken(logins, { service, token: given(), as });
-    return tokenFile === undefined ? source.token(last) : readToken(tokenFile);
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
   }
 
-  return {
-    isLogin: tokenFile === undefined && parts.token === undefined,
-    async require() {
-      if (last !== undefined) return;
-      try {
-        last = await next();
-      } catch (error) {
-        source = undefined;
-        throw RequestError.authRequired(undefined, error instanceof Error ? error.message : String(error));
-      }
-    },
-    async token() {
-      try {
-        last = await next();
-      } catch (error) {
-        // A login that has ended does not come back by waiting: the service says so to whoever asks it.
-        if (last === undefined || logins.read(service) !== null) throw error;
-      }
-      return last;
-    },
-    async signIn() {
-      const sign: typeof signInWithBrowser = (place, more) =>
-        signInWithBrowser(place, { ...more, ...(open && { open }) });
-      await signIn({ service, logins, say, sign });
-      source = undefined;
-      last = undefined;
-    },
-    async signOut() {
-      await signOut(logins, service);
-      source = undefined;
-      last = undefined;
-    },
-  };
+  /** Whether this program signs in and out. */
+  get isLogin(): boolean {
+    return this.#parts.tokenFile === undefined && this.#parts.token === undefined;
+  }
+
+  /** Throws an error to which an editor offers a sign-in. */
+  async require(): Promise<void> {
+    if (this.#last !== undefined) return;
+    try {
+      this.#last = await this.#next();
+    } catch (error) {
+      this.#source = undefined;
+      throw RequestError.authRequired(undefined, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Called again when the service has refused the token. */
+  async token(): Promise<string> {
+    const { service, logins } = this.#parts;
+    try {
+      this.#last = await this.#next();
+    } catch (error) {
+      // A login that has ended does not come back by waiting: the next request gets the service's refusal.
+      if (this.#last === undefined || logins.read(service) !== null) throw error;
+    }
+    return this.#last;
+  }
+
+  async signIn(): Promise<void> {
+    const { service, logins, say, open } = this.#parts;
+    await signIn(service, logins, (place) => signInWithBrowser(place, { say, ...(open && { open }) }));
+    this.#forget();
+  }
+
+  async signOut(): Promise<void> {
+    await signOut(this.#parts.logins, this.#parts.service);
+    this.#forget();
+  }
+
+  async #next(): Promise<string> {
+    const { service, logins, tokenFile, as } = this.#parts;
+    const token = tokenFile === undefined ? this.#parts.token : readToken(tokenFile);
+    this.#source ??= await findToken(logins, { service, token, as });
+    return tokenFile === undefined ? this.#source.token(this.#last) : readToken(tokenFile);
+  }
+
+  #forget(): void {
+    this.#source = undefined;
+    this.#last = undefined;
+  }
 }
 
 function textOf(file: string): string {

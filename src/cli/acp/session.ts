@@ -1,28 +1,26 @@
 /**
- * One session of an editor: a conversation at the service, which it follows from the first prompt on, whichever surface
- * its turns come from. A prompt is answered when its turn ends, or when the turn waits for a person who cannot be asked in
- * a dialog here.
+ * One session of an editor: a conversation, followed from the first prompt on, including turns of other surfaces. A prompt is
+ * answered when its turn ends, or when the turn waits for a person who cannot be asked in a dialog here.
  */
 import type { Client } from '../../client/client.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
 import { answerInWords } from '../../elicitation/answer-in-words.ts';
 import type { ElicitationRequest as Question } from '../../elicitation/elicitation.ts';
 import type { Editor, SessionState } from './editor.ts';
-import { OpenQuestions } from './questions/open-questions.ts';
-import { Telling } from './telling.ts';
-import type { Standing } from './telling.ts';
+import { FeedForwarder } from './feed-forwarder.ts';
+import type { ResumePoint } from './feed-forwarder.ts';
+import { OpenQuestions } from './open-questions.ts';
+import type { PromptMessage } from './prompt-message.ts';
 import { Turns } from './turns.ts';
-import type { Turn } from './turns.ts';
-import type { PromptMessage } from './updates/prompt-message.ts';
-import type { TurnEnd } from './updates/stop-reason.ts';
+import type { Turn, TurnEnd } from './turns.ts';
 
 export interface SessionParts {
   id: string;
-  /** The folder that the editor has opened it for. */
+  /** The folder that the editor opened it for. */
   cwd: string;
   client: Client;
   editor: Editor;
-  /** Its address, without a slash at the end. */
+  /** Its address, without a trailing slash. */
   service: string;
 }
 
@@ -31,27 +29,25 @@ export type Message = Extract<PromptMessage, { kind: 'message' }> & { id: string
 interface Prompt {
   message: Message;
   isCancelled: boolean;
-  /** Aborts when the service has not confirmed in time that the cancelled turn is over. */
+  /** Aborts when the service has not confirmed the cancellation in time. */
   overdue: AbortController;
-  /** The service has the message. */
   accepted: () => void;
 }
 
-/** Where the service cannot be reached, the editor is not kept waiting. */
+/** The editor is not kept waiting while the service cannot be reached. */
 const cancelTimeoutMs = 10_000;
-/** For a cancel that was sent just before the editor left. */
+/** For a cancel that was sent just before the connection closed. */
 const lastWordsMs = 5_000;
 const cancelled: TurnEnd = { kind: 'stopped', stopReason: 'cancelled' };
 
 export class Session {
-  /** Whom it talks to; undefined is the service's first agent. Fixed once the conversation has begun. */
+  /** Undefined is the service's first agent. Fixed once the conversation has begun. */
   agent: string | undefined;
   hasBegun = false;
   readonly #parts: SessionParts;
   readonly #turns = new Turns();
   readonly #questions: OpenQuestions;
-  readonly #telling: Telling;
-  /** Nothing is sent any more. */
+  readonly #forwarder: FeedForwarder;
   readonly #gone = new AbortController();
   #prompt: Prompt | undefined;
 
@@ -65,11 +61,11 @@ export class Session {
       editor,
       service,
       conversationId: id,
-      say: (words) => this.#telling.say(words),
+      say: (words) => this.#forwarder.say(words),
       isPrompting: () => this.#prompt?.isCancelled === false,
       changed: () => this.#changed(),
     });
-    this.#telling = new Telling({
+    this.#forwarder = new FeedForwarder({
       id,
       client,
       editor,
@@ -94,21 +90,20 @@ export class Session {
     return this.#prompt !== undefined;
   }
 
-  /** Goes on with a conversation that was there before. */
-  join(agent: string, standing: Standing): void {
+  /** Resumes an earlier conversation. */
+  join(agent: string, resumePoint: ResumePoint): void {
     this.agent = agent;
     this.hasBegun = true;
-    if (standing.liveTurn !== undefined) this.#turns.named(standing.liveTurn);
-    this.#telling.goOnFrom(standing);
+    if (resumePoint.liveTurn !== undefined) this.#turns.named(resumePoint.liveTurn);
+    this.#forwarder.resumeFrom(resumePoint);
   }
 
-  /** What the session is doing now. */
   get state(): SessionState {
     if (this.#questions.isAnyOpen) return { kind: 'requires-action' };
     return this.isPrompting || this.#turns.live ? { kind: 'running' } : { kind: 'idle' };
   }
 
-  /** Resolves when the editor's user has the word again. One at a time. */
+  /** Resolves when the prompt ends. One at a time. */
   async prompt(message: Message, accepted: () => void = () => undefined): Promise<TurnEnd> {
     const prompt: Prompt = { message, isCancelled: false, overdue: new AbortController(), accepted };
     this.#prompt = prompt;
@@ -122,7 +117,7 @@ export class Session {
     }
   }
 
-  /** Ends the turn of the prompt, and takes its dialogs away. */
+  /** Cancels the turn of the prompt, and closes its dialogs. */
   cancel(): void {
     const prompt = this.#prompt;
     if (!prompt || prompt.isCancelled) return;
@@ -136,21 +131,21 @@ export class Session {
     this.#turns.changed();
   }
 
-  /** Ends what is going on, and is not spoken to any more. */
+  /** Cancels the prompt and stops following. */
   close(): void {
     this.cancel();
     this.leave();
   }
 
-  /** Stops following; what the service is asked for goes on without us. */
+  /** Stops following. Requests to the service go on. */
   leave(): void {
-    this.#telling.leave();
+    this.#forwarder.leave();
     this.#questions.withdraw();
     setTimeout(() => this.#gone.abort(), lastWordsMs).unref();
     this.#turns.changed();
   }
 
-  /** An earlier message is still being answered. Null when this one is to follow it. */
+  /** An earlier turn is still live. Null when this prompt starts one after it. */
   async #finish(earlier: Turn, prompt: Prompt): Promise<TurnEnd | null> {
     const question = this.#questions.inWords;
     if (question) {
@@ -160,16 +155,16 @@ export class Session {
         : answerInWords(prompt.message, question as Question);
       const answered = read.kind === 'misfit' ? read : await this.#questions.answer(question, read.response);
       if (answered.kind === 'answered') return this.#rest(earlier, prompt);
-      await this.#telling.say(
+      await this.#forwarder.say(
         `That does not fit:\n${answered.reasons}\n\nPlease answer again, or “no” to decline.`,
       );
       return { kind: 'waiting' };
     }
     if (!this.#questions.isAnyOpen)
-      await this.#telling.notice('An earlier message is still being worked on; this one comes after it.');
+      await this.#forwarder.notice('An earlier message is still being worked on; this one comes after it.');
     this.#questions.askAgain();
     const end = await this.#rest(earlier, prompt);
-    // One that still cannot be asked here makes room, as it does on every surface.
+    // A question that still cannot be asked here makes room, as on every surface.
     return prompt.isCancelled ? end : null;
   }
 
@@ -183,60 +178,60 @@ export class Session {
         ...(this.agent !== undefined && { agentId: this.agent }),
       },
       {
-        signal: AbortSignal.any([prompt.overdue.signal, this.#telling.left]),
-        onStatus: (status) => this.#telling.connection(status),
+        signal: AbortSignal.any([prompt.overdue.signal, this.#forwarder.left]),
+        onStatus: (status) => this.#forwarder.connection(status),
       },
     );
     try {
       const { value: view } = await views.next();
       this.hasBegun = true;
       prompt.accepted();
-      this.#telling.follow();
-      // Before its turn had begun, there was nothing to cancel.
+      this.#forwarder.follow();
+      // Before the turn began, there was nothing to cancel.
       if (prompt.isCancelled) this.#cancelTurn();
       return await this.#rest(this.#turns.named(view?.turnId ?? ''), prompt);
     } catch (error) {
-      if (prompt.overdue.signal.aborted || this.#telling.left.aborted) return cancelled;
+      if (prompt.overdue.signal.aborted || this.#forwarder.left.aborted) return cancelled;
       // Another surface was faster.
       if (!isBusy(error)) throw error;
       await this.#rest(this.#turns.named(error.turnId), prompt);
       return prompt.isCancelled ? cancelled : await this.#start(prompt);
     } finally {
-      // Its words come with the feed.
+      // Its text comes with the feed.
       void views.return();
     }
   }
 
-  /** Until the turn is over, or waits for somebody who cannot be asked in a dialog here. */
+  /** Waits until the turn is over, or waits for a person who cannot be asked in a dialog here. */
   async #rest(turn: Turn, prompt: Prompt): Promise<TurnEnd> {
     while (!turn.end) {
-      if (prompt.overdue.signal.aborted || this.#telling.left.aborted) return cancelled;
+      if (prompt.overdue.signal.aborted || this.#forwarder.left.aborted) return cancelled;
       if (this.#questions.isStuck && !prompt.isCancelled) return { kind: 'waiting' };
-      this.#tellState();
+      this.#reportState();
       await this.#turns.change();
     }
     return turn.end;
   }
 
   #changed(): void {
-    this.#tellState();
+    this.#reportState();
     this.#turns.changed();
   }
 
-  #tellState(): void {
-    if (this.isPrompting || this.#turns.live) void this.#telling.state(this.state);
+  #reportState(): void {
+    if (this.isPrompting || this.#turns.live) void this.#forwarder.state(this.state);
   }
 
   async #ended(end: TurnEnd): Promise<TurnEnd> {
-    if (end.kind === 'stopped') await this.#telling.state({ kind: 'idle', stopReason: end.stopReason });
-    if (end.kind === 'failed') await this.#telling.state(end);
+    if (end.kind === 'stopped') await this.#forwarder.state({ kind: 'idle', stopReason: end.stopReason });
+    if (end.kind === 'failed') await this.#forwarder.state(end);
     return end;
   }
 
   #cancelTurn(): void {
     const { client, id } = this.#parts;
-    // A conversation that has not begun has nothing to cancel; a service that is away is told when it is back.
-    client.cancel(id, { patient: true, signal: this.#gone.signal }).catch(() => undefined);
+    // A conversation that has not begun has nothing to cancel. An unreachable service gets the cancel later.
+    client.cancel(id, { retryForever: true, signal: this.#gone.signal }).catch(() => undefined);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The sessions of one connection. A session is a conversation, and its id is no permission: whose it is, the service says,
- * by the token that this program brings. Throws `RequestError`s.
+ * The sessions of one connection. A session is a conversation. Its id is no permission: the service decides by the token whose
+ * it is. Throws `RequestError`s.
  */
 import { randomUUID } from 'node:crypto';
 import { RequestError } from '@agentclientprotocol/sdk';
@@ -9,15 +9,12 @@ import { InterludeError } from '../../client/interlude-error.ts';
 import type { Conversation, ConversationMessages } from '../../contract/conversations.ts';
 import type { Editor } from './editor.ts';
 import { Session } from './session.ts';
-import type { Standing } from './telling.ts';
-import { sessionNotFound, toRequestError } from './request-errors.ts';
-import { titleFrom } from './updates/session-title.ts';
 
-export interface SessionsParts {
+interface SessionsParts {
   client: Client;
   editor: Editor;
   service: string;
-  /** Whom new sessions talk to; undefined is the service's first agent. */
+  /** The agent of new sessions; undefined is the service's first agent. */
   agent: string | undefined;
 }
 
@@ -26,23 +23,22 @@ export interface Opened {
   agents: string[];
 }
 
-export interface Listed {
+interface Listed {
   items: (Conversation & { cwd: string; title: string })[];
   next: string | null;
 }
 
-export interface Loaded extends Opened {
-  /** What was said, oldest first. */
+interface Loaded extends Opened {
+  /** Oldest first. */
   messages: ConversationMessages['messages']['items'];
-  /** Whether a turn is going on. */
   isLive: boolean;
-  follow: (live: Pick<Standing, 'isTold'>) => void;
+  follow: (isReplayed: boolean) => void;
 }
 
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #open = new Map<string, Session>();
-  /** Of sessions that were listed, by their ids. */
+  /** By session id. */
   readonly #titles = new Map<string, string>();
 
   constructor(parts: SessionsParts) {
@@ -56,7 +52,7 @@ export class Sessions {
     return { session: this.#add(randomUUID(), cwd, agent), agents };
   }
 
-  /** The session follows what is said from then on as soon as `follow` is called. */
+  /** Call `follow` to follow the conversation from there on. */
   async load(id: string, cwd: string): Promise<Loaded> {
     const { client } = this.#parts;
     const [agents, found] = await Promise.all([this.agents(), refused(readAll(client, id), id)]);
@@ -70,13 +66,13 @@ export class Sessions {
       agents,
       messages,
       isLive: turn !== null,
-      follow: ({ isTold }) => session.join(agent, { position, liveTurn: turn?.turnId, isTold }),
+      follow: (isReplayed) => session.join(agent, { position, liveTurn: turn?.turnId, isReplayed }),
     };
   }
 
   /**
-   * A conversation belongs to no folder. One that is open here is in the folder that it was opened for, any other in that
-   * of this program, which editors start where they are at work.
+   * A conversation belongs to no folder. An open one is in the folder that it was opened for; any other is in that of
+   * this program, which editors start in their workspace.
    */
   async list({ cwd, cursor }: { cwd: string | undefined; cursor: string | undefined }): Promise<Listed> {
     const { items, next } = await refused(
@@ -88,19 +84,19 @@ export class Sessions {
     return { items: await Promise.all(titled), next };
   }
 
-  /** What it began with, as far back as one page goes; of one that cannot be read or holds no words, its agent. */
+  /** The first words of the conversation, or the name of its agent if they are not in the last 100 messages. */
   async #titleOf({ id, agent }: Conversation): Promise<string> {
     const known = this.#titles.get(id);
     if (known !== undefined) return known;
     const found = await this.#parts.client.conversation(id, { limit: 100 }).catch(() => null);
     const { items = [], next = null } = found?.messages ?? {};
     const title = titleFrom(items);
-    // What it began with stays what it is.
+    // The first words do not change any more.
     if (title !== undefined && next === null) this.#titles.set(id, title);
     return title ?? agent;
   }
 
-  /** Of this connection: what another one has opened is opened here first. */
+  /** Sessions of other connections have to be loaded first. */
   named(id: string): Session {
     const session = this.find(id);
     if (!session) throw sessionNotFound(id);
@@ -116,7 +112,7 @@ export class Sessions {
     this.#open.delete(id);
   }
 
-  /** The editor is gone; what the service is asked for goes on. */
+  /** The connection is gone. Requests to the service go on. */
   leaveAll(): void {
     for (const session of this.#open.values()) session.leave();
     this.#open.clear();
@@ -141,7 +137,7 @@ export function requireAgent(agent: string, agents: readonly string[]): void {
   throw RequestError.invalidParams(undefined, `There is no agent of the name ${agent}. There is: ${known}.`);
 }
 
-/** All pages of what was said, and where the newest of them ends. */
+/** All pages of messages. */
 async function readAll(client: Client, id: string) {
   const conversation = await client.conversation(id, { limit: 100 });
   const messages = [...conversation.messages.items];
@@ -159,4 +155,57 @@ async function refused<T>(work: Promise<T>, sessionId?: string): Promise<T> {
   } catch (error) {
     throw error instanceof InterludeError ? toRequestError(error, sessionId) : error;
   }
+}
+
+type UiMessage = ConversationMessages['messages']['items'][number];
+
+const longest = 80;
+
+export function titleOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, longest);
+}
+
+/** `messages`: oldest first. Undefined while the user has sent no text. */
+function titleFrom(messages: readonly UiMessage[]): string | undefined {
+  const texts = messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ parts }) => parts.map(({ text }) => (typeof text === 'string' ? titleOf(text) : '')));
+  return texts.find((title) => title !== '');
+}
+
+// Errors of the service as errors of ACP: one line each, for people, and never with a token in it.
+
+const resourceNotFound = -32002;
+
+/** The SDK would send the whole error to the client if it were not its own. */
+export async function answered<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    if (error instanceof InterludeError) throw toRequestError(error);
+    throw internalError(error instanceof Error ? error.message : 'Something went wrong.');
+  }
+}
+
+function toRequestError({ status, code, detail }: InterludeError, sessionId = ''): RequestError {
+  const words = onOneLine(detail);
+  if (status === 401) return RequestError.authRequired({ code }, words);
+  if (code === 'conversation_not_found') return sessionNotFound(sessionId);
+  return status >= 400 && status < 500 && status !== 429
+    ? RequestError.invalidParams({ code }, words)
+    : RequestError.internalError({ code }, words);
+}
+
+function sessionNotFound(sessionId: string): RequestError {
+  const words = 'Resource not found: there is no such session, or it is not open on this connection.';
+  return new RequestError(resourceNotFound, words, { sessionId });
+}
+
+export function internalError(words: string): RequestError {
+  return RequestError.internalError(undefined, onOneLine(words));
+}
+
+function onOneLine(words: string): string {
+  return words.replaceAll(/\s+/g, ' ').trim();
 }

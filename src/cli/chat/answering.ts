@@ -1,6 +1,6 @@
 /**
- * Answering the questions of a turn, one after the other: shows the one whose turn it is, takes what is typed for it,
- * and sends the answer. A form keeps what was filled in until the service has taken it.
+ * Answers the questions of a turn one after the other: shows the current one, reads what is typed, sends the answer. A
+ * form keeps its content until the service has accepted it.
  */
 import type { Decision } from '../../client/answer-questions.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
@@ -15,13 +15,13 @@ import type { Answers, FormDrafts } from './form-drafts.ts';
 import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { fieldCount, problemLine, stepLines, stepPrompt, takenLine } from './form-wording.ts';
-import type { TurnPrinter } from './turn-printer.ts';
 import { askedBy, questionCard } from './question-card.ts';
 import type { Asking } from './question-card.ts';
 import type { Screen } from './screen.ts';
+import type { TurnPrinter } from './turn-printer.ts';
 import { dim, promptLabel, timeLeft } from './wording.ts';
 
-/** From then on, people are told how long they still have for a form. */
+/** From then on the prompt shows the time that is left. */
 const shortMs = 120_000;
 
 interface Parts {
@@ -33,9 +33,9 @@ interface Parts {
   knowsForms(): boolean;
   send(elicitationId: string, response: Decision): Promise<unknown>;
   sayTrouble(error: unknown): void;
-  /** An answer came back: there is something to answer again. */
+  /** An answer was refused: the question is open again. */
   reopened(): void;
-  /** Asked first; what it leaves is put to the person. */
+  /** Asked first. What it does not answer is put to the person. */
   decide?: Decide | undefined;
 }
 
@@ -48,14 +48,14 @@ interface Current {
 export class Answering {
   readonly #parts: Parts;
   #current: Current | undefined;
-  /** Questions that `decide` was asked. */
+  /** Questions that `decide` was asked about. */
   readonly #decided = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** What is to be answered now; undefined when nothing is, or the answer is on its way. */
+  /** The kind of the open question; undefined when there is none, or its answer is on its way. */
   asked(): Asking['kind'] | undefined {
     return this.#openQuestion()?.asking.kind;
   }
@@ -74,7 +74,7 @@ export class Answering {
     );
   }
 
-  /** One line of the form that is being filled in. */
+  /** One line of the open form. */
   enter(line: string): void {
     const { screen } = this.#parts;
     const form = this.#openQuestion()?.form;
@@ -97,7 +97,7 @@ export class Answering {
     }
   }
 
-  /** Shows what there is to answer now, once; and notices when a form is no longer asked for. */
+  /** Shows a new open question, once; and clears the form of one that is settled. */
   present(): void {
     const { printer, drafts } = this.#parts;
     const question = printer.pendingQuestion();
@@ -132,19 +132,19 @@ export class Answering {
     this.#parts.reopened();
   }
 
-  /** The bottom line, while something is to be answered. */
+  /** The bottom line while a question is open. */
   prompt(): string | undefined {
     const open = this.#openQuestion();
     if (!open) return undefined;
     const { question, form } = open;
     const left = timeLeft(question.expiresAt, Date.now());
     if (!form) return promptLabel(`${askedBy(question)} · ${left}`);
-    // The prompts of a form stay on the screen, so the clock is only in those that need it.
+    // Prompts of a form stay on the screen, so only those that need it show the time.
     const isShort = Date.parse(question.expiresAt) - Date.now() < shortMs;
     return `${isShort ? `${dim(left)} ` : ''}${promptLabel(stepPrompt(form))}`;
   }
 
-  /** The current question, unless it is over or its answer is on its way. */
+  /** The current question, unless it is settled or its answer is on its way. */
   #openQuestion(): Current | undefined {
     const { printer } = this.#parts;
     const pending = printer.pendingQuestion()?.elicitationId;
@@ -183,7 +183,7 @@ export class Answering {
     this.#showStep(form);
   }
 
-  /** The answer came back: the fields that the service names are asked again, or the person is told why. */
+  /** The answer was refused: the fields that the service names are asked again, or the person is shown why. */
   #reopen(error: unknown): void {
     const form = this.#openQuestion()?.form;
     const corrected = form && correctedBy(error, form);
@@ -193,7 +193,7 @@ export class Answering {
   }
 }
 
-/** Back at the fields that the service does not take; undefined when the error is not about fields of the form. */
+/** The form at the fields that the service refused; undefined when the error is about something else. */
 function correctedBy(error: unknown, form: FormEntry): FormEntry | undefined {
   if (!(error instanceof InterludeError) || error.status !== 422) return undefined;
   const corrected = correct(form, new Map(error.errors.flatMap(problemOf)));

@@ -1,17 +1,17 @@
-/** The turns of a conversation, told on the screen: the one that is going on, and the one that takes its place. */
+/** The turns of a conversation on the screen: the live one, and the one that replaces it. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
+import type { FollowOptions } from '../../client/follow.ts';
 import { InterludeError } from '../../client/interlude-error.ts';
+import type { TurnView } from '../../client/turn-view.ts';
+import type { ConversationMessages } from '../../contract/conversations.ts';
 import type { Decide } from '../../testing/answers/answer-from.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { Answering } from './answering.ts';
 import type { FormDrafts } from './form-drafts.ts';
-import { beginTurn } from './live-turn.ts';
-import type { LiveTurn, Open } from './live-turn.ts';
-import { TurnPrinter } from './turn-printer.ts';
-import { showHistory } from './show-history.ts';
 import type { Screen } from './screen.ts';
-import { dim, promptLabel, trouble } from './wording.ts';
+import { TurnPrinter } from './turn-printer.ts';
+import { dim, plain, promptLabel, trouble } from './wording.ts';
 
 export interface TurnParts {
   client: Client;
@@ -19,35 +19,35 @@ export interface TurnParts {
   agentId: string | undefined;
   who: string;
   drafts: FormDrafts;
-  /** A person can be told that it is not the moment; a pipe's lines wait for theirs. */
+  /** A person gets a notice when it is too early for a line; lines of a pipe wait. */
   isInteractive: boolean;
-  /** Answers what it can in the person's place. */
+  /** Answers what it can instead of the person. */
   decide?: Decide | undefined;
 }
 
-/** For the last words of a turn whose place has been taken. */
+/** For the last output of a turn that was replaced. */
 const lastWordsMs = 1_000;
 
 export class ConversationTurns {
   current: LiveTurn | undefined;
-  /** Every turn went well so far. */
+  /** Every turn succeeded so far. */
   isFine = true;
   readonly #parts: TurnParts;
   readonly #screen: Screen;
   readonly #onChange: () => void;
   #hasLeft = false;
   #knowsForms = false;
-  /** What went wrong last, since the last message: two requests may fail for one reason. */
+  /** The last error since the last message: two requests may fail for the same reason. */
   #lastTrouble = '';
 
-  /** `onChange`: something may be typed now that could not be before. */
+  /** `onChange`: lines that had to wait may be possible now. */
   constructor(parts: TurnParts, screen: Screen, onChange: () => void) {
     this.#parts = parts;
     this.#screen = screen;
     this.#onChange = onChange;
   }
 
-  /** A turn that only waits for an answer makes room for the next message; one that works does not. */
+  /** A turn that only waits for an answer makes room for the next message; a working one does not. */
   isAtWork(): boolean {
     const { current } = this;
     return (
@@ -64,7 +64,7 @@ export class ConversationTurns {
     void (this.current ? this.#supersede(this.current, open) : this.#follow(this.#begin(open)));
   }
 
-  /** Tells what was said before, and the turn that is going on. */
+  /** Shows the earlier messages, and the live turn. */
   async resume(): Promise<void> {
     const { client, conversationId, isInteractive, who } = this.#parts;
     const live = this.#begin((options) => client.follow(conversationId, options));
@@ -72,7 +72,7 @@ export class ConversationTurns {
     if (isInteractive) {
       await client.conversation(conversationId).then(
         (said) => showHistory(said, who, this.#screen),
-        // One that does not exist yet begins with the first message.
+        // A conversation that does not exist yet begins with the first message.
         (error: unknown) => isProblem(error, 'conversation_not_found') || this.#sayTrouble(error),
       );
     }
@@ -89,14 +89,13 @@ export class ConversationTurns {
     });
   }
 
-  /** Stops telling; the turns go on. */
+  /** Stops following; the turns go on. */
   leave(): void {
     this.#hasLeft = true;
     this.current?.leave();
     this.current?.successor?.leave();
   }
 
-  /** Draws the bottom line. */
   prompt(): void {
     this.#screen.prompt(() => bottomLine(this.current, this.#parts.who));
   }
@@ -120,14 +119,13 @@ export class ConversationTurns {
       reopened: () => this.#changed(),
       decide,
     });
-    const live = beginTurn(open, { printer, answering }, () => this.#tell(live));
+    const live: LiveTurn = new LiveTurn(open, printer, answering, () => this.#show(live));
     return live;
   }
 
-  /** Shows what is new of a turn. */
-  #tell(live: LiveTurn): void {
+  #show(live: LiveTurn): void {
     const isCurrent = this.current === live;
-    // A person sees a lost connection in the bottom line for as long as it lasts.
+    // A person sees a lost connection in the bottom line.
     if (live.isLost && this.#parts.isInteractive) this.#screen.endText();
     else if (live.isLost && isCurrent) this.#screen.note('Connection lost; reconnecting …');
     if (isCurrent && !live.successor) live.answering.present();
@@ -150,7 +148,7 @@ export class ConversationTurns {
     this.#changed();
   }
 
-  /** The service ends the turn that waits, and begins the next one. */
+  /** The service ends the waiting turn and begins the next one. */
   async #supersede(before: LiveTurn, open: Open): Promise<void> {
     const next = this.#begin(open);
     before.successor = next;
@@ -183,7 +181,7 @@ export class ConversationTurns {
     this.#lastTrouble = text;
     this.#screen.line(trouble(text));
     if (!(error instanceof InterludeError)) return;
-    // The message may be about one of them.
+    // The message may contain one of them.
     for (const { pointer, detail } of error.errors)
       if (!text.includes(detail)) this.#screen.line(dim(`    ${pointer} ${detail}`));
   }
@@ -201,4 +199,84 @@ function bottomLine(turn: LiveTurn | undefined, who: string): string {
 
 function isProblem(error: unknown, code: string): boolean {
   return error instanceof InterludeError && error.code === code;
+}
+
+function showHistory({ messages }: ConversationMessages, who: string, screen: Screen): void {
+  if (messages.next !== null) screen.line(dim('  What was said before that is not shown.'));
+  for (const { role, parts } of messages.items) {
+    const text = parts.flatMap(textOf).join('\n\n').trim();
+    if (text === '') continue;
+    screen.gap();
+    if (role === 'user') screen.line(`${promptLabel(who)}${plain(text)}`);
+    else screen.text(text);
+    screen.gap();
+  }
+}
+
+function textOf(part: ConversationMessages['messages']['items'][number]['parts'][number]): string[] {
+  const { type, text } = part;
+  return type === 'text' && typeof text === 'string' ? [text] : [];
+}
+
+type Open = (options: FollowOptions) => AsyncGenerator<TurnView, void>;
+
+export class LiveTurn {
+  readonly printer: TurnPrinter;
+  readonly answering: Answering;
+  isLost = false;
+  isStopping = false;
+  /** The turn that replaces it. */
+  successor: LiveTurn | undefined;
+  /** Resolves with the first view; rejects when the service refuses to start or stream the turn. */
+  readonly begun: Promise<IteratorResult<TurnView, void>>;
+  readonly #views: AsyncGenerator<TurnView, void>;
+  readonly #changed: () => void;
+  readonly #reading = new AbortController();
+  readonly #over = Promise.withResolvers<void>();
+
+  /** `changed` is called after every new view and every change of the connection. */
+  constructor(open: Open, printer: TurnPrinter, answering: Answering, changed: () => void) {
+    this.printer = printer;
+    this.answering = answering;
+    this.#changed = changed;
+    this.#views = open({
+      signal: this.#reading.signal,
+      operations: true,
+      onStatus: (status) => {
+        this.isLost = status === 'reconnecting';
+        changed();
+      },
+    });
+    this.begun = this.#views.next();
+    this.begun.catch(() => undefined);
+  }
+
+  /** Resolves when `print` ends, also by an error. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** Prints all views. Resolves with false if the turn failed; rejects when the stream fails. Call it once. */
+  async print(): Promise<boolean> {
+    let isFine = true;
+    try {
+      for (let next = await this.begun; !next.done; next = await this.#views.next()) {
+        this.printer.print(next.value);
+        if (next.value.status === 'failed') isFine = false;
+        this.#changed();
+      }
+      return isFine;
+    } finally {
+      this.#over.resolve();
+    }
+  }
+
+  /** Stops reading; the turn goes on. */
+  leave(): void {
+    this.#reading.abort();
+  }
+
+  hasLeft(): boolean {
+    return this.#reading.signal.aborted;
+  }
 }

@@ -1,21 +1,20 @@
-/** One conversation in the terminal: what people type goes to the service, what the turns tell goes on the screen. */
+/** One conversation in the terminal: typed lines go to the service, its turns go to the screen. */
 import { ConversationTurns } from './conversation-turns.ts';
-import type { TurnParts } from './conversation-turns.ts';
+import type { LiveTurn, TurnParts } from './conversation-turns.ts';
 import { readInput } from './read-input.ts';
 import type { Input } from './read-input.ts';
-import type { LiveTurn } from './live-turn.ts';
 import type { Keyboard, Screen } from './screen.ts';
 import { dim, help, shortTime } from './wording.ts';
 
 interface Parts extends TurnParts {
-  /** What to type to come back to this conversation. */
+  /** The command that resumes this conversation. */
   resumeCommand: string;
-  /** There may be a turn that goes on already. */
+  /** A turn may be live already. */
   resume: boolean;
   openScreen: (keyboard: Keyboard) => Screen;
 }
 
-/** Resolves when people leave: true when every turn went well, or goes on without them. */
+/** Resolves when the person leaves: true when every turn succeeded, or goes on without them. */
 export function converse(parts: Parts): Promise<boolean> {
   const { promise: over, resolve: leave } = Promise.withResolvers<boolean>();
   new Conversation(parts, leave).begin();
@@ -27,7 +26,7 @@ class Conversation {
   readonly #leave: (isFine: boolean) => void;
   readonly #screen: Screen;
   readonly #turns: ConversationTurns;
-  /** Typed, and not acted upon yet. */
+  /** Typed lines that still wait. */
   readonly #lines: string[] = [];
   #hasEnded = false;
   #hasSpoken = false;
@@ -66,7 +65,7 @@ class Conversation {
     else this.#work();
   }
 
-  /** Acts upon what was typed, as far as its moment has come. */
+  /** Handles the typed lines, as far as they need not wait. */
   #work(): void {
     for (let line = this.#lines[0]; line !== undefined; line = this.#lines[0]) {
       const turn = this.#turns.current;
@@ -132,7 +131,7 @@ function whatGoesOn({ answering, printer, successor }: LiveTurn): string {
   return `The question stays open until ${shortTime(question.expiresAt)}.`;
 }
 
-/** True for what has to wait until the turn asks, or is over. */
+/** Whether the line waits until the turn asks or is over. */
 function hasToWait(input: Input, { answering }: LiveTurn): boolean {
   const isForQuestion = ['answer', 'nothing', 'unknown'].includes(input.kind);
   return input.kind === 'message' || (isForQuestion && answering.asked() === undefined);

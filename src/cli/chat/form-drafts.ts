@@ -1,6 +1,6 @@
 /**
- * What somebody has filled in of a form, for whoever comes back after a crash: in a file of theirs alone, until the
- * question is over. Never what the form marks as secret.
+ * Keeps what was filled in of a form, for a return after a crash: in a private file, until the question is settled.
+ * Never fields that the form marks as secret.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -10,13 +10,7 @@ import type { ElicitationRequest } from '../../contract/elicitation.ts';
 
 export type Answers = ReadonlyMap<string, unknown>;
 
-export interface FormDrafts {
-  read(question: ElicitationRequest): Answers;
-  keep(question: ElicitationRequest, answers: Answers): void;
-  forget(elicitationId: string): void;
-}
-
-/** Nobody comes back to a question after that. */
+/** No question is open for longer. */
 const staleMs = 24 * 60 * 60 * 1000;
 
 export function draftsFolder(environment: NodeJS.ProcessEnv): string {
@@ -24,31 +18,40 @@ export function draftsFolder(environment: NodeJS.ProcessEnv): string {
   return path.join(state, 'interlude', 'drafts');
 }
 
-/** A disk that cannot be written costs the draft and nothing else. */
-export function createFormDrafts(folder: string): FormDrafts {
-  const fileOf = (elicitationId: string) =>
-    path.join(folder, `${Buffer.from(elicitationId).toString('base64url')}.json`);
-  attempt(() => forgetStale(folder));
-  return {
-    read: (question) =>
-      attempt(() => {
-        const kept: unknown = JSON.parse(readFileSync(fileOf(question.elicitationId), 'utf8'));
-        return new Map(Array.isArray(kept) ? kept.flatMap(toAnswer) : []);
-      }) ?? new Map(),
-    keep(question, answers) {
-      const secret = secretsIn(question);
-      const open = [...answers].filter(([name]) => !secret.has(name));
-      const text = JSON.stringify(open.map(([name, value]) => [name, value ?? null]));
-      attempt(() => {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(fileOf(question.elicitationId), text, { mode: 0o600 });
-      });
-    },
-    forget: (elicitationId) => attempt(() => rmSync(fileOf(elicitationId), { force: true })),
-  };
+/** A disk that cannot be written only costs the draft. */
+export class FormDrafts {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    attempt(() => forgetStale(folder));
+  }
+
+  read({ elicitationId }: ElicitationRequest): Answers {
+    const kept = attempt((): unknown => JSON.parse(readFileSync(this.#fileOf(elicitationId), 'utf8')));
+    return new Map(Array.isArray(kept) ? kept.flatMap(toAnswer) : []);
+  }
+
+  keep(question: ElicitationRequest, answers: Answers): void {
+    const secret = secretsIn(question);
+    const open = [...answers].filter(([name]) => !secret.has(name));
+    const text = JSON.stringify(open.map(([name, value]) => [name, value ?? null]));
+    attempt(() => {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      writeFileSync(this.#fileOf(question.elicitationId), text, { mode: 0o600 });
+    });
+  }
+
+  forget(elicitationId: string): void {
+    attempt(() => rmSync(this.#fileOf(elicitationId), { force: true }));
+  }
+
+  #fileOf(elicitationId: string): string {
+    return path.join(this.#folder, `${Buffer.from(elicitationId).toString('base64url')}.json`);
+  }
 }
 
-/** Marked as JSON Schema and OpenAPI do it. */
+/** As JSON Schema and OpenAPI mark secrets. */
 function secretsIn(question: ElicitationRequest): Set<string> {
   const schema = question.mode === 'form' ? question.requestedSchema : {};
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};

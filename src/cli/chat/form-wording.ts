@@ -1,12 +1,11 @@
-/** How a form looks in the terminal. The server's own words lose their control codes and line breaks. */
+/** A form in the terminal. Text of servers loses its control codes and line breaks. */
 import { styleText } from 'node:util';
 import type { Field } from '../../elicitation/form/field.ts';
-import { currentField, emptyLineValue } from './form-entry.ts';
+import { currentField, emptyLineValue, exampleDay } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
-import { counted, exampleDay } from './read-answer.ts';
-import { bold, dim, oneLine } from './wording.ts';
+import { bold, counted, dim, oneLine } from './wording.ts';
 
-/** What is asked for now: a field with its help and its choices, or the review of all answers. */
+/** The current field with its help and choices, or the review of all answers. */
 export function stepLines(entry: FormEntry): string[] {
   const field = currentField(entry);
   return field ? fieldLines(entry, field) : reviewLines(entry);
@@ -26,7 +25,7 @@ function fieldLines(entry: FormEntry, field: Field): string[] {
   ];
 }
 
-/** A single answer has just been read. */
+/** A single answer was read a moment ago. */
 function reviewLines({ fields, answers }: FormEntry): string[] {
   if (fields.length === 1) return [];
   const width = Math.max(0, ...fields.map((field) => titleOf(field).length));
@@ -36,7 +35,7 @@ function reviewLines({ fields, answers }: FormEntry): string[] {
   });
 }
 
-/** Stands before what is typed; in brackets, what an empty line means. */
+/** In brackets, the value of an empty line. */
 export function stepPrompt(entry: FormEntry): string {
   const field = currentField(entry);
   if (!field) return `Send? [${['Y/n', ...changes(entry.fields.length)].join('/')}]`;
@@ -59,13 +58,13 @@ export function problemLine(why: string): string {
   return `    ${styleText('red', '✗')} ${oneLine(why)}`;
 }
 
-/** Said where it is not what was typed: `3` becomes a title, an empty line the default. */
+/** Shown if it differs from the typed text: `3` becomes a title, an empty line the default. */
 export function takenLine(field: Field, value: unknown, typed: string): string | undefined {
   const words = value === undefined ? 'left out' : shown(field, value);
   return words === typed.trim() ? undefined : dim(`    → ${words}`);
 }
 
-/** What a value means to people. */
+/** The value in words. */
 function shown(field: Field, value: unknown): string {
   if (value === undefined) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -125,7 +124,7 @@ function formatHint(format: 'email' | 'uri' | 'date' | 'date-time'): string {
 
 function range(minimum: number | undefined, maximum: number | undefined, noun: string): string {
   const what = noun === '' ? '' : ` ${noun}`;
-  // A single character is what any answer has.
+  // Every answer has one character.
   const least = noun !== '' && minimum !== undefined && minimum < 2 ? undefined : minimum;
   if (least !== undefined && maximum !== undefined) return `${least} to ${maximum}${what}`;
   if (least !== undefined) return `at least ${least}${what}`;

@@ -1,6 +1,6 @@
 /**
- * The little markdown that reads better in a terminal: bold, code, headings, list bullets. Works on text as it
- * streams, so it holds back a mark until the next character shows what it is. Where nothing can be styled, marks stay.
+ * The markdown that reads better in a terminal: bold, code, headings, list bullets. Works on streaming text, so it
+ * holds back a mark until the next character shows what it is. Without styles, marks stay.
  */
 const bold = { on: '\u001b[1m', off: '\u001b[22m' };
 const code = { on: '\u001b[36m', off: '\u001b[39m' };
@@ -21,7 +21,7 @@ export class Markdown {
     return this.#isStyled ? Array.from(text, (character) => this.#take(character)).join('') : text;
   }
 
-  /** What was held back, with everything closed. */
+  /** The text that was held back, with all styles closed. */
   end(): string {
     const rest = this.#held + this.#closeLine();
     this.#held = '';

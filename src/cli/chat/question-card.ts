@@ -1,27 +1,27 @@
-/** A question as it stands on the screen: who asks and what for, how to answer, and at last what became of it. */
+/** A question on the screen: who asks and why, how to answer, and its outcome. */
 import { styleText } from 'node:util';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import { isApproval } from '../../elicitation/approval.ts';
-import { askerTitle } from '../../elicitation/asker.ts';
+import { askerTitle } from '../../elicitation/elicitation.ts';
 import { warningText } from '../../elicitation/url-safety.ts';
 import { inWords } from '../../elicitation/wording.ts';
 import { bold, dim, oneLine, plain, shortTime } from './wording.ts';
 
 /**
- * What kind of answer it takes: an account to connect, which the service itself notices; a page of the server's, whose
- * end only the person knows; a form. One that cannot be shown can still be turned down.
+ * The kind of answer. `connection`: the service notices by itself when the account is connected; `page`: only the
+ * person knows when it is done. An unreadable question can still be declined.
  */
 export type Asking =
   | { kind: 'connection' | 'page' }
   | { kind: 'form'; fieldCount: string }
-  /** A tool call that waits for a yes. */
+  /** A tool call that waits for approval. */
   | { kind: 'approval' }
   | { kind: 'unreadable'; reason: string };
 
 interface Given {
   asking: Asking;
   isInteractive: boolean;
-  /** How forms are filled in has been explained. */
+  /** How to fill in forms was explained before. */
   knowsForms: boolean;
 }
 
@@ -40,7 +40,7 @@ export function questionCard(question: ElicitationRequest, given: Given): string
   ];
 }
 
-/** Lines of the server's stay within the card. */
+/** A server's line breaks stay within the card. */
 function message(question: ElicitationRequest): string {
   return plain(question.message).trim().replaceAll('\n', '\n    ');
 }
@@ -49,17 +49,17 @@ function whoAsks({ context }: ElicitationRequest): string {
   const { trigger, serverTitle, server = serverTitle, host, toolName } = context;
   const agent = oneLine(context.agent ?? unnamed);
   const tool = toolName === undefined ? '' : ` · ${oneLine(inWords(toolName))}`;
-  // A question of the agent's own, or of a tool of ours.
+  // A question of the agent, or of a tool in TypeScript.
   if (server === undefined) return `asked by ${agent}${tool}`;
   const place = `${oneLine(serverTitle ?? server)}${host === undefined ? '' : ` at ${oneLine(host)}`}`;
   if (trigger === 'credential_required') return `${agent} asks, for ${place}`;
   return `asked by ${place}${tool} · for ${agent}`;
 }
 
-/** Where the service does not say who asks. */
+/** If the service does not say who asks. */
 const unnamed = 'The agent';
 
-/** In a few words, for the prompt and for what became of it. */
+/** A short name for the prompt and the outcome. */
 export function askedBy({ context }: ElicitationRequest): string {
   return oneLine(askerTitle(context) ?? unnamed);
 }
@@ -91,7 +91,7 @@ function way(question: ElicitationRequest, asking: Asking): string[] {
   }
 }
 
-/** Complete, alone on its line to be copied or clicked, and where it leads stands out. */
+/** Complete and alone on its line, to be copied or clicked, with its host highlighted. */
 function link(url: string): string {
   const [, before = '', host = '', after = url] =
     /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(url) ?? [];
@@ -127,11 +127,11 @@ function otherwise({ asking, isInteractive, knowsForms }: Given): string[] {
   ];
 }
 
-/** `isOurs`: the answer was given here. */
+/** `isOurs`: it was answered here. */
 export function settledLine(question: ElicitationRequest, isOurs: boolean): string {
   const title = askedBy(question);
   const isConnection = question.context.trigger === 'credential_required';
-  // A tool of the agent's own is sent nowhere.
+  // A tool in TypeScript sends nothing.
   const notRun = question.context.server === undefined ? 'it did not run' : 'nothing was sent';
   switch (question.status) {
     case 'accept': {
@@ -159,7 +159,7 @@ export function settledLine(question: ElicitationRequest, isOurs: boolean): stri
   }
 }
 
-/** The server did not wait for the answer, whoever was about to give one. */
+/** The server did not wait for the answer. */
 function withdrawn(question: ElicitationRequest): string | undefined {
   const title = askedBy(question);
   switch (question['because']) {
@@ -172,7 +172,7 @@ function withdrawn(question: ElicitationRequest): string | undefined {
   }
 }
 
-/** Of a question that was open when a new message came. */
+/** For a question that was open when a new message was sent. */
 export function supersededLine(question: ElicitationRequest): string {
   return dim(`  – Left undecided: ${askedBy(question)}. Your new message counts.`);
 }

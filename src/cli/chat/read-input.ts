@@ -7,14 +7,14 @@ export type Input =
   | { kind: 'nothing' }
   | { kind: 'message'; text: string }
   | { kind: 'answer'; action: Action; details?: ApprovalDetails }
-  /** For the form that is being filled in. */
+  /** For the open form. */
   | { kind: 'field'; line: string }
   | { kind: 'stop' | 'quit' | 'help' }
   | { kind: 'unknown'; command: string };
 
 /**
- * While a form is open, every line but a known command is a field's value. While another question is open, a bare `n` or
- * `c` answers it, and so does Enter if the question is a page. Anything else is a message.
+ * While a form is open, every line except a known command is the value of a field. While another question is open, a
+ * bare `n` or `c` answers it, and Enter does if the question is a page. Anything else is a message.
  */
 export function readInput(line: string, asked: Asking['kind'] | undefined): Input {
   const text = line.trim();

@@ -1,29 +1,31 @@
-/** Where the conversation is written, and the plain way to do it: no control codes, for pipes, files and tests. */
+/**
+ * Where the conversation is written; and the plain implementation without control codes, for pipes, files and tests.
+ */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { withoutStyles } from '../terminal-text.ts';
 import { plain } from './wording.ts';
 
 export interface Screen {
-  /** Text as it streams. */
+  /** Streaming text. */
   text(text: string): void;
-  /** What follows the text stands apart from it. */
+  /** Ends a block of text. */
   endText(): void;
-  /** The text that was written last is void. False when it cannot be taken away any more. */
+  /** The last text is void. False if it cannot be removed any more. */
   takeBack(text: string): boolean;
   line(text: string): void;
-  /** A blank line before whatever comes next. */
+  /** A blank line before the next output. */
   gap(): void;
   /** About the client itself, not the conversation. */
   note(text: string): void;
-  /** The bottom line, where people type; asked for anew whenever it is drawn. */
+  /** The bottom line, where people type; rendered each time it is drawn. */
   prompt(render: () => string): void;
-  /** What is being typed is of no use any more. */
+  /** Drops the line that is being typed. */
   discard(): void;
   close(): void;
 }
 
-/** What comes in. */
+/** The input. */
 export interface Keyboard {
   line(line: string): void;
   interrupt(): void;

@@ -1,13 +1,13 @@
 /**
- * The screen of a person: text streams above, the line being typed stays at the bottom. That line is taken away while
- * something is written above it, and hidden while text stops in the middle of a line.
+ * The screen for people: text streams above, the line being typed stays at the bottom. That line is removed while something is
+ * written above it, and hidden while text stops in the middle of a line.
  */
-import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
+import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
+import type { Interface } from 'node:readline';
+import { PassThrough, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { forTerminal } from '../terminal-text.ts';
-import { BottomLine, eraseFrom, gate } from './bottom-line.ts';
 import { Markdown } from './markdown.ts';
 import type { Keyboard, Screen } from './screen.ts';
 import { plain } from './wording.ts';
@@ -21,7 +21,7 @@ export class TerminalScreen implements Screen {
   readonly #markdown: Markdown;
   #isMidLine = false;
   #isInText = false;
-  /** The text since anything else was written, as it came and as it is on the screen. */
+  /** The text since the last other output: as it came, and as it is on the screen. */
   #said = '';
   #shown = '';
   #wantsGap = false;
@@ -63,7 +63,7 @@ export class TerminalScreen implements Screen {
     if (this.#said === '' || this.#said !== text) return false;
     if (this.#isInText) this.#say(this.#markdown.end());
     const up = rowsBelowStart(this.#shown, this.#output);
-    // What has left the screen at its top stays.
+    // Lines that scrolled off the top stay.
     if (up >= this.#output.rows) return false;
     this.#bottomLine.hide();
     eraseFrom(this.#output, up);
@@ -148,12 +148,12 @@ export class TerminalScreen implements Screen {
   }
 }
 
-/** It is a terminal, and nobody has said otherwise (`NO_COLOR`). */
+/** A terminal, and not `NO_COLOR`. */
 function takesStyles(output: WriteStream): boolean {
   return styleText('bold', 'x', { stream: output }) !== 'x';
 }
 
-/** How many rows the cursor has gone down while `text` was written from the beginning of a line. */
+/** How many rows the cursor moved down while `text` was written from the start of a line. */
 function rowsBelowStart(text: string, output: WriteStream): number {
   const measuring = createInterface({
     input: new PassThrough(),
@@ -163,6 +163,104 @@ function rowsBelowStart(text: string, output: WriteStream): number {
   measuring.setPrompt(text);
   const { rows, cols } = measuring.getCursorPos();
   measuring.close();
-  // A line that is just full goes on in the next row only with its next character.
+  // A full line only wraps with its next character.
   return cols === 0 && rows > 0 && !text.endsWith('\n') ? rows - 1 : rows;
+}
+
+/** The line that is being typed. Readline draws it, only while it is shown: hide it before writing above it. */
+class BottomLine {
+  readonly #output: WriteStream;
+  readonly #readline: Interface;
+  readonly #ticking: NodeJS.Timeout;
+  #render = () => '';
+  #isShown = false;
+  #isClosed = false;
+
+  /** `keyboard` gets a line once the bottom line is gone from the screen. */
+  constructor(input: ReadStream, output: WriteStream, keyboard: Keyboard) {
+    this.#output = output;
+    this.#readline = createInterface({
+      input,
+      output: gate(output, () => this.#isShown),
+      terminal: true,
+      historySize: 200,
+      removeHistoryDuplicates: true,
+    });
+    this.#ticking = setInterval(() => this.#isShown && this.#refresh(), 1000);
+    this.#readline.on('line', (line) => {
+      // An empty line leaves no trace.
+      if (this.#isShown && line.trim() === '') eraseFrom(output, 1);
+      this.#isShown = false;
+      keyboard.line(line);
+    });
+    this.#readline.on('SIGINT', () => keyboard.interrupt());
+    this.#readline.on('close', () => {
+      if (!this.#isClosed) keyboard.end();
+    });
+  }
+
+  get isShown(): boolean {
+    return this.#isShown;
+  }
+
+  /** The prompt, rendered each time the line is drawn, and every second. */
+  prompt(render: () => string): void {
+    this.#render = render;
+  }
+
+  show(): void {
+    if (this.#isShown) return this.#refresh();
+    // Readline moves up as many rows as its line had when it was last drawn.
+    this.#output.write('\n'.repeat(this.#readline.getCursorPos().rows));
+    this.#isShown = true;
+    this.#readline.setPrompt(this.#render());
+    this.#readline.prompt(true);
+  }
+
+  hide(): void {
+    if (!this.#isShown) return;
+    eraseFrom(this.#output, this.#readline.getCursorPos().rows);
+    this.#isShown = false;
+  }
+
+  /** Drops the typed text. */
+  discard(): void {
+    this.#readline.write(null, { ctrl: true, name: 'e' });
+    this.#readline.write(null, { ctrl: true, name: 'u' });
+  }
+
+  close(): void {
+    this.hide();
+    this.#isClosed = true;
+    clearInterval(this.#ticking);
+    this.#readline.close();
+  }
+
+  #refresh(): void {
+    const prompt = this.#render();
+    if (prompt === this.#readline.getPrompt()) return;
+    this.#readline.setPrompt(prompt);
+    this.#readline.prompt(true);
+  }
+}
+
+/** Erases the row that is `up` rows above the cursor, and everything below it. */
+function eraseFrom(output: WriteStream, up: number): void {
+  moveCursor(output, 0, -up);
+  cursorTo(output, 0);
+  clearScreenDown(output);
+}
+
+/** Lets readline draw only while `isOpen`. */
+function gate(output: WriteStream, isOpen: () => boolean): Writable {
+  const gated = new Writable({
+    decodeStrings: false,
+    write(text: string, _encoding, done) {
+      if (isOpen()) output.write(text);
+      done();
+    },
+  });
+  Object.defineProperty(gated, 'columns', { get: () => output.columns });
+  output.on('resize', () => gated.emit('resize'));
+  return gated;
 }

@@ -1,15 +1,14 @@
-/** Prints one turn on the screen while it runs, and keeps the state of its questions and tool calls. */
-import type { ToolCallPart, TurnView } from '../../client/turn-view.ts';
+/** Prints one turn while it runs, and keeps the state of its questions and tool calls. */
+import { keyOf } from '../../client/turn-view.ts';
+import type { Part, TextPart, ToolCallPart, TurnView, ViewStatus } from '../../client/turn-view.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
-import { isWaitingFor } from '../../elicitation/asker.ts';
-import { changesBetween } from './view-changes.ts';
-import type { ViewChange } from './view-changes.ts';
+import { isWaitingFor } from '../../elicitation/elicitation.ts';
 import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import { cutOff, dim, doing, plain, toolEnded, trouble } from './wording.ts';
 import type { ToolEnd } from './wording.ts';
 
-/** The shortest duration of a tool call that is printed; replayed calls take less. */
+/** Shorter tool calls get no duration; replayed calls are. */
 const shortestMs = 50;
 
 export class TurnPrinter {
@@ -19,7 +18,7 @@ export class TurnPrinter {
   #isSuperseded = false;
   readonly #questions = new Map<string, ElicitationRequest>();
   readonly #answered = new Set<string>();
-  /** When each running call began, by its id; in milliseconds of `now`. */
+  /** When each running call began: call id → time by `now`. */
   readonly #running = new Map<string, number>();
 
   constructor(screen: Screen, now: () => number = Date.now) {
@@ -52,7 +51,7 @@ export class TurnPrinter {
     this.#isSuperseded = isSuperseded;
   }
 
-  /** What the turn does now, as text. */
+  /** What the turn is doing now. */
   doing(): string {
     return doing(this.#printed);
   }
@@ -85,7 +84,7 @@ export class TurnPrinter {
     }
   }
 
-  /** A call that ended because its question was not accepted did not fail. The call's end may arrive before the question's. */
+  /** A call that ended because its question was not accepted did not fail. Its end may arrive before the question's. */
   #endCall({ id, toolName, state }: ToolCallPart): ToolEnd {
     const tookMs = this.#now() - (this.#running.get(id) ?? this.#now());
     this.#running.delete(id);
@@ -99,7 +98,7 @@ export class TurnPrinter {
 
   #saySettled(question: ElicitationRequest): void {
     this.#questions.set(question.elicitationId, question);
-    // The time that people take to answer does not count as the tools'.
+    // Waiting for people does not count as time of a tool.
     for (const id of this.#running.keys()) this.#running.set(id, this.#now());
     const isDropped = this.#isSuperseded && question.status === 'cancel';
     this.#screen.line(
@@ -125,4 +124,58 @@ export class TurnPrinter {
         return status satisfies never;
     }
   }
+}
+
+type ViewChange =
+  | { kind: 'text'; text: string }
+  | { kind: 'text-ended' }
+  /** Printed text that is void. */
+  | { kind: 'text-taken-back'; text: string }
+  | { kind: 'tool-started' | 'tool-ended'; call: ToolCallPart }
+  | { kind: 'question-opened' | 'question-settled'; question: ElicitationRequest }
+  | { kind: 'notice'; text: string }
+  | { kind: 'turn-ended'; status: Exclude<ViewStatus, 'running'>; errorText: string | undefined };
+
+/** The changes from one view of a turn to the next, in the order in which to print them. */
+function changesBetween(before: TurnView | undefined, after: TurnView): ViewChange[] {
+  const known = new Map(before?.parts.map((part) => [keyOf(part), part]));
+  const kept = new Set(after.parts.map(keyOf));
+  const gone = before?.parts.filter((part) => part.kind === 'text' && !kept.has(keyOf(part))) ?? [];
+  const takenBack = gone.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const changes: ViewChange[] = takenBack === '' ? [] : [{ kind: 'text-taken-back', text: takenBack }];
+  for (const part of after.parts) {
+    const earlier = known.get(keyOf(part));
+    if (part !== earlier) changes.push(...changesOfPart(earlier, part));
+  }
+  if (after.status !== 'running') {
+    changes.push({ kind: 'turn-ended', status: after.status, errorText: after.errorText });
+  }
+  return changes;
+}
+
+function changesOfPart(known: Part | undefined, part: Part): ViewChange[] {
+  switch (part.kind) {
+    case 'text':
+      return changesOfText(known?.kind === 'text' ? known : undefined, part);
+    case 'reasoning':
+      return [];
+    case 'tool-call': {
+      const started: ViewChange[] = known ? [] : [{ kind: 'tool-started', call: part }];
+      return part.state.kind === 'running' ? started : [...started, { kind: 'tool-ended', call: part }];
+    }
+    case 'elicitation': {
+      const { elicitation: question } = part;
+      return [{ kind: question.status === 'pending' ? 'question-opened' : 'question-settled', question }];
+    }
+    case 'tool-auth-required':
+      return [{ kind: 'notice', text: part.notice.message }];
+    default:
+      return part satisfies never;
+  }
+}
+
+function changesOfText(known: TextPart | undefined, part: TextPart): ViewChange[] {
+  const text = part.text.slice(known?.text.length ?? 0);
+  const changes: ViewChange[] = text === '' ? [] : [{ kind: 'text', text }];
+  return part.done && !known?.done ? [...changes, { kind: 'text-ended' }] : changes;
 }

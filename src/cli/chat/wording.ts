@@ -1,4 +1,4 @@
-/** What the terminal says. Words that came from elsewhere (models, tools, servers) lose their control codes. */
+/** The terminal's texts. Text of models, tools and servers loses its control codes. */
 import { styleText } from 'node:util';
 import type { TurnView } from '../../client/turn-view.ts';
 import { plainText } from '../../elicitation/plain-text.ts';
@@ -13,7 +13,7 @@ export function promptLabel(who: string): string {
   return `${styleText('cyan', who)} ${dim('›')} `;
 }
 
-/** `tracker__list_issues` → `Tracker · list issues`; other agents go by their name. */
+/** `tracker__list_issues` → `Tracker · list issues`; other agents are called by their name. */
 export function toolLabel(toolName: string): string {
   const words = (text: string) => plain(text).replaceAll('_', ' ').trim();
   const [server, ...tool] = toolName.split('__');
@@ -46,9 +46,9 @@ function endInWords(end: ToolEnd): string {
   }
 }
 
-/** The last thing a turn was seen doing; who does it, unless it is the conversation's own agent. */
+/** What the turn was last seen doing, with the agent's name unless it is the conversation's own agent. */
 export function doing(view: TurnView | undefined): string {
-  // While a question is open, it is what people see; when it is not, the tool that asked is at work again.
+  // An open question is shown itself; once it is settled, the tool that asked is at work again.
   const operation = view?.operations.findLast(({ type }) => type !== 'elicitation');
   if (!operation) return '…';
   const { agent } = operation.details;
@@ -66,7 +66,7 @@ export function doing(view: TurnView | undefined): string {
       return `${who}thinking …`;
     default:
       operation satisfies never;
-      // A type that is newer than this client.
+      // A newer type.
       return '…';
   }
 }
@@ -77,7 +77,7 @@ export function timeLeft(expiresAt: string, now: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
 }
 
-/** A time of today, as people here write it. */
+/** A time of today, in the local format. */
 export function shortTime(at: string): string {
   return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 }
@@ -86,7 +86,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Printed when a model call is repeated: its void text is already on the screen and cannot be removed. */
+/** Printed when a model call is repeated and its void text cannot be removed from the screen. */
 export const cutOff = dim('  That was cut off; the agent begins again.');
 
 export function trouble(text: string): string {
@@ -96,6 +96,15 @@ export function trouble(text: string): string {
 /** As `plain`, with all white space as single spaces. */
 export function oneLine(text: string): string {
   return plain(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+export function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** `1 tool`, `2 tools`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 export const help = [

@@ -1,23 +1,23 @@
 /**
- * `interlude accounts list | connect | disconnect`: looks after the accounts that everybody in a tenant shares, for operators.
- * An API key is read from stdin; any other account is connected in a browser, by the user that `--as` names, who may do that
- * for fifteen minutes.
+ * `interlude accounts list | connect | disconnect`, for operators: the accounts that all users of a tenant share. An
+ * API key is read from stdin; other accounts are connected in a browser, within fifteen minutes, by the user that
+ * `--as` names.
  */
 import { text } from 'node:stream/consumers';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { storeOf } from '../../credentials/stores.ts';
-import type { VaultStore } from '../../credentials/vault/store.ts';
-import { readConfig } from '../../processes/read-config.ts';
+import type { VaultStore } from '../../credentials/vault.ts';
 import { onServiceDatabase } from '../../processes/dependencies.ts';
 import type { Dependencies } from '../../processes/dependencies.ts';
-import { createMayChange } from '../../service/account-rights.ts';
+import { readConfig } from '../../processes/read-config.ts';
+import { createMayChange } from '../../service/accounts.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
 import { defineCommand } from '../command.ts';
 import { print } from '../terminal-text.ts';
 
-/** Stands in the audit, where a user's id would. */
-const nobody = '(command line)';
+/** In the audit, instead of a user's id. */
+const operatorName = '(command line)';
 const permitMs = 15 * 60_000;
 
 const options = {
@@ -56,7 +56,7 @@ export const disconnect = defineCommand({
         'command line',
       );
       if (!wasThere) return `${name} was not connected.`;
-      return `${name} is disconnected${revokedAtProvider === false ? '; its provider could not be told' : ''}.`;
+      return `${name} is disconnected${revokedAtProvider === false ? '; its provider could not be notified' : ''}.`;
     }),
 });
 
@@ -82,7 +82,6 @@ export const connect = defineCommand({
     }),
 });
 
-/** Prints what `work` returns. */
 async function printFrom(work: (parts: Dependencies) => Promise<string>): Promise<void> {
   print(`${await onServiceDatabase(readConfig(), work)}\n`);
 }
@@ -91,9 +90,9 @@ function connectionsOf(parts: Dependencies) {
   return createOwnConnections({ ...parts, mayChange: createMayChange(parts.storage) });
 }
 
-/** Whoever runs a command has the keys of the database: there is no role to check. */
+/** There is no role to check: commands have the keys of the database. */
 function operatorOf(tenant: string) {
-  return { kind: 'user', tenant, user: nobody, isOperator: true } as const;
+  return { kind: 'user', tenant, user: operatorName, isOperator: true } as const;
 }
 
 function sharedServer({ servers }: Config, wanted: string): ServerConfig {
@@ -115,7 +114,7 @@ async function keepGivenKey(
   const kept = await store.keep(server, key, (await text(process.stdin)).trim());
   if (kept.kind !== 'kept') throw new Error(kept.message);
   const confirm = createConfirmConnection(storage);
-  const by = { actor: nobody, address: 'command line', elicitationId: null };
+  const by = { actor: operatorName, address: 'command line', elicitationId: null };
   await confirm({ key, ...by, isNew: true });
   return `${server.name} is connected for everybody in ${tenant}${kept.account === null ? '' : ` as ${kept.account}`}.`;
 }

@@ -1,28 +1,25 @@
 /** `interlude acp`: an agent of a service inside an editor that speaks the Agent Client Protocol. */
 import { once } from 'node:events';
-import { createAgent } from '../acp/agent.ts';
-import { createIdentity } from '../acp/identity.ts';
-import type { Identity } from '../acp/identity.ts';
-import { createHttpServer } from '../acp/serve-http.ts';
-import { serveStdio } from '../acp/serve-stdio.ts';
-import { defineCommand, UsageError } from '../command.ts';
-import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
+import { Identity } from '../acp/identity.ts';
+import { createAgent, createHttpServer, serveStdio } from '../acp/serve.ts';
+import { defineCommand } from '../command.ts';
+import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
-import { programVersion } from '../program-version.ts';
-import { readService, serviceOption } from './service-option.ts';
+import { programVersion } from '../program-command.ts';
 import { printAside } from '../terminal-text.ts';
+import { demoUserOption, readPort, readService, serviceOption } from './option-values.ts';
 
 export const acp = defineCommand({
   arguments: [],
   options: {
-    agent: { type: 'string', value: '<name>', description: 'whom new sessions talk to (the first one)' },
+    agent: { type: 'string', value: '<name>', description: 'the agent of new sessions (the first one)' },
     service: serviceOption,
     'token-file': {
       type: 'string',
       value: '<file>',
       description: 'where an API token is, instead of your login',
     },
-    as: { type: 'string', value: '<user>', description: 'demo user: alice or bob' },
+    as: demoUserOption,
     draft: { type: 'boolean', description: 'speak ACP v2, too, to clients that ask for it' },
     listen: {
       type: 'string',
@@ -39,21 +36,15 @@ export const acp = defineCommand({
     const agentFor = (identity: Identity) => createAgent({ ...common, identity }, { draft });
     if (listen !== undefined) {
       const byToken = (token: string) =>
-        agentFor(createIdentity({ ...user, token, tokenFile: undefined, as: undefined }));
-      return listenOn(readPort(listen), { service, createAgent: byToken });
+        agentFor(new Identity({ ...user, token, tokenFile: undefined, as: undefined }));
+      return listenOn(readPort('--listen', listen), { service, createAgent: byToken });
     }
     const token = process.env['INTERLUDE_TOKEN'];
-    // Nothing that is started from here inherits it, and no report of this process shows it.
+    // Child processes do not inherit it, and no report of this process shows it.
     delete process.env['INTERLUDE_TOKEN'];
-    await serveStdio(agentFor(createIdentity({ ...user, token, tokenFile, as })));
+    await serveStdio(agentFor(new Identity({ ...user, token, tokenFile, as })));
   },
 });
-
-function readPort(given: string): number {
-  const port = Number(given);
-  if (!/^\d+$/.test(given) || port > 65_535) throw new UsageError(`--listen ${given} is not a port.`);
-  return port;
-}
 
 async function listenOn(port: number, parts: Parameters<typeof createHttpServer>[0]): Promise<void> {
   const server = createHttpServer(parts).listen(port, '127.0.0.1');

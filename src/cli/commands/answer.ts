@@ -1,19 +1,23 @@
-/** `interlude answer`: sources of answers for a running service, in tests and in automation. */
+/** `interlude answer`: answers the questions to one user as they come, in tests and in automation. */
 import process from 'node:process';
 import { createClient } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
+import { InterludeError } from '../../client/interlude-error.ts';
+import type { PlacedElicitation } from '../../contract/elicitation.ts';
 import { decideFrom } from '../../testing/answers/answer-from.ts';
-import { readDuration } from '../../tools/read-duration.ts';
-import type { Duration } from '../../tools/read-duration.ts';
-import { runAnswer } from '../answer/run-answer.ts';
+import type { Decide } from '../../testing/answers/answer-from.ts';
+import { askedBy } from '../chat/question-card.ts';
+import { dim, plain } from '../chat/wording.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
-import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
+import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
-import { readSources } from '../try/answer-sources.ts';
-import { sourceOptions } from '../try/options.ts';
-import { createTerminal } from '../try/terminal.ts';
-import { readService, serviceOption } from './service-option.ts';
 import { print, toJsonText } from '../terminal-text.ts';
+import { readSources } from '../try/answer-sources.ts';
+import { exitCodes } from '../try/exit-codes.ts';
+import { createTerminal } from '../try/terminal.ts';
+import { demoUserOption, readDurationOption, readService, serviceOption } from './option-values.ts';
+import { sourceOptions } from '../try/try-options.ts';
 
 export const answer = defineCommand({
   arguments: [],
@@ -33,7 +37,7 @@ export const answer = defineCommand({
     },
     service: serviceOption,
     token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
-    as: { type: 'string', value: '<user>', description: 'demo user: alice or bob' },
+    as: demoUserOption,
     json: { type: 'boolean', description: 'for programs: one object for each question, a line each' },
   },
   details: [
@@ -44,7 +48,7 @@ export const answer = defineCommand({
   ].join('\n'),
   async run({ json, once, timeout, token: given, as, ...values }, _, order) {
     const url = readService(values.service);
-    const timeoutMs = timeout === undefined ? undefined : readTimeout(timeout);
+    const timeoutMs = timeout === undefined ? undefined : readDurationOption('--timeout', timeout);
     const { stdin, stderr, env } = process;
     const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: json });
     const ended = new AbortController();
@@ -80,10 +84,114 @@ export const answer = defineCommand({
   },
 });
 
-function readTimeout(text: string): number {
-  try {
-    return readDuration(text as Duration);
-  } catch (cause) {
-    throw new UsageError(`--timeout ${text} is no duration; write for example 60s.`, { cause });
+export interface AnswerOptions {
+  client: Pick<Client, 'followElicitations' | 'allOpenElicitations' | 'answer'>;
+  decide: Decide;
+  /** Ends when a question was answered or left, and all other questions were seen. */
+  isOnce: boolean;
+  /** The longest time without a question; unlimited when undefined. */
+  timeoutMs: number | undefined;
+  /** For people. */
+  line(text: string): void;
+  /** For programs: the outcome of a question. */
+  report(outcome: QuestionReport): void;
+  signal: AbortSignal;
+}
+
+export interface QuestionReport {
+  elicitationId: string;
+  conversationId: string;
+  message: string;
+  /** `left`: it is still open, for a person. `unconfirmed`: it is unknown whether the answer arrived. */
+  outcome: 'accept' | 'decline' | 'cancel' | 'left' | 'unconfirmed';
+  /** The source that answered. */
+  by?: string;
+  reason?: string;
+}
+
+/** The exit code. Rejects with an `InterludeError` when the service refuses the list of questions. */
+export async function runAnswer(options: AnswerOptions): Promise<number> {
+  const { client, isOnce, timeoutMs, signal } = options;
+  const over = new AbortController();
+  const reading = AbortSignal.any([signal, over.signal]);
+  const seen = new Set<string>();
+  let atWork = 0;
+  let left = 0;
+  let isSilent = false;
+  let silence: NodeJS.Timeout | undefined;
+
+  function listen(): void {
+    clearTimeout(silence);
+    if (timeoutMs === undefined) return;
+    silence = setTimeout(() => {
+      isSilent = atWork === 0;
+      if (isSilent) over.abort();
+      else listen();
+    }, timeoutMs);
   }
+
+  async function answer(question: PlacedElicitation): Promise<void> {
+    atWork += 1;
+    const report = await answerOne(question, options, reading);
+    atWork -= 1;
+    if (!report) return;
+    options.report(report);
+    if (report.outcome === 'left' || report.outcome === 'unconfirmed') left += 1;
+    if (!isOnce || atWork > 0) return;
+    const open = await client.allOpenElicitations({ signal: reading });
+    if (open.every(({ elicitationId }) => seen.has(elicitationId))) over.abort();
+  }
+
+  listen();
+  try {
+    for await (const question of client.followElicitations({ signal: reading })) {
+      if (question.status !== 'pending' || seen.has(question.elicitationId)) continue;
+      seen.add(question.elicitationId);
+      listen();
+      answer(question).catch((error: unknown) => over.abort(error));
+    }
+  } catch (error) {
+    if (!reading.aborted) throw error;
+  } finally {
+    clearTimeout(silence);
+  }
+  if (over.signal.reason instanceof InterludeError) throw over.signal.reason;
+  if (isSilent && seen.size === 0) {
+    options.line(`  Nothing was asked within ${(timeoutMs ?? 0) / 1000} seconds.`);
+    return exitCodes.timeout;
+  }
+  return left > 0 ? exitCodes.unanswered : exitCodes.done;
+}
+
+/** Undefined when it was settled elsewhere, or it is too late. */
+async function answerOne(
+  question: PlacedElicitation,
+  { client, decide, line }: AnswerOptions,
+  signal: AbortSignal,
+): Promise<QuestionReport | undefined> {
+  const { elicitationId, conversationId, message } = question;
+  const about = { elicitationId, conversationId, message };
+  const [first = ''] = plain(message).split('\n');
+  line(`\n  ${dim(askedBy(question))}\n  ${first}`);
+  const leave = (reason: string): QuestionReport => {
+    line(`  ✗ left open: ${plain(reason)}`);
+    return { ...about, outcome: 'left', reason };
+  };
+  const decided = await decide(question, { signal });
+  if (decided.kind === 'left') return leave(decided.reason);
+  const { decision, by } = decided;
+  try {
+    await client.answer({ conversationId, elicitationId, ...decision }, { signal });
+  } catch (error) {
+    if (!(error instanceof InterludeError)) throw error;
+    if (error.status === 409 || error.status === 410) {
+      line(dim('  – settled elsewhere'));
+      return undefined;
+    }
+    if (error.status !== 0 && error.status < 500) return leave(error.errors[0]?.detail ?? error.message);
+    line(`  ✗ not confirmed: ${plain(error.message)}`);
+    return { ...about, outcome: 'unconfirmed', by, reason: error.message };
+  }
+  line(`  ✓ ${decision.action}, by ${by}`);
+  return { ...about, outcome: decision.action, by };
 }

@@ -1,9 +1,9 @@
-/** `interlude api-keys create | list | revoke`: keys of services. A new key, and nothing else, goes to stdout. */
+/** `interlude api-keys create | list | revoke`: keys of services. Only a new key goes to stdout. */
 import { userInfo } from 'node:os';
-import { createApiKey } from '../../service/api-keys.ts';
 import { readConfig } from '../../processes/read-config.ts';
+import { createApiKey } from '../../service/api-keys.ts';
 import { openStorage } from '../../storage/open-storage.ts';
-import type { ApiKey } from '../../storage/ports/api-keys.ts';
+import type { ApiKey } from '../../storage/tables/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { print } from '../terminal-text.ts';
@@ -44,7 +44,7 @@ export const create = defineCommand({
       throw new UsageError('--approves-for-users goes with --acts-for-users.');
     const more = { service, actsForUsers, approvesForUsers };
     const make = (storage: Storage) => createApiKey(storage, given, by ?? userInfo().username, more);
-    // A service may find its first key when it starts.
+    // The first key of a service may be made before it starts for the first time.
     return printFrom(make, { isThere: false });
   },
 });
@@ -73,7 +73,6 @@ export const revoke = defineCommand({
     }),
 });
 
-/** Prints what `work` returns. */
 async function printFrom(
   work: (storage: Storage) => Promise<string>,
   { isThere = true }: { isThere?: boolean } = {},
@@ -86,7 +85,7 @@ async function printFrom(
   }
 }
 
-/** Whoever has the whole key may name it by that; its secret is not repeated. */
+/** The whole key is accepted as well; its secret is not repeated. */
 function toId(given: string): string {
   return /^ilk_([0-9a-f]{16})(_|$)/.exec(given)?.[1] ?? given;
 }
@@ -104,7 +103,7 @@ function describe(key: ApiKey): string {
   ].join('  ');
 }
 
-/** Most keys are of a service of their own. */
+/** By default a key belongs to a service named by its id. */
 function serviceOf({ id, service }: ApiKey): string[] {
   if (service === null) return ['without a service'];
   return service === id ? [] : [`service ${service}`];

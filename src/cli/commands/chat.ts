@@ -1,27 +1,26 @@
-/** `interlude chat`: talk to an agent in the terminal. Also reads messages from a pipe, one per line. */
+/** `interlude chat`: talk to an agent in the terminal, or read messages from a pipe, one per line. */
 import { randomUUID } from 'node:crypto';
-import { stdin, stdout, stderr } from 'node:process';
+import { stderr, stdin, stdout } from 'node:process';
 import { createClient } from '../../client/client.ts';
 import { decideFrom } from '../../testing/answers/answer-from.ts';
 import type { AnswerSource } from '../../testing/answers/source.ts';
-import { resumeCommand } from '../chat/resume-command.ts';
-import type { ChatOptions } from '../chat/resume-command.ts';
 import { converse } from '../chat/conversation.ts';
-import { createFormDrafts, draftsFolder } from '../chat/form-drafts.ts';
+import { FormDrafts, draftsFolder } from '../chat/form-drafts.ts';
 import { createPlainScreen } from '../chat/screen.ts';
 import { TerminalScreen } from '../chat/terminal-screen.ts';
 import { trouble } from '../chat/wording.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
-import { createKeptLogins, loginsFolder } from '../login/kept-logins.ts';
+import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
+import { programCommand } from '../program-command.ts';
 import { readFiles } from '../try/answer-sources.ts';
-import { readService, serviceOption } from './service-option.ts';
+import { demoUserOption, defaultUrl, readService, serviceOption } from './option-values.ts';
 
 export const chat = defineCommand({
   arguments: [],
   options: {
-    as: { type: 'string', value: '<user>', description: 'demo user: alice or bob' },
+    as: demoUserOption,
     agent: { type: 'string', value: '<name>', description: 'which agent to talk to (the first one)' },
     conversation: { type: 'string', value: '<id>', description: 'go on with an earlier conversation' },
     answers: {
@@ -58,7 +57,7 @@ async function converseAs(options: ChatOptions, sources: AnswerSource[]): Promis
   const logins = createKeptLogins(loginsFolder(process.env));
   const service = token === undefined ? serviceAddress(url) : url;
   const source = await findToken(logins, { service, token, as });
-  // Before anything is drawn.
+  // Fails before anything is drawn.
   await source.token();
   const client = createClient({
     baseUrl: url,
@@ -70,7 +69,7 @@ async function converseAs(options: ChatOptions, sources: AnswerSource[]): Promis
   return converse({
     client,
     conversationId,
-    drafts: createFormDrafts(draftsFolder(process.env)),
+    drafts: new FormDrafts(draftsFolder(process.env)),
     resumeCommand: resumeCommand(options, conversationId),
     agentId: agent,
     who: source.who,
@@ -94,4 +93,25 @@ async function checkService(url: string): Promise<void> {
     },
   );
   await health.body?.cancel();
+}
+
+interface ChatOptions {
+  /** A user of the demo. */
+  as: string | undefined;
+  /** Instead of the kept login. */
+  token: string | undefined;
+  agent: string | undefined;
+  conversation: string | undefined;
+  url: string;
+}
+
+/** Without the token, which must not be printed. */
+function resumeCommand({ as, url, token }: ChatOptions, conversation: string): string {
+  const given = [
+    ...(as === undefined ? [] : [`--as ${as}`]),
+    ...(token === undefined ? [] : ['--token …']),
+    ...(url === defaultUrl ? [] : [`--url ${url}`]),
+    `--conversation ${conversation}`,
+  ];
+  return `${programCommand()} chat ${given.join(' ')}`;
 }

@@ -1,15 +1,15 @@
 /**
  * `interlude installation status`: whether the database and Temporal belong together, and what only one of them knows.
- * `interlude installation adopt`: an operator's decision that they do from now on.
+ * `interlude installation adopt`: an operator's decision that they belong together from now on.
  */
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
 import { adopt, survey } from '../../installation/adopt.ts';
 import { explain } from '../../installation/belonging.ts';
 import { openInstallation } from '../../installation/installation.ts';
 import type { Examined, OpenedInstallation } from '../../installation/installation.ts';
 import { readConfig } from '../../processes/read-config.ts';
-import type { Config } from '../../config/config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand, UsageError } from '../command.ts';
@@ -22,7 +22,7 @@ interface Parts {
   logger: Logger;
 }
 
-/** They belong together; they do not; one of them does not answer. */
+/** Together, not together, or one of them does not answer. */
 const exitCodes = { together: 0, apart: 1, unknown: 3 } as const;
 
 export const status = defineCommand({
@@ -99,12 +99,12 @@ async function withBoth(work: (parts: Parts, examined: Examined) => Promise<numb
 async function describe(parts: Parts, examined: Examined): Promise<string> {
   const { row, found } = examined;
   const { namespace } = parts.config.temporal;
-  const { live, unknown, ahead, strangers } = await survey(parts, examined);
+  const { live, unknown, ahead, orphans } = await survey(parts, examined);
   const side = (id: string | undefined, generation: number | undefined) =>
     id === undefined ? 'no mark' : `installation ${id}, generation ${generation}`;
   return [
     `database: ${side(row?.id, row?.generation)}`,
     `Temporal: ${side(found?.mark.installation, found?.mark.generation)} (namespace ${namespace}, schedule ${parts.installation.marks.scheduleId})`,
-    `Turns that have not ended: ${live}. Temporal does not know: ${unknown.length}. Went on without this database: ${ahead.length}. Only Temporal knows: ${strangers.length}.`,
+    `Turns that have not ended: ${live}. Temporal does not know: ${unknown.length}. Went on without this database: ${ahead.length}. Only Temporal knows: ${orphans.length}.`,
   ].join('\n');
 }

@@ -1,12 +1,11 @@
 /**
- * `interlude keys reseal`: re-encrypts everything that an older key has sealed with the newest one, while the service runs
- * or not. Says what it did on stdout and how far it is on stderr. Ends with 1 when an older key is still needed.
+ * `interlude keys reseal`: re-encrypts everything with the newest key; the service may run meanwhile. Results go to
+ * stdout and progress to stderr. The exit code is 1 when an older key is still needed.
  */
-import { readConfig } from '../../processes/read-config.ts';
 import { openKeys } from '../../credentials/sealing/key-file.ts';
-import { describeReseal, isDone } from '../../credentials/sealing/reseal-report.ts';
+import { describeReseal, isDone, reseal as resealAll } from '../../credentials/sealing/reseal.ts';
+import { readConfig } from '../../processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
-import { reseal as resealAll } from '../../credentials/sealing/reseal.ts';
 import { defineCommand } from '../command.ts';
 import { print, printAside } from '../terminal-text.ts';
 

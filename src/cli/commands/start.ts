@@ -1,4 +1,4 @@
-/** `interlude start`: hides the environment before anything else is loaded. */
+/** `interlude start` hides the environment before anything else is loaded. */
 import { hideEnvironment } from '../../processes/hide-environment.ts';
 import { defineCommand } from '../command.ts';
 
@@ -6,7 +6,7 @@ export const start = defineCommand({
   arguments: [],
   options: {},
   details:
-    'Whatever is configured is used instead of what it brings along. Data are kept in .interlude, or where INTERLUDE_DATA says.',
+    'Configured parts replace its own ones. Data are kept in .interlude, or in the folder INTERLUDE_DATA.',
   async run() {
     hideEnvironment();
     const { runEmbedded } = await import('../../development/embedded.ts');

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { buildToolBundle } from '../../tool-bundles/open-tool-bundle.ts';
 import { defineCommand } from '../command.ts';
-import { listOfTools, orMistakes } from '../tool-list.ts';
+import { listOfTools, orMistakes } from './tools-check.ts';
 
 export const build = defineCommand({
   arguments: ['folder'],

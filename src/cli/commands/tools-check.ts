@@ -1,6 +1,7 @@
-/** `interlude tools check`: what a folder of tools in TypeScript holds, and what is wrong with it. */
+/** `interlude tools check`: the tools in a folder, and what is wrong with them. */
+import type { ToolDescription } from '../../tools/describe-tools.ts';
 import { defineCommand } from '../command.ts';
-import { listOfTools, orMistakes } from '../tool-list.ts';
+import { print, printAside } from '../terminal-text.ts';
 
 export const check = defineCommand({
   arguments: ['folder'],
@@ -9,8 +10,8 @@ export const check = defineCommand({
   run: (_, [folder = '.']) =>
     orMistakes(async () => {
       await requireBundler();
-      const { checkToolFolder } = await import('../../tool-bundles/check-tool-folder.ts');
-      const { ToolFolderError } = await import('../../tool-bundles/tool-folder-error.ts');
+      const { checkToolFolder } = await import('../../tool-bundles/read-manifest.ts');
+      const { ToolFolderError } = await import('../../tool-bundles/tool-files.ts');
       const { inspectToolSources } = await import('../lint/inspect-tools.ts');
       const { tools, pages, hints } = await checkToolFolder(folder);
       const seen = await inspectToolSources(folder);
@@ -26,7 +27,7 @@ export const check = defineCommand({
     }),
 });
 
-/** Whoever installs the package for a client needs no bundler, so it is there only where tools are written. */
+/** A package that is installed as a client has no bundler; projects with tools install it. */
 async function requireBundler(): Promise<void> {
   try {
     await import('rolldown');
@@ -39,5 +40,21 @@ async function requireBundler(): Promise<void> {
         cause: error,
       },
     );
+  }
+}
+
+export function listOfTools(manifest: ToolDescription[]): string {
+  return manifest.map(({ name, file, description }) => `${name} (${file}): ${description}\n`).join('');
+}
+
+/** Prints the result of `work`, or the mistakes in the folder. Returns the exit code. */
+export async function orMistakes(work: () => Promise<string>): Promise<number> {
+  try {
+    print(await work());
+    return 0;
+  } catch (error) {
+    if ((error as Error).name !== 'ToolFolderError') throw error;
+    printAside(`${(error as Error).message}\n`);
+    return 1;
   }
 }

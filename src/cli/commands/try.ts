@@ -1,7 +1,7 @@
-/** `interlude try`: calls a tool of any MCP server, and answers what it asks. Needs no service. */
+/** `interlude try` and `interlude lint-server`. Their code is loaded when they run, so that help starts fast. */
 import { defineCommand } from '../command.ts';
-import { interruptSignal } from '../try/interrupt.ts';
-import { tryOptions } from '../try/options.ts';
+import { interruptSignal } from '../try/exit-codes.ts';
+import { tryOptions, lintOptions } from '../try/try-options.ts';
 
 export const tryServer = defineCommand({
   arguments: ['<url | command…>'],
@@ -16,7 +16,25 @@ export const tryServer = defineCommand({
   ].join('\n'),
   async run(values, words, order) {
     const { stdin, stdout, stderr, env } = process;
-    const { tryWith } = await import('../try/try-with.ts');
+    const { tryWith } = await import('../try/run-try.ts');
     return tryWith(values, { words, order, stdin, stdout, stderr, env, signal: interruptSignal() });
+  },
+});
+
+export const lintServer = defineCommand({
+  arguments: ['<url | command…>'],
+  rest: true,
+  options: lintOptions,
+  details: [
+    'Calls the tools that say that they ask, declines and cancels what they ask, and answers it where --answers does.',
+    'Tools that need arguments get those of --calls. Destructive ones are only called when they are named.',
+    '',
+    'Exit codes: 0 nothing found but warnings, 1 errors (with --strict also warnings), 2 wrong command line or no such server,',
+    '3 no tool asked anything, 4 the server does not shake hands, 5 it said nothing. More: docs/testing-servers.md',
+  ].join('\n'),
+  async run(values, words, order) {
+    const { stdin, stdout, stderr, env } = process;
+    const { lintWith } = await import('../lint/run-lint.ts');
+    return lintWith(values, { words, order, stdin, stdout, stderr, env, signal: interruptSignal() });
   },
 });

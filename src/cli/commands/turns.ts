@@ -1,21 +1,26 @@
 /**
- * `interlude turns | turn | questions | cancel`: what operators see of turns and questions, and the end of either, at a terminal.
- * They work on the database, with the environment of a process, and need no role: they take the keys of the database.
+ * `interlude turns | turn | questions | cancel`, for operators. They work on the database with the environment of a process; there
+ * is no role to check, because they hold the keys of the database.
  */
 import { userInfo } from 'node:os';
 import { onServiceDatabase } from '../../processes/dependencies.ts';
 import { readConfig } from '../../processes/read-config.ts';
 import { turnStates } from '../../contract/operators.ts';
 import { createOperators, stateOf } from '../../service/operators.ts';
-import type { Operator, Operators, SeenQuestion, SeenTurn, TurnState } from '../../service/operators.ts';
+import type {
+  Operator,
+  Operators,
+  SeenQuestion,
+  SeenTurn,
+  TurnState,
+  TurnStory,
+} from '../../service/operators.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
-import { timelineOfStory } from '../turns/print-story.ts';
-import { askedForIn, inTime, ownerInWords, waitInWords } from '../../timeline/words.ts';
-import { readDuration } from '../../tools/read-duration.ts';
-import type { Duration } from '../../tools/read-duration.ts';
+import { askedForIn, inTime, ownerInWords, waitInWords, lineOf } from '../../timeline/words.ts';
 import { defineCommand, UsageError } from '../command.ts';
 import { print } from '../terminal-text.ts';
+import { readDurationOption } from './option-values.ts';
 
 const search = {
   tenant: { type: 'string', value: '<tenant>', description: 'of this tenant only' },
@@ -124,7 +129,6 @@ interface Tools {
   now: number;
 }
 
-/** Prints what `work` returns. */
 async function withOperators(
   tenant: string | undefined,
   work: (tools: Tools) => Promise<string>,
@@ -151,16 +155,8 @@ interface GivenSearch {
 
 function searchOf({ user, agent, server, older, newer }: GivenSearch, now: number) {
   const before = (option: string, text: string | undefined) =>
-    text === undefined ? undefined : now - durationIn(option, text);
+    text === undefined ? undefined : now - readDurationOption(option, text);
   return { user, agent, server, since: before('--newer', newer), until: before('--older', older) };
-}
-
-function durationIn(option: string, text: string): number {
-  try {
-    return readDuration(text as Duration);
-  } catch (cause) {
-    throw new UsageError(`${option} ${text} is no duration; write for example 10m.`, { cause });
-  }
 }
 
 function numberIn(text: string): number {
@@ -213,4 +209,42 @@ function questionLines(question: SeenQuestion, now: number): string {
 
 function timeOf(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: number): string {
+  const { agent, turnId, conversation, createdAt, endedAt, buildId, usage } = turn;
+  const took = inTime((endedAt ?? now) - createdAt);
+  const waited = waitedMs > 0 ? `, of which ${inTime(waitedMs)} waiting for people` : '';
+  const rows: [string, string | null][] = [
+    ['turn', turnId],
+    ['conversation', conversation],
+    ['tenant', turn.tenant],
+    ['accepted', new Date(createdAt).toISOString()],
+    [endedAt === null ? 'goes on for' : 'took', took + waited],
+    ['tokens', usage && `${usage.inputTokens} in, ${usage.outputTokens} out`],
+    ['version', buildId || null],
+    ['trace', links.trace],
+    ['Temporal', links.temporal],
+  ];
+  const [first] = items;
+  return [
+    `${agent} for ${ownerInWords(turn)}: ${stateOf(turn)}`,
+    ...turn.waitsFor.map((question) => `  ${waitInWords(question, now)}\n  interlude cancel ${question.id}`),
+    '',
+    ...rows.flatMap(([name, text]) => (text === null ? [] : [`  ${name.padEnd(13)} ${text}`])),
+    '',
+    ...items.map((item) => {
+      const { title, notes } = lineOf(item, now);
+      const since = inTime(item.at - (first?.at ?? item.at)).padStart(8);
+      const contents = (item.contents ?? []).map(({ label, text }) => indented(`${label}: ${text}`));
+      return [`${since}  ${[title, ...notes].join(' · ')}`, ...contents].join('\n');
+    }),
+  ].join('\n');
+}
+
+function indented(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `            ${line}`)
+    .join('\n');
 }

@@ -1,10 +1,13 @@
-/** `interlude versions`: the versions of the workflow code, which of them new turns start with, and going back to another. */
+/**
+ * `interlude versions`: the versions of the workflow code, the one that new turns start with, and going back to
+ * another.
+ */
 import { readConfig } from '../../processes/read-config.ts';
 import { useVersion } from '../../processes/versions.ts';
 import { openStorage } from '../../storage/open-storage.ts';
-import { routedByTemporal } from '../../storage/ports/versions.ts';
+import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { UsageError, defineCommand } from '../command.ts';
+import { defineCommand, UsageError } from '../command.ts';
 import { print } from '../terminal-text.ts';
 
 export const list = defineCommand({

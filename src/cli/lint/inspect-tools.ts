@@ -1,25 +1,25 @@
 /**
- * What the source of tools in TypeScript shows of the questions that they ask: `interlude tools check` holds them to the rules
- * that `lint-server` has for servers. What is only known when a tool runs is not seen; `elicit()` checks it then.
+ * Checks questions in the source of TypeScript tools against the rules of `lint-server`. Values that are only known at
+ * run time are not seen here; `elicit()` checks them then.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspectForm } from '../../elicitation/form/inspect-form.ts';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { findToolFiles } from '../../tool-bundles/tool-files.ts';
-import { inspectPage } from './inspect-page.ts';
+import { inspectPage } from './inspect-question.ts';
 import { rules } from './rules.ts';
 import type { Seen } from './rules.ts';
 
 export interface SeenInSource {
   level: 'error' | 'warning';
-  /** With its file, the question and a remedy. */
+  /** Contains the file, the question and a remedy. */
   text: string;
 }
 
 type Node = Record<string, unknown> & { type: string };
 
-/** Throws `ToolFolderError` where there is no such folder. */
+/** Throws `ToolFolderError` if the folder does not exist. */
 export async function inspectToolSources(folder: string): Promise<SeenInSource[]> {
   const { parseAst } = await import('rolldown/parseAst');
   const files = await findToolFiles(path.resolve(folder));
@@ -38,7 +38,7 @@ interface Found {
 
 function toSeen(file: string, { question, finding: { rule, message } }: Found): SeenInSource {
   const { level, remedy } = rules[rule];
-  // Where `elicit()` refuses the question, it is an error.
+  // `elicit()` refuses the question, so it is an error.
   const isRefused = level === 'error' || rule === 'url-not-https';
   return {
     level: isRefused ? 'error' : 'warning',
@@ -58,7 +58,7 @@ function inspectSource(program: unknown): Found[] {
     const question = textIn(message) ?? '…';
     const page = propertiesOf(options).find(([name]) => name === 'url')?.[1];
     const url = textIn(isFunction(page) ? returned(page) : page);
-    // What begins with an expression may be any address.
+    // An address that begins with an expression is unknown.
     const findings =
       page === undefined
         ? inspectForm({ message: question, requestedSchema: formIn(schema, declared) })
@@ -69,7 +69,10 @@ function inspectSource(program: unknown): Found[] {
   });
 }
 
-/** A schema with the names, titles and descriptions of `z.object({ … })`. Kinds that can hold no secret are booleans. */
+/**
+ * A schema with the names, titles and descriptions of `z.object({ … })`. Kinds that cannot hold a secret become
+ * booleans.
+ */
 function formIn(schema: unknown, declared: ReadonlyMap<string, unknown>): Record<string, unknown> | null {
   const written = isNode(schema) && schema.type === 'Identifier' ? declared.get(nameOf(schema)) : schema;
   const object = callsOf(written).find(({ name }) => /^(?:object|strictObject|looseObject)$/.test(name));
@@ -89,7 +92,7 @@ function formIn(schema: unknown, declared: ReadonlyMap<string, unknown>): Record
   return { type: 'object', properties: Object.fromEntries(properties) as Record<string, unknown> };
 }
 
-/** `z.string().min(1).describe('…')` is the calls `string`, `min` and `describe`, in any order. */
+/** `z.string().min(1).describe('…')` consists of the calls `string`, `min` and `describe`, in any order. */
 function callsOf(expression: unknown): { name: string; given: unknown[] }[] {
   const calls = [];
   for (let at = expression; isNode(at);) {
@@ -109,7 +112,7 @@ function isElicit({ type, callee }: Node): boolean {
   return nameOf(callee.type === 'MemberExpression' ? callee['property'] : callee) === 'elicit';
 }
 
-/** As far as it is written there; what is only known at run time is `x`. */
+/** The text as far as it is a literal; other parts are `x`. */
 function textIn(node: unknown): string | undefined {
   if (!isNode(node)) return undefined;
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined;

@@ -1,14 +1,14 @@
-/** What `interlude lint-server` looks for: each rule with its weight, where it is written, and what to do about it. */
+/** The rules of `interlude lint-server`: severity, clause of the specification, remedy. */
 import { clauses } from '../../testing/call/fault.ts';
 import type { Clause } from '../../testing/call/fault.ts';
 
-/** `error`: the specification forbids it. `warning`: it is allowed or advised against, and clients stumble over it. */
+/** `error`: the specification forbids it. `warning`: it is allowed or discouraged, and clients have trouble with it. */
 export type Level = 'error' | 'warning';
 
 export interface Rule {
   level: Level;
   clause: Clause;
-  /** One sentence, to the author of the server. */
+  /** One sentence for the author of the server. */
   remedy: string;
 }
 
@@ -73,7 +73,7 @@ export const rules = {
   'url-with-personal-data': {
     level: 'error',
     clause: safeUrls('a url must hold nothing personal'),
-    remedy: 'Put a reference into the url, and keep what it stands for at the server.',
+    remedy: 'Put a reference into the url, and keep its meaning at the server.',
   },
   'url-looks-wrong': {
     level: 'warning',
@@ -121,7 +121,7 @@ export const rules = {
   'unstable-state': {
     level: 'warning',
     clause: {
-      text: 'a retry needs nothing but what stands in it (Multi Round-Trip Requests, Basic Workflow)',
+      text: 'a retry is self-contained (Multi Round-Trip Requests, Basic Workflow)',
       url: `${site}/2026-07-28/basic/patterns/mrtr#basic-workflow`,
     },
     remedy:
@@ -157,22 +157,22 @@ export const rules = {
   },
 } satisfies Record<string, Rule>;
 
-/** `protocol`: whatever else the call made a fault of; its clause comes with it. */
+/** `protocol`: any other fault of the call, with its own clause. */
 export type RuleName = keyof typeof rules | 'protocol';
 
 export interface Finding {
   rule: RuleName;
   level: Level;
   tool: string;
-  /** The words of the question, where it is one. */
+  /** The message of the question, if the finding is about one. */
   question?: string;
-  /** One sentence of what was seen. */
+  /** One sentence. */
   message: string;
   remedy?: string;
   clause: Clause;
 }
 
-/** What was seen of one tool, before it is a finding. */
+/** An observation about a tool, before it becomes a finding. */
 export interface Seen {
   rule: keyof typeof rules;
   question?: string;

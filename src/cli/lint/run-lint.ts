@@ -1,61 +1,68 @@
-/** `interlude lint-server`, from the connection to its exit code. */
+/** `interlude lint-server`, from the command line to the exit code. */
 import type { AnswerSource } from '../../testing/answers/source.ts';
-import type { ConnectOptions } from '../try/connect-server.ts';
+import type { Values } from '../command.ts';
+import type { lintOptions } from '../try/try-options.ts';
+import { toJsonText } from '../terminal-text.ts';
+import { readSources } from '../try/answer-sources.ts';
+import { atServer } from '../try/at-server.ts';
+import type { AtServer, TryInput } from '../try/at-server.ts';
+import { findTool } from '../try/choose-tool.ts';
 import { exitCodes, TryError } from '../try/exit-codes.ts';
 import { listTools } from '../try/list-tools.ts';
-import { findTool } from '../try/choose-tool.ts';
-import { withAccount } from '../try/sign-in/server-account.ts';
-import { showOutput, strayInWords } from '../try/server-output.ts';
-import type { Target } from '../try/target.ts';
-import type { Terminal } from '../try/terminal.ts';
-import type { Calls } from './calls-file.ts';
+import { showOutput, strayInWords } from '../try/print-call.ts';
+import { withAccount } from '../try/server-account.ts';
+import { exitCodeOf, reportLines, toJson } from './lint-report.ts';
+import type { LintedTool, LintReport } from './lint-report.ts';
 import { lintCall } from './lint-tool.ts';
-import { reportLines } from './print-report.ts';
-import type { LintReport, ToolReport } from './report.ts';
-import { exitCodeOf, toJson } from './report.ts';
 import { toFinding } from './rules.ts';
 import type { Finding } from './rules.ts';
-import { createSessions } from './session.ts';
-import type { Sessions } from './session.ts';
-import { chooseTools } from './which-tools.ts';
-import type { Chosen } from './which-tools.ts';
-import { toJsonText } from '../terminal-text.ts';
+import { ServerConnections } from './server-connections.ts';
+import { chooseTools, readCallsFile } from './which-tools.ts';
+import type { Calls, Chosen } from './which-tools.ts';
 
-export interface LintOptions extends ConnectOptions {
-  target: Target;
+interface LintOptions extends AtServer {
   calls: Calls;
-  /** Names of tools; none is all that say that they ask. */
+  /** Names of tools; empty for all that say that they ask. */
   named: string[];
   all: boolean;
-  /** Somebody sits here who can. */
-  canSignIn: boolean;
   sources: AnswerSource[];
-  maxRounds: number;
-  maxTimeMs: number;
   isStrict: boolean;
-  isJson: boolean;
-  terminal: Terminal;
-  print(text: string): void;
-  signal: AbortSignal;
 }
 
-export async function runLint(options: LintOptions): Promise<number> {
+const maxRounds = 5;
+
+/** Throws `UsageError`. */
+export function lintWith(values: Values<typeof lintOptions>, input: TryInput): Promise<number> {
+  const { calls, tool, all, strict } = values;
+  return atServer(values, input, async (at) =>
+    runLint({
+      ...at,
+      calls: calls === undefined ? new Map() : await readCallsFile(calls),
+      named: tool,
+      all,
+      sources: await readSources({ ...values, order: input.order }, { ...at, canPrompt: false }),
+      isStrict: strict,
+    }),
+  );
+}
+
+async function runLint(options: LintOptions): Promise<number> {
   const { target, calls, named, all, isStrict, isJson, terminal, print } = options;
   const stray: string[] = [];
-  const sessions = createSessions(target, {
+  const connections = new ServerConnections(target, {
     ...options,
     onErrorOutput: showOutput(terminal),
     onStrayLine: (line) => void (stray.length === 0 && stray.push(line)),
   });
   try {
-    const { client, server, era, version } = await withAccount(options.account, options.canSignIn, () =>
-      sessions.current(),
+    const { client, server, era, version } = await withAccount(options.account, options.canPrompt, () =>
+      connections.current(),
     );
     const { tools, problems } = await listTools(client, options);
     for (const name of [...named, ...calls.keys()]) findTool(tools, name);
-    const reports: ToolReport[] = [];
+    const reports: LintedTool[] = [];
     for (const chosen of chooseTools(tools, { calls, named, all })) {
-      reports.push(await lintTool(chosen, sessions, options));
+      reports.push(await lintTool(chosen, connections, options));
       if (options.signal.aborted) throw new TryError(exitCodes.interrupted, 'Stopped.');
     }
     const report: LintReport = {
@@ -75,12 +82,16 @@ export async function runLint(options: LintOptions): Promise<number> {
     else print(`${reportLines(report, target).join('\n')}\n`);
     return exitCode;
   } finally {
-    await sessions.discard();
+    await connections.discard();
   }
 }
 
-async function lintTool(chosen: Chosen, sessions: Sessions, options: LintOptions): Promise<ToolReport> {
-  const { terminal, sources, maxRounds, timeoutMs, maxTimeMs, capabilities, signal, target } = options;
+async function lintTool(
+  chosen: Chosen,
+  connections: ServerConnections,
+  options: LintOptions,
+): Promise<LintedTool> {
+  const { terminal, sources, timeoutMs, maxTimeMs, capabilities, signal, target } = options;
   const { name } = chosen.tool;
   if (chosen.kind === 'left-out') return { name, leftOut: chosen.why, questions: 0, findings: [] };
   terminal.status(`  … ${name}`);
@@ -89,7 +100,7 @@ async function lintTool(chosen: Chosen, sessions: Sessions, options: LintOptions
   for (const input of chosen.calls) {
     const call = { maxRounds, timeoutMs, maxTimeMs, capabilities, signal };
     const linted = await lintCall(chosen.tool, input, {
-      sessions,
+      connections,
       sources,
       options: call,
       isRemote: target.kind === 'http',
@@ -100,7 +111,7 @@ async function lintTool(chosen: Chosen, sessions: Sessions, options: LintOptions
   return { name, questions: questions.size, findings };
 }
 
-/** What listing the tools said of them: `name: what is wrong`. */
+/** A problem from listing the tools: `name: what is wrong`. */
 function ofList(problem: string): Finding {
   const [, tool = '', message = problem] = /^([^:]+): (.*)$/s.exec(problem) ?? [];
   return toFinding(tool, { rule: 'tool-list', message });

@@ -1,19 +1,20 @@
 /**
- * What the program keeps for whoever runs it, one file for each address: theirs alone, replaced as a whole. Whoever changes
- * one holds its lock, because a refresh token that two processes use is taken for a stolen one.
+ * Files that the program keeps for its user, one for each address: private, and replaced as a whole. Writers hold a lock, because a
+ * refresh token that two processes use counts as stolen.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 
 export interface KeptFiles<Kept> {
-  /** Null when there is none, or none that can be understood. */
+  /** Null when there is no file, or an unreadable one. */
   read(address: string): Kept | null;
   write(address: string, kept: Kept): void;
   remove(address: string): void;
-  /** Runs `work` while no other process changes what is kept for this address. The lock ends with the process. */
+  /** Runs `work` while no other process changes the file of this address. The lock ends with the process. */
   locked<T>(address: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -21,7 +22,7 @@ const lockPollMs = 50;
 const lockTimeoutMs = 60_000;
 const maximalNameLength = 200;
 
-/** Where this system keeps what a user has configured. */
+/** The system's folder for a user's settings. */
 export function userFolder(environment: NodeJS.ProcessEnv, platform = process.platform): string {
   const ofUser = () => {
     if (environment['XDG_CONFIG_HOME']) return environment['XDG_CONFIG_HOME'];
@@ -32,7 +33,7 @@ export function userFolder(environment: NodeJS.ProcessEnv, platform = process.pl
   return path.join(ofUser(), 'interlude');
 }
 
-/** `parse`: undefined for what cannot be understood. */
+/** `parse`: undefined for unreadable content. */
 export function createKeptFiles<Kept>(
   folder: string,
   parse: (value: unknown) => Kept | undefined,
@@ -70,13 +71,13 @@ export function createKeptFiles<Kept>(
   };
 }
 
-/** Readable, as far as a file may be named so. */
+/** The address itself, or a hash if it is too long. */
 function nameOf(address: string): string {
   const name = encodeURIComponent(address);
   return name.length <= maximalNameLength ? name : hash('sha256', address);
 }
 
-/** SQLite's lock on a file: the system lets go of it when the process ends, however it ends. */
+/** SQLite's lock on a file: the system releases it when the process ends for any reason. */
 async function lock(file: string): Promise<Disposable> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { timeout: 0 });
@@ -100,4 +101,37 @@ async function lock(file: string): Promise<Disposable> {
     release();
     throw error;
   }
+}
+
+const LoginSchema = z.object({
+  service: z.string(),
+  issuer: z.string(),
+  clientId: z.string(),
+  accessToken: z.string(),
+  refreshToken: z.string().optional(),
+  /** Epoch milliseconds; absent if the issuer does not say. */
+  expiresAt: z.number().optional(),
+  name: z.string().optional(),
+});
+
+export type Login = z.infer<typeof LoginSchema>;
+
+export interface KeptLogins extends Omit<KeptFiles<Login>, 'write'> {
+  write(login: Login): void;
+}
+
+export function loginsFolder(environment: NodeJS.ProcessEnv, platform = process.platform): string {
+  return path.join(userFolder(environment, platform), 'logins');
+}
+
+export function createKeptLogins(folder: string): KeptLogins {
+  const files = createKeptFiles(folder, (value) => LoginSchema.safeParse(value).data);
+  return {
+    ...files,
+    read(service) {
+      const login = files.read(service);
+      return login?.service === service ? login : null;
+    },
+    write: (login) => files.write(login.service, login),
+  };
 }

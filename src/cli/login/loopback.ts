@@ -1,4 +1,4 @@
-/** A port of our own, to which a browser of this machine brings the answer of a sign-in server (RFC 8252). */
+/** A local port that the browser is redirected to after a sign-in (RFC 8252). */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -9,11 +9,11 @@ const timeoutMs = 5 * 60 * 1_000;
 
 export interface Loopback extends Disposable {
   redirectUri: string;
-  /** The address with which the browser came back. Requests with another state are no answer to this sign-in. */
+  /** The address that the browser was redirected to. Requests with another state are ignored. */
   returned(state: string): Promise<URL>;
 }
 
-/** `again`: the command that starts the sign-in anew, for whoever took too long. */
+/** `again`: the command that starts the sign-in again, for the time-out message. */
 export async function listenOnLoopback(again: string): Promise<Loopback> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -40,7 +40,6 @@ function waitForRedirect(
       () => reject(new Error(`No one signed in within five minutes. Start again with: ${again}`)),
       timeoutMs,
     );
-    // Nobody waits any more.
     server.once('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {
       const url = new URL(request.url ?? '/', redirectUri);
@@ -64,7 +63,7 @@ function waitForRedirect(
   });
 }
 
-/** Throws for an address that must not be opened or sent a secret, such as the page of a sign-in server. */
+/** Throws for an address that must not be opened or get a secret, such as the page of a sign-in server. */
 export function requireSafe(address: string | URL): void {
   if (isSafeToOpen(address)) return;
   const shown = String(address);
@@ -74,8 +73,8 @@ export function requireSafe(address: string | URL): void {
 }
 
 /**
- * Where there is no browser, the address that was printed is for another machine's; that needs --device. Throws for an address
- * that the operating system might give to another program than a browser.
+ * Without a browser here, people open the printed address elsewhere, which needs --device. Throws for an address that
+ * the system might open with another program.
  */
 export function openBrowser(url: string): void {
   requireSafe(url);

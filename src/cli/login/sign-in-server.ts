@@ -1,11 +1,11 @@
 /**
- * Finds the sign-in server (OpenID issuer) of a service by the service's protected resource metadata (RFC 9728), and the
- * OAuth client that the program uses there.
+ * Finds the sign-in server (OpenID issuer) of a service by its protected resource metadata (RFC 9728), and the
+ * program's OAuth client there.
  */
 import * as openid from 'openid-client';
 import { z } from 'zod';
-import { rewriting, withoutOddities } from '../../network/oauth-documents.ts';
 import { requireSafe } from './loopback.ts';
+import { readableFetch } from '../../network/oauth-documents.ts';
 
 const MetadataSchema = z.object({
   resource: z.string(),
@@ -28,10 +28,7 @@ export interface ProgramAt {
 }
 
 const timeoutMs = 10_000;
-/** `openid-client` refuses a whole response for a member that is null. */
-export const readableFetch = rewriting(withoutOddities, (url: string, options: openid.CustomFetchOptions) =>
-  fetch(url, options as RequestInit),
-);
+
 const usualScope = ['openid', 'profile', 'offline_access'];
 
 /** Without a trailing slash. Throws for plain http to another machine: tokens are sent to this address. */
@@ -57,14 +54,14 @@ export async function findSignIn(service: string): Promise<SignInService> {
   const issuer = data?.authorization_servers[0];
   if (!data || issuer === undefined)
     throw new Error(`${service} does not say where to sign in; is it an Interlude service?`);
-  // RFC 9728 §3.3: otherwise another service could name this one's address and be given tokens for it.
+  // RFC 9728 §3.3: otherwise another service could name this one's address and get tokens for it.
   if (data.resource !== service)
     throw new Error(`The service at ${service} calls itself ${data.resource}; use that address.`);
   requireSafe(issuer);
   return { service, issuer, clientId: data.interlude_client_id, scope: data.interlude_scope };
 }
 
-/** `redirectUri`: where the program listens, if it does, for a registration. */
+/** `redirectUri`: where the program listens, if it does; for a registration. */
 export async function programAt(
   { issuer, clientId }: SignInService,
   redirectUri?: string,
@@ -100,7 +97,7 @@ export async function programAt(
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Parameters of the authorization request, the same in the browser flow and in the device flow. */
+/** The same in the browser flow and in the device flow. */
 export function authorizationParameters(
   { service, scope }: SignInService,
   { at }: ProgramAt,

@@ -1,21 +1,18 @@
-/** What commands that call somebody's server begin and end with: a terminal, the server, and an account there. */
+/** The frame of commands that call an MCP server: a terminal, the server, and an account there. */
 import type { Readable, Writable } from 'node:stream';
-import type { Values } from '../command.ts';
 import { plain } from '../chat/wording.ts';
 import { UsageError } from '../command.ts';
+import type { Values } from '../command.ts';
+import type { connectionOptions } from './try-options.ts';
 import { openBrowser } from '../login/loopback.ts';
+import { forTerminal } from '../terminal-text.ts';
 import { exitCodes, TryError } from './exit-codes.ts';
-import type { connectionOptions } from './options.ts';
-import { readConnection } from './read-connection.ts';
-import type { Connection } from './read-connection.ts';
-import { accountFiles } from './sign-in/account-file.ts';
-import { accountAt } from './sign-in/server-account.ts';
-import type { ServerAccount } from './sign-in/server-account.ts';
-import { readTarget } from './target.ts';
-import type { Target } from './target.ts';
+import { readConnection, readTarget } from './read-connection.ts';
+import type { Connection, Target } from './read-connection.ts';
+import { accountAt, accountFiles } from './server-account.ts';
+import type { ServerAccount } from './server-account.ts';
 import { createTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
-import { forTerminal } from '../terminal-text.ts';
 
 export interface TryInput {
   words: string[];
@@ -25,19 +22,20 @@ export interface TryInput {
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean; columns?: number };
   env: NodeJS.ProcessEnv;
-  /** Shows a page to whoever sits here. */
+  /** Opens a page in the person's browser. */
   open?: (url: string) => void;
   signal: AbortSignal;
 }
 
-interface AtServer extends Connection {
+export interface AtServer extends Connection {
   target: Target;
   account: ServerAccount | undefined;
-  /** Somebody sits at the terminal who can be asked what to do. */
+  /** A person at the terminal can be asked for answers, a tool and its arguments, or to sign in. */
   canPrompt: boolean;
   isJson: boolean;
   terminal: Terminal;
   env: NodeJS.ProcessEnv;
+  /** Output that can be piped: the list, the result, the JSON. */
   print(text: string): void;
   signal: AbortSignal;
 }
@@ -75,7 +73,7 @@ export async function atServer(
       terminal.line();
       return exitCodes.interrupted;
     }
-    // Names of tools and words of servers may be in them.
+    // The message may contain names of tools and text of servers.
     if (error instanceof UsageError) throw new UsageError(plain(error.message), { cause: error });
     if (!(error instanceof TryError)) throw error;
     stderr.write(`${plain(error.message)}\n`);

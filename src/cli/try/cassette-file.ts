@@ -2,24 +2,29 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Cassette } from '../../testing/cassette/cassette.ts';
 import { fileTrouble } from '../../config/file-trouble.ts';
+import type { Cassette } from '../../testing/cassette/cassette.ts';
 import { UsageError } from '../command.ts';
 
-/** Throws `UsageError`. */
-export async function readCassetteFile(file: string): Promise<Cassette> {
+/** Reads a file that the command line names. Throws `UsageError` if it cannot be read or parsed. */
+export async function readGivenFile<T>(file: string, parse: (text: string) => T): Promise<T> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${fileTrouble(file, cause)}.`, { cause });
   });
-  const { readCassette } = await import('../../testing/cassette/cassette.ts');
   try {
-    return readCassette(text);
+    return parse(text);
   } catch (cause) {
     throw new UsageError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
-/** Before anything is called that would then not be recorded. Throws `UsageError`. */
+/** Throws `UsageError`. */
+export async function readCassetteFile(file: string): Promise<Cassette> {
+  const { readCassette } = await import('../../testing/cassette/cassette.ts');
+  return readGivenFile(file, readCassette);
+}
+
+/** Called before anything is sent that could then not be recorded. Throws `UsageError`. */
 export async function checkWritable(file: string): Promise<void> {
   const isFolder = await stat(file).then(
     (found) => found.isDirectory(),
@@ -31,7 +36,7 @@ export async function checkWritable(file: string): Promise<void> {
   });
 }
 
-/** Whole, or not at all, and readable by its owner alone: it has what was said in it. Throws `UsageError`. */
+/** Atomic, and readable by its owner alone, because it contains messages. Throws `UsageError`. */
 export async function writeCassetteFile(file: string, text: string): Promise<void> {
   const next = `${file}.${randomUUID()}`;
   try {
@@ -43,7 +48,7 @@ export async function writeCassetteFile(file: string, text: string): Promise<voi
   }
 }
 
-/** The calls in it, to be made again. Throws `UsageError` where there is none, and so nothing to compare. */
+/** For replaying the calls in it. Throws `UsageError` when it has none. */
 export async function readCallsToReplay(file: string): Promise<Cassette> {
   const cassette = await readCassetteFile(file);
   if (cassette.exchanges.some(({ request }) => request.method === 'tools/call')) return cassette;

@@ -1,15 +1,15 @@
-/** Which tool is called with what, where the command line leaves it open and somebody sits at the terminal. */
+/** Which tool is called with which arguments: from the command line, or asked at the terminal. */
 import { didYouMean } from '../../config/nearest-spelling.ts';
 import type { Field } from '../../elicitation/form/field.ts';
-import { readField } from '../../elicitation/form/read-field.ts';
-import { Unsupported } from '../../elicitation/form/schema-keywords.ts';
+import { readField } from '../../elicitation/form/requested-schema.ts';
+import { isRecord, Unsupported } from '../../elicitation/form/schema-keywords.ts';
+import { problemLine } from '../chat/form-wording.ts';
 import { dim, oneLine, promptLabel } from '../chat/wording.ts';
 import { UsageError } from '../command.ts';
-import { fillForm } from './fill-form.ts';
+import { fillForm } from './answer-sources.ts';
 import type { ListedTool } from './list-tools.ts';
 import type { Terminal } from './terminal.ts';
-import { problemLine } from '../chat/form-wording.ts';
-import { propertiesOf, requiredOf } from './tool-arguments.ts';
+import { propertiesOf, requiredOf } from './list-tools.ts';
 
 /** Throws `UsageError`. */
 export function findTool(tools: readonly ListedTool[], name: string): ListedTool {
@@ -39,7 +39,7 @@ export async function chooseTool(
   }
 }
 
-/** Null: not called after all. What the command line has given is not asked again. */
+/** Null: the person decided against it. Given arguments are not asked again. */
 export async function fillArguments(
   terminal: Terminal,
   { name, inputSchema }: ListedTool,
@@ -61,7 +61,7 @@ export async function fillArguments(
   return { ...given, ...(Object.fromEntries(content) as Record<string, unknown>) };
 }
 
-/** What is no field of a form is written as JSON. */
+/** Arguments that no form field can hold are written as JSON. */
 function toField(name: string, schema: unknown, isRequired: boolean): Field {
   try {
     return readField(name, schema, isRequired);
@@ -86,4 +86,61 @@ function fromJson(value: unknown): unknown {
   } catch {
     return value;
   }
+}
+
+// Arguments on the command line: JSON, or `key=value`, where the tool's schema decides the type of the value.
+
+type Schema = Record<string, unknown>;
+
+/** Later ones replace earlier ones. Throws `UsageError`. */
+export function readToolArguments(given: readonly string[], inputSchema: Schema): Schema {
+  return Object.assign({}, ...given.map((text) => readOne(text, inputSchema))) as Schema;
+}
+
+function readOne(text: string, inputSchema: Schema): Schema {
+  if (text.trimStart().startsWith('{')) return readJson(text);
+  const [, key, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined) throw new UsageError(`--args ${text} is neither a JSON object nor key=value.`);
+  return { [key]: readValue(key, value, propertiesOf(inputSchema)) };
+}
+
+function readJson(text: string): Schema {
+  try {
+    // It begins with a brace, so it is an object or invalid.
+    return JSON.parse(text) as Schema;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`--args is no JSON object: ${why}.`, { cause });
+  }
+}
+
+function readValue(key: string, text: string, properties: Schema): unknown {
+  const schema = properties[key];
+  const type: unknown = isRecord(schema) ? schema['type'] : undefined;
+  const types = new Set([type].flat());
+  if (types.has('string')) return text;
+  if ((types.has('number') || types.has('integer')) && text.trim() !== '' && Number.isFinite(Number(text)))
+    return Number(text);
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Throws `UsageError` for missing arguments, and for names that are probably misspelt. */
+export function checkToolArguments(tool: string, given: Schema, inputSchema: Schema): void {
+  const missing = requiredOf(inputSchema).filter((name) => !Object.hasOwn(given, name));
+  const known = Object.keys(propertiesOf(inputSchema));
+  const unknown = Object.keys(given).find(
+    (name) => inputSchema['additionalProperties'] === false && !known.includes(name),
+  );
+  if (unknown !== undefined)
+    throw new UsageError(`${tool} has no argument "${unknown}"${didYouMean(unknown, known)}.`);
+  const [first] = missing;
+  if (first === undefined) return;
+  const near = Object.keys(given).find((name) => !known.includes(name));
+  const hint = near === undefined ? '' : `; "${near}" is none of its arguments${didYouMean(near, known)}`;
+  throw new UsageError(`${tool} needs --args ${first}=…${hint}.`);
 }

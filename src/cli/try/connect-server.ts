@@ -1,41 +1,44 @@
-/** Connects to a server with the SDK's client, in the era that is wanted, and says in words why it could not. */
+/** Connects to a server with the SDK's client, in the wanted protocol era, and explains failures. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/client';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
-import { errorCodeOf } from '../../remote/error-code.ts';
+import type {
+  FetchLike,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+  Transport,
+} from '@modelcontextprotocol/client';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
+import { errorCodeOf } from '../../remote/network-failure.ts';
+import { readableResponse } from '../../remote/mcp/readable-messages.ts';
 import { ProcessFailure } from '../../remote/mcp/stdio/process.ts';
-import { ResponseTooLarge } from '../../remote/response-body.ts';
 import { StdioTransport } from '../../remote/mcp/stdio/transport.ts';
-import type { Era } from '../../testing/call/read-answer.ts';
+import { limitedBody, responseLimitBytes, ResponseTooLarge } from '../../remote/response-body.ts';
+import type { ToolCallReport } from '../../testing/call/call-events.ts';
 import { clauses } from '../../testing/call/fault.ts';
-import { TryError, exitCodes } from './exit-codes.ts';
-import { createLongFetch } from './long-fetch.ts';
-import type { LongFetch } from './long-fetch.ts';
-import type { ServerAccount } from './sign-in/server-account.ts';
-import { targetInWords } from './target.ts';
-import type { Target } from './target.ts';
-import { abortable } from './abortable.ts';
-import { howEnded, whyGone } from './why-gone.ts';
+import type { Era } from '../../testing/call/read-answer.ts';
+import { exitCodes, TryError, abortable } from './exit-codes.ts';
+import { targetInWords } from './read-connection.ts';
+import type { Target } from './read-connection.ts';
+import type { ServerAccount } from './server-account.ts';
 
 export interface ConnectOptions {
   era: Era | 'auto';
   capabilities: Capabilities;
   headers: Headers;
-  /** Who the program is at a server over HTTP, unless the headers say so. */
+  /** The account at a server over HTTP, unless the headers have credentials. */
   account?: ServerAccount | undefined;
   timeoutMs: number;
   signal: AbortSignal;
-  /** What a process inherits. */
+  /** The environment of a process. */
   env: NodeJS.ProcessEnv;
-  /** What a process writes to its standard error. */
+  /** Standard error of a process. */
   onErrorOutput?: (chunk: Buffer) => void;
-  /** A line of its standard output that is no message. */
+  /** A line of its standard output that is not a message. */
   onStrayLine?: (line: string) => void;
-  /** Before anything is sent. */
+  /** Called before anything is sent. */
   onTransport?: (transport: McpTransport) => void | Promise<void>;
 }
 
-export type McpTransport = StreamableHTTPClientTransport | StdioTransport;
+type McpTransport = StreamableHTTPClientTransport | StdioTransport;
 
 export interface Connected {
   client: Client;
@@ -44,7 +47,7 @@ export interface Connected {
   version: string;
   server: { name: string; version: string; title?: string | undefined };
   instructions: string | undefined;
-  /** Why it says nothing any more, if that is known. */
+  /** Why the server does not answer any more, if that is known. */
   gone(): Error | undefined;
   close(): Promise<void>;
 }
@@ -107,13 +110,13 @@ function openTransport(
   );
 }
 
-/** Before 2025-11-25 the presence of `elicitation` means forms, whatever is in it. */
+/** Before 2025-11-25 the presence of `elicitation` means forms, whatever it contains. */
 function toClientCapabilities({ form, url }: Capabilities) {
   if (!form && !url) return {};
   return { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } };
 }
 
-/** What is wrong with a result is said here, with its rule. */
+/** Results are checked here, with the rule they break. */
 const acceptAnything: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
@@ -188,4 +191,89 @@ function describeProcess(target: Target, { reason }: ProcessFailure): string {
     default:
       return reason satisfies never;
   }
+}
+
+interface LongFetch {
+  fetch: FetchLike;
+  /** The status of the latest request, or why it has none or was cut off. */
+  last: { status?: number; failure?: unknown };
+}
+
+/**
+ * `fetch` for calls that may wait for people: Node's own gives up a silent response after five minutes. Its replacement is loaded
+ * with the first call, so that a list of tools does not wait for it.
+ */
+function createLongFetch(): LongFetch {
+  const last: LongFetch['last'] = {};
+  return {
+    last,
+    async fetch(url, init) {
+      try {
+        const response = await send(url, init);
+        last.status = response.status;
+        delete last.failure;
+        return await readableResponse(limited(response, (failure) => (last.failure = failure)));
+      } catch (failure) {
+        delete last.status;
+        last.failure = failure;
+        throw failure;
+      }
+    },
+  };
+}
+
+function limited(response: Response, onFailure: (failure: unknown) => void): Response {
+  if (response.body === null) return response;
+  const { status, statusText, headers, url } = response;
+  const body = limitedBody(response.body, { onFailure, onEnd: () => undefined });
+  // The SDK reads the address after redirects from it.
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url });
+}
+
+const send: FetchLike = async (url, init) => {
+  if (!mayRest(init)) return fetch(url, init).catch((error: unknown) => sendAgain(error, url, init));
+  const { Agent, fetch: undiciFetch } = await import('undici');
+  agent ??= new Agent({ bodyTimeout: 0, headersTimeout: 0, pipelining: 0 });
+  const fetchLong = undiciFetch as unknown as (url: string | URL, init: object) => Promise<Response>;
+  return fetchLong(url, { ...init, dispatcher: agent });
+};
+
+/** Its own connections: a call on a connection that the server is about to close could not be repeated. */
+let agent: object | undefined;
+
+/** Requests that only read are repeated once if the server closed a kept connection. */
+function sendAgain(error: unknown, url: string | URL, init: RequestInit | undefined): Promise<Response> {
+  if (init?.signal?.aborted || !['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(errorCodeOf(error)))
+    throw error;
+  return fetch(url, init);
+}
+
+/** Calls, and the open stream of the old era during a call. */
+function mayRest(init: RequestInit | undefined): boolean {
+  return typeof init?.body === 'string' && init.body.includes('"tools/call"');
+}
+
+/** A `ProcessFailure`, or a `ResponseTooLarge`. */
+function whyGone(transport: Transport, { last }: Pick<LongFetch, 'last'>): Error | undefined {
+  const failure = transport instanceof StdioTransport ? transport.exchanges.last()?.failure : last.failure;
+  return failure instanceof ProcessFailure || failure instanceof ResponseTooLarge ? failure : undefined;
+}
+
+/** Adds the reason to a call without an answer. */
+export function withReason(report: ToolCallReport, gone: Error | undefined): ToolCallReport {
+  const { end } = report;
+  if (!gone || end.kind !== 'fault' || end.fault.clause !== clauses.answered) return report;
+  const message = `It gave no answer to the call: ${goneInWords(gone)}.`;
+  return { ...report, end: { kind: 'fault', fault: { ...end.fault, message } } };
+}
+
+/** Part of a sentence. */
+function goneInWords(gone: Error): string {
+  if (gone instanceof ProcessFailure && gone.reason.kind === 'ended')
+    return `it ended (${howEnded(gone.reason)})`;
+  return `more than ${responseLimitBytes / 1024 / 1024} MB came of it, which is not read any further`;
+}
+
+function howEnded({ exitCode, signal }: Extract<ProcessFailure['reason'], { kind: 'ended' }>): string {
+  return signal ?? `exit code ${exitCode}`;
 }

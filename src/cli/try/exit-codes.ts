@@ -1,11 +1,11 @@
-/** How `interlude try` ends, for scripts. They are part of its contract: docs/testing-servers.md. */
+/** The exit codes of `interlude try`: part of its contract, docs/testing-servers.md. */
 import type { CallEnd } from '../../testing/call/call-events.ts';
 
 export const exitCodes = {
   done: 0,
-  /** The tool, or the server for the call, says that it failed. */
+  /** The tool failed, or the server answered the call with an error. */
   toolError: 1,
-  /** The command line is wrong, or the server cannot be reached with it. */
+  /** The command line is wrong, or the server cannot be reached. */
   usage: 2,
   unanswered: 3,
   fault: 4,
@@ -40,5 +40,28 @@ export class TryError extends Error {
   constructor(exitCode: number, message: string, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
+  }
+}
+
+/** Aborts on the first Ctrl+C. The second one ends the process. */
+export function interruptSignal(): AbortSignal {
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => {
+    interrupted.abort();
+    process.once('SIGINT', () => process.exit(exitCodes.interrupted));
+  });
+  return interrupted.signal;
+}
+
+/** Resolves as `work` does, or rejects as soon as `signal` aborts; `work` goes on. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', stop);
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

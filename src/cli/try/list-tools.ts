@@ -1,11 +1,22 @@
-/** The tools of a server as it lists them, and what is wrong with those that cannot be called. */
+/** The tools of a server: listed, checked and printed. */
+import { styleText } from 'node:util';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { clauses } from '../../testing/call/fault.ts';
-import { oneLine } from '../chat/wording.ts';
-import { exitCodes, TryError } from './exit-codes.ts';
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { asListed, passOddTools } from '../../remote/mcp/listed-tools.ts';
 import { faultOfHeaders } from '../../remote/mcp/modern/parameter-headers.ts';
+import { clauses } from '../../testing/call/fault.ts';
+import { bold, dim, oneLine, plain } from '../chat/wording.ts';
+import type { Connected } from './connect-server.ts';
+import { exitCodes, TryError } from './exit-codes.ts';
+
+export function propertiesOf({ properties }: Record<string, unknown>): Record<string, unknown> {
+  return isRecord(properties) ? properties : {};
+}
+
+export function requiredOf({ required }: Record<string, unknown>): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}
 
 const toolSchema = z.looseObject({
   name: z.string(),
@@ -97,4 +108,85 @@ async function readList(client: Client, { timeoutMs, signal }: ListOptions): Pro
     cursor = nextCursor;
   }
   return { tools, problems: [...problems] };
+}
+
+export function serverLine(
+  { server, version }: Pick<Connected, 'server' | 'version'>,
+  place: string,
+): string {
+  const name = bold(oneLine(server.title ?? server.name));
+  return `  ${name} ${dim(`${oneLine(server.version)} · MCP ${version} · ${plain(place)}`)}`;
+}
+
+/** Name, description, arguments and hints. */
+export function toolBlock(tool: ListedTool): string[] {
+  const { name, description, title, inputSchema, outputSchema, annotations } = tool;
+  const required = new Set(requiredOf(inputSchema));
+  const properties = Object.entries(propertiesOf(inputSchema));
+  const width = Math.max(0, ...properties.map(([key]) => oneLine(key).length + 1));
+  const hints = [...hintsOf(annotations), ...(outputSchema ? ['structured output'] : [])];
+  const shownTitle = title !== undefined && title !== name ? ` ${oneLine(title)}` : '';
+  return [
+    `  ${bold(oneLine(name))}${dim(shownTitle)}${hints.length > 0 ? dim(`  [${hints.join(', ')}]`) : ''}`,
+    ...paragraph(description ?? ''),
+    ...properties.map(([key, schema]) => {
+      const label = `${oneLine(key)}${required.has(key) ? '*' : ''}`.padEnd(width);
+      return `      ${styleText('cyan', label)} ${dim(describe(schema))}`;
+    }),
+  ];
+}
+
+const mostLines = 3;
+
+function paragraph(text: string): string[] {
+  const lines = plain(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const shown = lines
+    .slice(0, mostLines)
+    .map((line) => `    ${line.length > 110 ? `${line.slice(0, 109)}…` : line}`);
+  return lines.length > mostLines ? [...shown, dim('    …')] : shown;
+}
+
+function hintsOf(annotations: Record<string, unknown> = {}): string[] {
+  const words: [string, boolean, string][] = [
+    ['readOnlyHint', true, 'read-only'],
+    ['destructiveHint', true, 'destructive'],
+    ['idempotentHint', true, 'idempotent'],
+    ['openWorldHint', true, 'open world'],
+  ];
+  return words.flatMap(([hint, value, word]) => (annotations[hint] === value ? [word] : []));
+}
+
+/** `whole number, 1 to 30 · Nights`. */
+function describe(schema: unknown): string {
+  if (!isRecord(schema)) return 'anything';
+  const facts = [typeInWords(schema), rangeOf(schema)].filter(Boolean).join(', ');
+  const fallback =
+    schema['default'] === undefined ? '' : `, ${JSON.stringify(schema['default'])} unless given`;
+  const words = typeof schema['description'] === 'string' ? ` · ${schema['description']}` : '';
+  const text = oneLine(`${facts}${fallback}${words}`);
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
+function typeInWords(schema: Record<string, unknown>): string {
+  const values = schema['enum'];
+  if (Array.isArray(values)) return values.map(String).join(' | ');
+  const types = [schema['type'] ?? 'anything'].flat().map(String);
+  const names: Record<string, string> = {
+    string: 'text',
+    integer: 'whole number',
+    boolean: 'true | false',
+    array: 'list',
+  };
+  const format = typeof schema['format'] === 'string' ? ` (${schema['format']})` : '';
+  return `${types.map((type) => names[type] ?? type).join(' or ')}${format}`;
+}
+
+function rangeOf({ minimum, maximum }: Record<string, unknown>): string {
+  const [least, most] = [minimum, maximum].map((limit) => (typeof limit === 'number' ? String(limit) : ''));
+  if (least && most) return `${least} to ${most}`;
+  if (least) return `at least ${least}`;
+  return most ? `at most ${most}` : '';
 }

@@ -1,11 +1,15 @@
-/** The story of a call while it goes on: what the server tells and asks, and who answered what. */
+/** What `interlude try` prints of a call: progress, questions and answers, the result, the end. */
 import { styleText } from 'node:util';
-import { couldNotAsk } from '../../remote/mcp/could-not-ask.ts';
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { secretFields } from '../../elicitation/form/secret-fields.ts';
-import type { GivenAnswer } from '../../testing/answers/collect-answers.ts';
+import { couldNotAsk } from '../../remote/mcp/could-not-ask.ts';
+import type { GivenAnswer } from '../../testing/answers/answer-from.ts';
 import type { Question } from '../../testing/answers/source.ts';
-import type { CallEvent, Progress, ToolCallReport } from '../../testing/call/call-events.ts';
-import { bold, dim, oneLine, plain } from '../chat/wording.ts';
+import type { CallEnd, CallEvent, Progress, ToolCallReport } from '../../testing/call/call-events.ts';
+import { clauses } from '../../testing/call/fault.ts';
+import type { Difference } from '../../testing/cassette/replay-server.ts';
+import { bold, cut, dim, oneLine, plain } from '../chat/wording.ts';
+import { toJsonText } from '../terminal-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export function callLine(tool: string, given: Record<string, unknown>): string {
@@ -75,7 +79,7 @@ function answerLine({ key, action, content, by }: GivenAnswer, questions: readon
   }
 }
 
-/** What looks like a secret is not repeated. */
+/** Probable secrets are not repeated. */
 function contentInWords(
   content: Record<string, unknown> | undefined,
   question: Question | undefined,
@@ -89,7 +93,7 @@ function contentInWords(
   return words.join(' ') || 'accepted';
 }
 
-/** The line below everything: how it ended, for how long, in how many rounds. */
+/** The last line: how the call ended, its time and its rounds. */
 export function endLine({ end, rounds, durationMs }: ToolCallReport): string {
   const times = rounds.length + (end.kind === 'unanswered' ? 1 : 0);
   const asked = times === 0 ? 'nothing was asked' : times === 1 ? 'asked once' : `asked ${times} times`;
@@ -121,7 +125,7 @@ export function endLine({ end, rounds, durationMs }: ToolCallReport): string {
   }
 }
 
-/** What to do about it, below the end line. */
+/** Printed below the end line. */
 export function remedyLines({ end, tool, era }: ToolCallReport): string[] {
   const answer = end.kind === 'error' ? { error: end } : end;
   if (couldNotAsk(answer))
@@ -149,9 +153,9 @@ export function remedyLines({ end, tool, era }: ToolCallReport): string[] {
 }
 
 /** Longer forms get a line for each field. */
-const longestLine = 80;
+const longestInLine = 80;
 
-/** What could stand in the file of answers. */
+/** An entry for a file of answers. */
 function exampleOf(questions: readonly Question[], tool: string): string[] {
   const entries = questions.flatMap(({ request, fields }) => {
     const [words = ''] = request.message.split('\n');
@@ -160,7 +164,7 @@ function exampleOf(questions: readonly Question[], tool: string): string[] {
     );
     const message = `      - message: ${JSON.stringify(plain(words).slice(0, 60))}`;
     const inLine = request.mode === 'url' ? 'true' : `{ ${content.join(', ')} }`;
-    if (inLine.length <= longestLine) return [message, `        accept: ${inLine}`];
+    if (inLine.length <= longestInLine) return [message, `        accept: ${inLine}`];
     return [message, '        accept:', ...content.map((entry) => `          ${entry}`)];
   });
   return ['tools:', `  ${JSON.stringify(tool)}:`, ...entries].map((line, at) =>
@@ -187,10 +191,92 @@ function exampleValue(field: Question['fields'][number]): unknown {
 }
 
 function short(value: unknown): string {
-  const text = oneLine(textOf(value));
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  return cut(oneLine(textOf(value)), 60);
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+type Result = Extract<CallEnd, { kind: 'result' }>['result'];
+
+export function resultText({ content, structuredContent }: Result): string {
+  const blocks = content.map(blockText);
+  // Tools repeat it as text, for clients that ignore structured content.
+  const isRepeated = blocks.some((text) => sameJson(text, structuredContent));
+  if (structuredContent !== undefined && !isRepeated) blocks.push(toJsonText(structuredContent, 2));
+  return blocks.map((text) => (text.endsWith('\n') ? text : `${text}\n`)).join('');
+}
+
+function blockText(block: Result['content'][number]): string {
+  switch (block.type) {
+    case 'text':
+      return plain(block.text);
+    case 'image':
+    case 'audio':
+      return `[${block.type}: ${plain(block.mimeType)}, ${sizeOf(block.data)}]`;
+    case 'resource_link':
+      return `[link: ${plain(block.title ?? block.name)} ${plain(block.uri)}]`;
+    case 'resource': {
+      const { resource } = block;
+      if ('text' in resource) return `[resource: ${plain(resource.uri)}]\n${plain(resource.text)}`;
+      return `[resource: ${plain(resource.uri)}, ${sizeOf(resource.blob)}]`;
+    }
+    default:
+      // A newer kind.
+      return `[${plain(String((block as { type: unknown }).type))}]`;
+  }
+}
+
+function sizeOf(base64: string): string {
+  const bytes = Math.floor((base64.length * 3) / 4);
+  return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} kB`;
+}
+
+function sameJson(text: string, value: unknown): boolean {
+  if (!isRecord(value) && !Array.isArray(value)) return text === JSON.stringify(value);
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
+}
+
+export function differenceLines({ what, lines }: Difference): string[] {
+  return [
+    '',
+    `  ${styleText('red', '✗')} ${plain(what)}`,
+    ...lines.map((line) => `    ${coloured(plain(line))}`),
+  ];
+}
+
+function coloured(line: string): string {
+  if (line.startsWith('-')) return styleText('red', line);
+  return line.startsWith('+') ? styleText('green', line) : styleText('dim', line);
+}
+
+/** Only the first such line is shown. */
+export function showStrayLine(terminal: Terminal): (line: string) => void {
+  let isSaid = false;
+  return (line) => {
+    if (isSaid) return;
+    isSaid = true;
+    terminal.line(
+      `  ${styleText('yellow', '!')} ${strayInWords(line)} Logs belong on standard error: most clients break off here.`,
+    );
+    const { text, url } = clauses.strayOutput;
+    terminal.line(dim(`    The rule: ${text}.`));
+    terminal.line(dim(`    ${url}`));
+  };
+}
+
+export function strayInWords(line: string): string {
+  return `It wrote to its standard output what is no message: “${cut(oneLine(line), 80)}”.`;
+}
+
+export function showOutput(terminal: Terminal): (chunk: Buffer) => void {
+  return (chunk) => {
+    for (const line of chunk.toString().split('\n'))
+      if (line.trim() !== '') terminal.line(dim(`  ┊ ${plain(line)}`));
+  };
 }

@@ -1,12 +1,10 @@
-/** How a server is spoken to: what the command line says of it, for every command that connects to one. */
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+/** The server on the command line, and the options of the connection. */
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import type { Era } from '../../testing/call/read-answer.ts';
-import { readDuration } from '../../tools/read-duration.ts';
-import type { Duration } from '../../tools/read-duration.ts';
 import { UsageError } from '../command.ts';
 import type { Values } from '../command.ts';
-import type { connectionOptions } from './options.ts';
-import { readHeaders } from './read-headers.ts';
+import { readDurationOption } from '../commands/option-values.ts';
+import type { connectionOptions } from './try-options.ts';
 
 export interface Connection {
   era: Era | 'auto';
@@ -25,8 +23,8 @@ export function readConnection(
     era: readEra(era),
     capabilities: readCan(can),
     headers: withToken(readHeaders(header, '--header'), token ?? env['INTERLUDE_TRY_TOKEN']),
-    timeoutMs: readTimeout('--timeout', timeout),
-    maxTimeMs: readTimeout('--max-time', maxTime),
+    timeoutMs: readDurationOption('--timeout', timeout),
+    maxTimeMs: readDurationOption('--max-time', maxTime),
   };
 }
 
@@ -47,11 +45,52 @@ function withToken(headers: Headers, token: string | undefined): Headers {
   return headers;
 }
 
-/** Throws `UsageError` that names the option. */
-export function readTimeout(option: string, text: string): number {
-  try {
-    return readDuration(text as Duration);
-  } catch (cause) {
-    throw new UsageError(`${option} ${text} is no duration; write for example 90s.`, { cause });
+/** Throws `UsageError` with the name only: the value may be a secret. */
+export function readHeaders(given: readonly string[], option: string): Headers {
+  const headers = new Headers();
+  for (const text of given) {
+    const at = text.indexOf(':');
+    const name = text.slice(0, Math.max(at, 0)).trim();
+    try {
+      headers.append(name, text.slice(at + 1).trim());
+    } catch (cause) {
+      throw new UsageError(`${option} ${name} cannot be sent; write "name: value".`, { cause });
+    }
   }
+  return headers;
+}
+
+export type Target =
+  | { kind: 'http'; url: URL }
+  | { kind: 'process'; command: string; args: string[]; cwd?: string };
+
+/** Throws `UsageError`. */
+export function readTarget(words: readonly string[]): Target {
+  const [first = '', ...args] = words;
+  if (/^[\w.-]+:\d+(\/|$)/.test(first))
+    throw new UsageError(`${first} is not a URL; it begins with https:// or http://.`);
+  if (!/^https?:\/\//i.test(first)) return { kind: 'process', command: first, args };
+  const url = URL.parse(first);
+  if (!url) throw new UsageError(`${first} is not a URL.`);
+  const [surplus] = args;
+  if (surplus?.startsWith('-')) throw new UsageError(`There is no option ${surplus}.`);
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many.`);
+  return { kind: 'http', url };
+}
+
+/** Without secrets. */
+export function targetInWords(target: Target): string {
+  if (target.kind === 'process') return [target.command, ...target.args].join(' ');
+  const { protocol, host, pathname } = target.url;
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** As a user types it. */
+export function targetAsTyped(target: Target): string {
+  if (target.kind === 'process') return `-- ${[target.command, ...target.args].map(quoted).join(' ')}`;
+  return quoted(targetInWords(target));
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,63 +1,67 @@
-/** `interlude try`, from the connection to its exit code. */
-import type { Capabilities } from '../../elicitation/capabilities.ts';
-import type { AnswerSource } from '../../testing/answers/source.ts';
-import type { ToolCallReport } from '../../testing/call/call-events.ts';
+/** `interlude try`, from the command line to the exit code. */
+import { isSecretName, secretFields } from '../../elicitation/form/secret-fields.ts';
+import type { AnswerSource, Question } from '../../testing/answers/source.ts';
+import type { AnsweredRound, ToolCallReport } from '../../testing/call/call-events.ts';
 import { callTool } from '../../testing/call/call-tool.ts';
-import type { Era } from '../../testing/call/read-answer.ts';
-import { dim, oneLine, plain } from '../chat/wording.ts';
-import { isSecretName } from '../../elicitation/form/secret-fields.ts';
 import type { Cassette } from '../../testing/cassette/cassette.ts';
 import type { Recorder } from '../../testing/cassette/record.ts';
-import { writeCassetteFile } from './cassette-file.ts';
-import { differenceLines } from './print-differences.ts';
-import { chooseTool, fillArguments, findTool } from './choose-tool.ts';
-import { connectServer } from './connect-server.ts';
+import { dim, oneLine, plain } from '../chat/wording.ts';
+import { UsageError } from '../command.ts';
+import type { Values } from '../command.ts';
+import type { tryOptions } from './try-options.ts';
+import { toJsonText } from '../terminal-text.ts';
+import { readSources } from './answer-sources.ts';
+import { atServer } from './at-server.ts';
+import type { AtServer, TryInput } from './at-server.ts';
+import { checkWritable, readCallsToReplay, writeCassetteFile } from './cassette-file.ts';
+import { checkToolArguments, chooseTool, fillArguments, findTool, readToolArguments } from './choose-tool.ts';
+import { connectServer, withReason } from './connect-server.ts';
 import type { Connected, ConnectOptions } from './connect-server.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
-import { listTools } from './list-tools.ts';
-import type { ListedTool } from './list-tools.ts';
-import { callLine, createCallPrinter, endLine, remedyLines } from './print-call.ts';
-import { resultText } from './print-result.ts';
-import { serverLine, toolBlock } from './print-tools.ts';
-import { showOutput, showStrayLine } from './server-output.ts';
-import { withAccount } from './sign-in/server-account.ts';
-import type { ServerAccount } from './sign-in/server-account.ts';
-import { targetAsTyped, targetInWords } from './target.ts';
-import type { Target } from './target.ts';
-import type { Terminal } from './terminal.ts';
-import { listToJson, reportToJson } from './to-json.ts';
-import { withReason } from './why-gone.ts';
-import { checkToolArguments, readToolArguments } from './tool-arguments.ts';
-import { toJsonText } from '../terminal-text.ts';
+import { listTools, serverLine, toolBlock } from './list-tools.ts';
+import type { ListedTool, ToolList } from './list-tools.ts';
+import {
+  callLine,
+  createCallPrinter,
+  differenceLines,
+  endLine,
+  remedyLines,
+  resultText,
+  showOutput,
+  showStrayLine,
+} from './print-call.ts';
+import { targetAsTyped, targetInWords } from './read-connection.ts';
+import { withAccount } from './server-account.ts';
 
-export interface TryOptions {
-  target: Target;
+interface TryOptions extends AtServer {
   tool: string | undefined;
   /** As given: JSON or `key=value`. */
   args: string[];
-  era: Era | 'auto';
-  capabilities: Capabilities;
-  headers: Headers;
   sources: AnswerSource[];
   maxRounds: number;
-  timeoutMs: number;
-  maxTimeMs: number;
-  env: NodeJS.ProcessEnv;
-  isJson: boolean;
-  /** Whether somebody at the terminal can be prompted for a tool and its arguments. */
-  canPrompt: boolean;
-  /** The file that the session is recorded in, as a cassette. */
+  /** The cassette file that the session is recorded in. */
   record: string | undefined;
   replay: Cassette | undefined;
-  /** For a server that requires a sign-in. */
-  account: ServerAccount | undefined;
-  terminal: Terminal;
-  /** For what can be piped: the list, the result, the JSON. */
-  print(text: string): void;
-  signal: AbortSignal;
 }
 
-export async function runTry(options: TryOptions): Promise<number> {
+/** Throws `UsageError`. */
+export function tryWith(values: Values<typeof tryOptions>, input: TryInput): Promise<number> {
+  const { tool, args, record, replay } = values;
+  return atServer(values, input, async (at) => {
+    if (record !== undefined) await checkWritable(record);
+    return runTry({
+      ...at,
+      tool,
+      args,
+      sources: await readSources({ ...values, order: input.order }, at),
+      maxRounds: readCount(values['max-rounds']),
+      record,
+      replay: replay === undefined ? undefined : await readCallsToReplay(replay),
+    });
+  });
+}
+
+async function runTry(options: TryOptions): Promise<number> {
   const { target, terminal, record: file, replay, account, canPrompt } = options;
   let recorder: Recorder | undefined;
   const connection: ConnectOptions = {
@@ -83,7 +87,7 @@ export async function runTry(options: TryOptions): Promise<number> {
   }
 }
 
-/** Repeats the recorded calls at a server under test, and prints what differs. */
+/** Repeats the recorded calls at a server under test, and prints the differences. */
 async function replayAt(options: TryOptions, connected: Connected, cassette: Cassette): Promise<number> {
   const { target, terminal, sources, timeoutMs, maxTimeMs, capabilities, signal, isJson, print } = options;
   const { replayCalls } = await import('../../testing/cassette/replay.ts');
@@ -101,7 +105,7 @@ async function replayAt(options: TryOptions, connected: Connected, cassette: Cas
   return differences.length === 0 ? exitCodes.done : exitCodes.toolError;
 }
 
-/** Values that must not get into a recording. */
+/** Values that must not be in a recording. */
 function* secretsIn({ headers, account }: TryOptions): Generator<string> {
   if (account) yield* account.secrets();
   for (const [name, value] of headers)
@@ -149,7 +153,7 @@ async function callOne(options: TryOptions, connected: Connected, tool: ListedTo
   const { name, inputSchema, outputSchema } = tool;
   const call = { name, arguments: input, inputSchema, outputSchema };
   const onEvent = createCallPrinter(terminal);
-  // Again: some servers require a sign-in for calls only, not for the list of tools.
+  // Some servers require a sign-in for calls only, not for the list of tools.
   const report = await withAccount(options.account, canPrompt, () =>
     callTool(connected.client, call, {
       answers: sources,
@@ -173,4 +177,57 @@ function show({ terminal, isJson, print }: TryOptions, connected: Connected, rep
   terminal.line();
   for (const line of [endLine(report), ...remedyLines(report)]) terminal.line(line);
   terminal.line();
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0) throw new UsageError(`--max-rounds ${text} is no whole number.`);
+  return count;
+}
+
+// The output of `--json` is part of the program's contract.
+
+function serverToJson({ server, era, version, instructions }: Connected): object {
+  return { ...server, era, protocolVersion: version, ...(instructions !== undefined && { instructions }) };
+}
+
+function listToJson(connected: Connected, { tools, problems }: ToolList): object {
+  return { server: serverToJson(connected), tools, problems };
+}
+
+function reportToJson(connected: Connected, report: ToolCallReport): object {
+  const { end, rounds, ...rest } = report;
+  return {
+    server: serverToJson(connected),
+    ...rest,
+    rounds: rounds.map(roundToJson),
+    end: 'questions' in end ? { ...end, questions: end.questions.map(questionToJson) } : end,
+    exitCode: exitCodeOf(end),
+  };
+}
+
+function roundToJson({ round, questions, answers }: AnsweredRound): object {
+  return {
+    round,
+    questions: questions.map((question) => {
+      const answer = answers.find(({ key }) => key === question.key);
+      return { ...questionToJson(question), ...(answer && { answer: withoutSecrets(question, answer) }) };
+    }),
+  };
+}
+
+function questionToJson({ key, request }: Question): object {
+  return { key, ...request };
+}
+
+function withoutSecrets(
+  { request, fields }: Question,
+  { action, content, by }: AnsweredRound['answers'][number],
+): object {
+  const secret = request.mode === 'form' ? secretFields(fields, request.requestedSchema) : [];
+  const open = Object.entries(content ?? {}).map(([name, value]) => [
+    name,
+    secret.includes(name) ? '••••' : value,
+  ]);
+  return { action, ...(content && { content: Object.fromEntries(open) as object }), by };
 }

@@ -1,15 +1,18 @@
-/** Where `interlude try` writes its story and reads answers. Results go elsewhere, so that they can be piped. */
+/**
+ * Where `interlude try` prints its progress and reads answers. Results are printed elsewhere, so that they can be
+ * piped.
+ */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { forTerminal, withoutStyles } from '../terminal-text.ts';
 
 export interface Terminal {
-  /** People look on: what is on its way may be overwritten. */
+  /** The output is a terminal: status lines can be overwritten. */
   isInteractive: boolean;
-  /** Its input is typed by a person, not a pipe or a file. */
+  /** The input is typed by a person. */
   isTyped: boolean;
   line(text?: string): void;
-  /** A line of what is going on, replaced by the next one. Nothing where nobody looks on. */
+  /** A status line, replaced by the next one. Nothing without a terminal. */
   status(text: string): void;
   /** Null when the input has ended. Rejects when `signal` aborts. */
   ask(prompt: string, signal?: AbortSignal): Promise<string | null>;
@@ -19,7 +22,7 @@ export interface Terminal {
 export interface TerminalStreams {
   input: Readable & { isTTY?: boolean };
   output: Writable & { isTTY?: boolean; columns?: number };
-  /** Without its story: only what is asked is written. */
+  /** Prints only the questions. */
   isQuiet?: boolean;
 }
 
@@ -32,7 +35,7 @@ export function createTerminal({ input, output, isQuiet = false }: TerminalStrea
   const write = (text: string) => output.write(clean(text));
   const openReader = () => {
     const opened = createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
-    // It takes Ctrl+C for itself.
+    // Readline takes Ctrl+C for itself.
     opened.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     return opened;
   };

@@ -1,15 +1,47 @@
-/** The agents file: what a team writes to say which agents, MCP servers and model providers there are. */
+/** The agents file: the agents, MCP servers and model providers of a team. */
 import { z } from 'zod';
-import { modelSettingsSchema } from './model-settings.ts';
-import { approvalSchema } from './approval-settings.ts';
-import { remoteAgentSchema } from './remote-agent-entry.ts';
-import { entrySchema, serverSchema } from './server-entry.ts';
+import { approvalSchema, entrySchema, remoteAgentSchema, serverSchema } from './server-entry.ts';
+
+const modelSettingsSchema = z
+  .strictObject({
+    temperature: z.number().min(0).optional().describe('How much chance there is in the answers; 0 is least'),
+    maxOutputTokens: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Of one step. An answer that reaches it is cut off, and says so'),
+    topP: z.number().min(0).max(1).optional().describe('Instead of temperature'),
+    topK: z.int().min(1).optional(),
+    presencePenalty: z.number().optional(),
+    frequencyPenalty: z.number().optional(),
+    stopSequences: z.array(z.string().min(1)).optional(),
+    seed: z.int().optional(),
+    reasoning: z
+      .enum(['provider-default', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh'])
+      .optional()
+      .describe('How long it thinks before it answers'),
+    providerOptions: z
+      .record(z.string(), z.record(z.string(), z.json()))
+      .optional()
+      .describe('By provider, what only its models know, for example openai: { serviceTier: flex }'),
+  })
+  .describe('How its model is called. What is left out, the provider decides');
+
+export type ModelSettings = z.infer<typeof modelSettingsSchema>;
+
+/** The names under which the AI SDK looks for a provider's options. */
+export function providerOptionNames(provider: string): string[] {
+  return provider === 'openai-compatible' ? ['openaiCompatible'] : [provider];
+}
 
 const name = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has 1–32 of a-z, 0-9, - and _, and begins with a letter');
 
-/** Tools are called <server>__<tool>: with two underscores in it or one at its end, nobody could tell where the server's name ends. */
+/**
+ * Tools are called <server>__<tool>. With two underscores in a row or one at its end, the end of the server's name
+ * would be ambiguous.
+ */
 const serverName = name
   .refine((text) => !text.includes('__'), "a server's name has no two underscores in a row; write one")
   .refine((text) => !text.endsWith('_'), "a server's name does not end with an underscore; leave it out")
@@ -27,8 +59,8 @@ const serverUseSchema = z.strictObject({
     .describe("The tools' own names at the server; no other one is offered, nor can be called"),
 });
 
-/** What an agent may use of a server; without `tools`, whatever there is. */
-export interface ServerUse {
+/** What an agent may use of a server; without `tools`, everything. */
+interface ServerUse {
   name: string;
   tools?: string[] | undefined;
 }
@@ -117,14 +149,14 @@ const oneAgent = 'describe at least one agent, for example assistant: { model: s
 
 const noAgents = ({ input }: { input?: unknown }) => (input === undefined ? oneAgent : undefined);
 
-/** As it is written, for editors. */
+/** The schema of the written file, for editors. */
 export const writtenSchema = z.strictObject({
   providers: providersSchema.default({}),
   servers: z.record(serverName, serverSchema).default({}),
   agents: z.record(name, z.union([agentSchema, remoteAgentSchema])),
 });
 
-/** As it is checked: `withRemoteAgentsApart` has been at work, so that each kind of agent gets messages of its own. */
+/** The schema after `withRemoteAgentsApart`, so that each kind of agent gets its own messages. */
 export const agentsFileSchema = z.strictObject({
   ...writtenSchema.shape,
   agents: z
@@ -133,14 +165,14 @@ export const agentsFileSchema = z.strictObject({
   $remoteAgents: z.record(serverName, remoteAgentSchema).default({}),
 });
 
-/** What an entry has to be, whatever its name. */
+/** The schema of an entry, for any name. */
 export const entrySchemas: Record<string, z.ZodObject> = {
   servers: serverSchema,
   agents: agentSchema,
   $remoteAgents: remoteAgentSchema,
 };
 
-/** Of a file with mistakes: every member that is sound by itself. */
+/** The valid members of a file with mistakes. */
 export interface ReadableParts {
   providers: Partial<ProvidersConfig>;
   servers: Record<string, Partial<z.output<typeof entrySchema>>>;

@@ -1,19 +1,16 @@
 /**
- * Checks that no schema can make: names of servers and agents that do not exist, variables that are not set, members that
- * exclude each other. Checks whatever can be read of a file with other mistakes, so that all are reported at once.
+ * Checks that no schema can make: unknown names of servers and agents, variables that are not set, members that exclude each
+ * other. Checks what can be read of a file with other mistakes, so that all mistakes are reported at once.
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { membersOf } from './agents-file.ts';
-import type { ReadableParts } from './agents-file.ts';
-import { delegationCycles } from './delegation-cycles.ts';
-import { providerOptionNames } from './model-settings.ts';
 import { didYouMean } from '../nearest-spelling.ts';
-import { conflictsIn, storeConflicts } from './server-conflicts.ts';
-import type { ServerEntry } from './server-entry.ts';
 import type { FileProblem } from '../problem-messages.ts';
+import { membersOf, providerOptionNames } from './agents-file.ts';
+import type { ReadableParts } from './agents-file.ts';
+import type { ServerEntry } from './server-entry.ts';
 
-/** `document`: the file as it is, for what is there but cannot be read. */
+/** `document`: the whole file, for members that are present but invalid. */
 export function checkReferences(
   file: ReadableParts,
   document: unknown,
@@ -86,7 +83,7 @@ export function checkReferences(
     for (const [key, variable] of Object.entries(headersEnv))
       needsVariable(variable, [...at, 'headersEnv', key]);
     needsVariable(oauth?.clientSecretEnv, [...at, 'oauth', 'clientSecretEnv']);
-    // Where one of the two is set, the environment's own check asks for the other.
+    // If only one of them is set, the environment's own check asks for the other.
     if (store === 'nango' && env['NANGO_HOST'] === undefined && env['NANGO_API_KEY'] === undefined)
       say(
         [...at, 'store'],
@@ -137,4 +134,87 @@ function providerOf(model: string): string {
 
 function noSuch(what: 'server' | 'agent', name: string, known: string[]): string {
   return `there is no ${what} "${name}"${didYouMean(name, known)}; describe it under ${what}s or remove it`;
+}
+
+/** Each circle of delegations: the names from an agent back to itself. */
+function delegationCycles(delegates: ReadonlyMap<string, readonly string[]>): string[][] {
+  const circles: string[][] = [];
+  const finished = new Set<string>();
+  const visit = (name: string, way: string[]): void => {
+    const start = way.indexOf(name);
+    if (start !== -1) circles.push([...way.slice(start), name]);
+    if (start !== -1 || finished.has(name)) return;
+    for (const delegate of new Set(delegates.get(name))) visit(delegate, [...way, name]);
+    finished.add(name);
+  };
+  for (const name of delegates.keys()) visit(name, []);
+  return circles;
+}
+
+// Members of a server's entry that exclude or need each other.
+
+type Conflict = [member: keyof ServerEntry, message: string];
+
+/** `entry` has the valid members, `written` the names of all members. */
+function conflictsIn(entry: Partial<ServerEntry>, written: string[]): Conflict[] {
+  const { url, command } = entry;
+  if (!written.includes('url') && !written.includes('command'))
+    return [['url', 'write the url of the server, or a command']];
+  if (url !== undefined && command !== undefined)
+    return [['command', 'a server has a url or a command; remove one of them']];
+  const given = (member: keyof ServerEntry) =>
+    Object.keys(Object(entry[member])).length > 0 ||
+    ['string', 'boolean', 'number'].includes(typeof entry[member]);
+  if (!written.includes('command')) {
+    const onlyProcesses = ['cwd', 'uid', 'gid', 'env', 'envFrom'] as const;
+    return [
+      ...onlyProcesses
+        .filter(given)
+        .map((member): Conflict => [member, 'only a server with a command has this']),
+      ...storeConflicts(entry),
+    ];
+  }
+  const onlyHttp = ['oauth', 'nango', 'vault', 'headers', 'headersEnv', 'local'] as const;
+  const conflicts = onlyHttp
+    .filter(given)
+    .map((member): Conflict => [member, 'only a server with a url has this; a command has env and envFrom']);
+  if (given('uid') !== given('gid'))
+    conflicts.push([given('uid') ? 'uid' : 'gid', 'write both, uid and gid, or neither']);
+  if ((entry.credentialScope ?? 'none') !== 'none')
+    conflicts.push(['credentialScope', 'a server with a command knows no accounts of people; write none']);
+  return conflicts;
+}
+
+/** For everything with accounts: servers with a url, and remote agents. */
+function storeConflicts(
+  entry: Pick<
+    Partial<ServerEntry>,
+    'store' | 'oauth' | 'nango' | 'vault' | 'headers' | 'headersEnv' | 'credentialScope'
+  >,
+): Conflict[] {
+  const { store, oauth, vault, headers = {}, headersEnv = {} } = entry;
+  const conflicts = (['oauth', 'nango', 'vault'] as const)
+    .filter((member) => member !== store && entry[member] !== undefined)
+    .map((member): Conflict => [member, `only a server with store: ${member} has this`]);
+  if (store === 'nango' && entry.nango === undefined)
+    conflicts.push(['nango', 'write which integration of Nango keeps the accounts']);
+  if (store !== 'oauth' && store !== undefined && entry.credentialScope === 'none')
+    conflicts.push([
+      'credentialScope',
+      `with none nobody has an account, so ${store} keeps nothing; write user or project, or remove store`,
+    ]);
+  if (oauth?.clientSecretEnv !== undefined && oauth.clientId === undefined)
+    conflicts.push(['oauth', 'a secret belongs to a client; write its id under clientId']);
+  if (oauth?.clientId !== undefined && oauth.issuer === undefined)
+    conflicts.push([
+      'oauth',
+      'write under issuer at which sign-in server this client is registered: it is used nowhere else',
+    ]);
+  if (oauth?.pkce !== undefined && oauth.issuer === undefined)
+    conflicts.push(['oauth', 'write under issuer which sign-in server supports PKCE without saying so']);
+  const header = vault?.header.toLowerCase();
+  const named = [...Object.keys(headers), ...Object.keys(headersEnv)];
+  if (named.some((name) => name.toLowerCase() === header))
+    conflicts.push(['vault', `the header ${vault?.header} is set by headers already; remove it there`]);
+  return conflicts;
 }

@@ -1,18 +1,18 @@
-/** Reads and checks the agents file. Everything wrong with it is added to `problems`, each with its line and path. */
+/** Reads and checks the agents file. Each mistake is added to `problems` with its line and path. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { z } from 'zod';
-import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
-import type { AgentsFile } from './agents-file.ts';
-import { checkReferences } from './check-references.ts';
 import { fileTrouble } from '../file-trouble.ts';
 import { membersAt, problemsOf, remedyMessages } from '../problem-messages.ts';
 import type { FileProblem } from '../problem-messages.ts';
-import { withRemoteAgentsApart, writtenPath } from './remote-agent-entry.ts';
-import { lineAt } from './yaml-lines.ts';
+import { agentsFileSchema, entrySchemas, readableParts } from './agents-file.ts';
+import type { AgentsFile } from './agents-file.ts';
+import { checkReferences } from './check-references.ts';
+import { withRemoteAgentsApart, writtenPath } from './server-entry.ts';
 
-/** `shown`: the file as the reader knows it. */
+/** `shown`: the file name in messages. */
 export function readAgentsFile(
   { file, shown }: { file: string; shown: string },
   env: Record<string, string>,
@@ -43,7 +43,7 @@ export function readAgentsFile(
     issue,
     ...issuesInsideEntry(issue, filled),
   ]);
-  // A text that breaks several rules breaks the first one.
+  // Of several broken rules of one value, the first counts.
   const firsts = Map.groupBy(
     issues.flatMap((issue) => problemsOf(issue, members)),
     (problem) => problem.path.map(String).join('\0'),
@@ -72,12 +72,12 @@ function contentOf(file: string, shown: string, problems: string[]): string | nu
   }
 }
 
-/** The key of a map that begins there, as it is written. */
+/** The key of a map at this offset, as it is written. */
 function nameAt(text: string, offset: number): string {
   return /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:,]+)/.exec(text.slice(offset))?.[0] ?? 'a name';
 }
 
-/** Of an entry with a wrong name zod checks nothing else; this does. */
+/** zod checks nothing else in an entry with an invalid name; this does. */
 function issuesInsideEntry(issue: z.core.$ZodIssue, document: unknown): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_key') return [];
   const [section = '', name = ''] = issue.path.map(String);
@@ -86,7 +86,7 @@ function issuesInsideEntry(issue: z.core.$ZodIssue, document: unknown): z.core.$
   return (error?.issues ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** At most one problem per place: another one there, or above it, may only follow from the first. */
+/** At most one problem per place: others there or above may be consequences of the first. */
 function addUnlessReported(found: FileProblem[], more: FileProblem[]): void {
   const before = [...found];
   for (const problem of more) {
@@ -97,7 +97,7 @@ function addUnlessReported(found: FileProblem[], more: FileProblem[]): void {
   }
 }
 
-/** `${NAME}` and `${NAME:-default}` in any text of the file, as in a compose file. */
+/** Replaces `${NAME}` and `${NAME:-default}` in all texts of the file, as in a compose file. */
 function substituteVariables(
   value: unknown,
   env: Record<string, string>,
@@ -125,4 +125,23 @@ function substituteVariables(
     );
   }
   return value;
+}
+
+/** The line (from 1) of a path in a YAML file, or of its nearest existing parent. */
+function lineAt(document: Document, lines: LineCounter, path: PropertyKey[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const key of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
+      if (!pair) break;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(key)];
+      if (isScalar(node) || isMap(node)) offset = node.range?.[0] ?? offset;
+    } else break;
+  }
+  return lines.linePos(offset).line;
 }

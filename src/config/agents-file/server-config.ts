@@ -1,29 +1,27 @@
 /**
- * What a turn calls, an MCP server or a remote agent, as the program works with it: values that stand in the environment are
- * filled in, paths are absolute.
+ * A called server (MCP server or remote agent) as the program uses it: with values of the environment filled in and
+ * absolute paths.
  */
 import path from 'node:path';
-import { inheritedVariables, variablesOfUser } from './inherited-variables.ts';
-import type { RemoteAgentEntry } from './remote-agent-entry.ts';
-import type { ServerEntry } from './server-entry.ts';
+import type { RemoteAgentEntry, ServerEntry } from './server-entry.ts';
 
-/** How a server of ours is started. `env` is all it gets to see. */
+/** How a local server is started. `env` is its whole environment. */
 export interface ServerProcess {
   command: string;
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Another user than the worker's. */
+  /** A user other than the worker's. */
   runAs?: { uid: number; gid: number };
 }
 
-/** What only a remote agent has, which speaks A2A instead of MCP. */
+/** Members of a remote agent, which speaks A2A instead of MCP. */
 export interface RemoteAgent {
-  /** Address of its card. */
+  /** The address of its card. */
   card: string;
-  /** The operator's words, for models. */
+  /** The operator's description, for models. */
   description: string;
-  /** An address that the operator vouches for, beside those on the card's host. */
+  /** An address that the operator allows in addition to those on the card's host. */
   endpoint?: string;
 }
 
@@ -32,14 +30,14 @@ type OfProcess = 'command' | 'cwd' | 'uid' | 'gid' | 'env' | 'envFrom';
 export type ServerConfig = Omit<ServerEntry, OfProcess | 'url' | 'credentialScope'> & {
   name: string;
   title: string;
-  /** Of a process of ours: `stdio://<name>`. Of a remote agent: what its card is about. */
+  /** A local process: `stdio://<name>`. A remote agent: the site of its card. */
   url: string;
   credentialScope: 'user' | 'project' | 'none';
   process?: ServerProcess;
   agent?: RemoteAgent;
 };
 
-/** Entry of the file → what the program works with. Values that stand in the environment are filled in. */
+/** Entry of the file → what the program uses. */
 export function toServerConfig(
   name: string,
   { command, cwd = '.', uid, gid, env = {}, envFrom = {}, headersEnv, ...entry }: ServerEntry,
@@ -89,7 +87,29 @@ export function toRemoteAgent(
   };
 }
 
-/** Name → the value of the variable that is written there. */
+/** Name → the value of the variable with that name. */
 function valuesOf(from: Record<string, string>, variables: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(from).map(([key, name]) => [key, variables[name] ?? '']));
 }
+
+/** Variables that every started program inherits: hardly any works without them. */
+const basics = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+const onWindows = ['PATHEXT', 'SYSTEMROOT', 'COMSPEC', 'TEMP', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'];
+
+/** For proxies, and for companies with their own certificate authority. A proxy's address may contain a password. */
+const network = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY']
+  .flatMap((name) => [name, name.toLowerCase()])
+  .concat([
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'NODE_EXTRA_CA_CERTS',
+    'NODE_USE_SYSTEM_CA',
+    'NODE_USE_ENV_PROXY',
+  ])
+  .concat(['REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE']);
+
+/** They describe the worker's user, so a program that runs as another user gets none of them. */
+const variablesOfUser = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
+
+export const inheritedVariables = [...basics, ...onWindows, ...network];

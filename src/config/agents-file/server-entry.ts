@@ -1,16 +1,37 @@
-/** An MCP server as it stands in the agents file: on the network by its `url`, or a program of this machine by its `command`. */
+/**
+ * What turns call, as it is written in the agents file: MCP servers (by `url`, or by the `command` of a local program) and remote
+ * agents (by `card`).
+ */
 import { z } from 'zod';
+import { approvalPolicies } from '../../elicitation/approval.ts';
 import { duration } from '../duration.ts';
-import { approvalSchema } from './approval-settings.ts';
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 
-/** Of a user or a group. Never root's: the entry is there to take rights away. */
+// Which calls a person approves first, for the tools of a server and for an agent's own tools.
+
+const approvalWords = 'write always, never or destructive';
+
+const approvalPolicy = z.enum(approvalPolicies, approvalWords);
+
+export const approvalSchema = z.union(
+  [
+    approvalPolicy,
+    z.strictObject({
+      default: approvalPolicy.default('never'),
+      tools: z.record(z.string().min(1), approvalPolicy).default({}).describe("By the tools' own names"),
+    }),
+  ],
+  `${approvalWords}, or { default: never, tools: { delete_issue: always } }`,
+);
+
+/** The id of a user or group. Not root: the entry is there to take rights away. */
 const userId = z
   .int({ error: 'write the number of a user or group other than root' })
   .min(1, 'write the number of a user or group other than root')
   .max(4_294_967_294)
   .optional();
 
-/** Parameters of the authorization request that are set here, and what an operator can write instead. */
+/** Parameters of the authorization request that the service sets, and what to write instead. */
 const reservedParameters: Record<string, string> = {
   client_id: 'write oauth.clientId',
   client_secret: 'write oauth.clientSecretEnv',
@@ -193,3 +214,50 @@ export const serverSchema = entrySchema.meta({
   description: 'An MCP server',
   oneOf: [{ required: ['url'] }, { required: ['command'] }],
 });
+
+// A remote agent is listed under `agents` and recognised by its `card`. It has accounts and limits like a server.
+
+const address = (what: string) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, `put credentials into headersEnv, not into the ${what}`);
+
+export const remoteAgentSchema = entrySchema
+  .omit({ url: true, command: true, cwd: true, uid: true, gid: true, env: true, envFrom: true, era: true })
+  .extend({
+    card: address('address').describe(
+      'Address of its A2A agent card, which ends in /.well-known/agent-card.json at most agents',
+    ),
+    description: z
+      .string()
+      .default('')
+      .describe('What it is good for: the model decides by these words, and never by those of the card'),
+    endpoint: address('address')
+      .optional()
+      .describe(
+        'Where messages may go besides the host of the card, when the card names an address of another host',
+      ),
+    timeout: duration
+      .default(600_000)
+      .describe('How long it may work without asking anything; waiting for people is not included'),
+  })
+  .meta({ description: 'A remote agent that speaks A2A' });
+
+export type RemoteAgentEntry = z.infer<typeof remoteAgentSchema>;
+
+/** Moves entries of `agents` with a `card` to `$remoteAgents`, so that each kind is checked by its own schema. */
+export function withRemoteAgentsApart(document: unknown): unknown {
+  if (!isRecord(document) || !isRecord(document['agents'])) return document;
+  const entries = Object.entries(document['agents']);
+  const isRemote = ([, entry]: [string, unknown]) => isRecord(entry) && 'card' in entry;
+  return {
+    ...document,
+    agents: Object.fromEntries(entries.filter((entry) => !isRemote(entry))),
+    $remoteAgents: Object.fromEntries(entries.filter(isRemote)),
+  };
+}
+
+/** Turns a path of a document that `withRemoteAgentsApart` made into a path of the file, for messages. */
+export function writtenPath([section, ...rest]: PropertyKey[]): PropertyKey[] {
+  return section === undefined ? [] : [section === '$remoteAgents' ? 'agents' : section, ...rest];
+}

@@ -1,30 +1,29 @@
-/** The account that a connection's row holds, sealed: made from a token response, sealed and opened, and its status. */
+/** The account in the sealed value of a connection's row: made from a token response, sealed, opened, and its status. */
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import { renewAt } from '../oauth/access-token.ts';
-import { brokenStatus, fitsInHeader } from '../resolution.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
+import { renewAt } from '../oauth/tokens.ts';
+import { brokenStatus, fitsInHeader, storeError } from '../credential-store.ts';
+import type { AccountStatus } from '../credential-store.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { storeError } from '../store-error.ts';
-import type { AccountStatus } from '../store.ts';
-import { clientSchema } from './registration.ts';
+import { clientSchema } from './records.ts';
 
 const accountSchema = z.object({
   accessToken: z.string(),
   refreshToken: z.string().optional(),
   obtainedAt: z.number(),
   expiresAt: z.number().nullable(),
-  /** When a person connected it; absent of accounts from before this was kept. */
+  /** When a person connected it; absent in older accounts. */
   connectedAt: z.number().optional(),
-  /** Where the tokens may go, and nowhere else: this MCP server, and this authorization server as this client. */
+  /** The only places that the tokens may be sent to: this MCP server, and this authorization server as this client. */
   serverUrl: z.string(),
   issuer: z.string(),
-  /** Null where it is not sent. */
+  /** Null when the parameter is not sent. */
   resource: z.string().nullable(),
   client: clientSchema,
-  /** Who the sign-in server says this is, in its own terms; absent where it says nothing. */
+  /** The `sub` claim of the sign-in server, if there is one. */
   subject: z.string().optional(),
 });
 export type Account = z.infer<typeof accountSchema>;
@@ -33,7 +32,7 @@ export function sealAccount(keys: KeyRing, key: ConnectionKey, account: Account)
   return keys.seal(JSON.stringify(account), accountContext(key));
 }
 
-/** Throws `CredentialStoreError`: a key that is missing here is no reason to ask a person to connect again. */
+/** Throws `CredentialStoreError`: because of a missing key, no person should have to connect again. */
 export function openAccount(keys: KeyRing, row: ConnectionRow, server: ServerConfig): Account {
   const opened = tryOpenAccount(keys, row);
   if (opened.kind === 'account') return opened.account;
@@ -53,12 +52,12 @@ export function tryOpenAccount(
   }
 }
 
-/** The additional authenticated data. A JSON list, so that two different keys never give the same text. */
+/** The additional authenticated data. As a JSON list, no two keys can give the same context. */
 export function accountContext({ tenant, server, user }: ConnectionKey): string {
   return JSON.stringify(['connection', tenant, server, user]);
 }
 
-/** Throws a plain error when the tokens are of no use here. */
+/** Throws a plain error when the tokens cannot be used. */
 export function accountFrom(
   tokens: OAuthTokens,
   rest: Pick<Account, 'serverUrl' | 'issuer' | 'resource' | 'client' | 'subject' | 'connectedAt'>,
@@ -77,17 +76,17 @@ export function accountFrom(
   };
 }
 
-/** The parameter `resource` of requests about an account, as the operator has it by now; null where it is not sent. */
+/** The `resource` parameter for an account, by the current configuration; null when it is not sent. */
 export function resourceOf({ oauth }: Pick<ServerConfig, 'oauth'>, resource: string | null): string | null {
   return oauth?.resource === false ? null : resource;
 }
 
-/** Until when the access token is used without a renewal; null when it does not expire. */
+/** Until when the access token is used without renewing it; null when it does not expire. */
 export function freshUntil({ obtainedAt, expiresAt }: Account): number | null {
   return expiresAt === null ? null : renewAt({ from: obtainedAt, expiresAt });
 }
 
-/** The status that the next call would find, read from the row alone: no server is asked. */
+/** The status that the next call would find, read only from the row. */
 export function accountStatusOf(
   keys: KeyRing,
   row: ConnectionRow,
@@ -99,7 +98,7 @@ export function accountStatusOf(
   if (!opened) return { host: null, status: 'broken', reason: 'server_changed' };
   const { serverUrl, expiresAt, refreshToken } = opened.account;
   const { host } = new URL(serverUrl);
-  // What was connected for another address is never sent to this one.
+  // An account for another address is never sent to this one.
   if (serverUrl !== server?.url) return { host, status: 'broken', reason: 'server_changed' };
   if (row.status === 'broken') return brokenStatus(row, host);
   if (row.troubledAt !== null) return { host, status: 'broken', reason: 'client_refused' };

@@ -1,12 +1,12 @@
 /**
- * Where sign-in servers send people back to, and what they read about us. Each has an address and a document of its
- * own (RFC 9700 §4.4.2.2): what comes back at an address can only come from the server it was given to, whether or not
- * that server names itself in its answers.
+ * The redirect addresses and client documents that sign-in servers get. Each sign-in server has its own (RFC 9700
+ * §4.4.2.2), so an answer that arrives at an address can only come from the server that was given it, whether or not it
+ * names itself in its answers.
  */
 import { hash } from 'node:crypto';
 import { isLoopbackHost } from '../../elicitation/url-safety.ts';
 
-/** Of accounts that were connected when all sign-in servers shared it. Their tokens are renewed with it; nobody is sent back there. */
+/** For accounts from when all sign-in servers shared these. They are only used to renew tokens. */
 export const sharedClientPath = '/auth/client.json';
 export const sharedCallbackPath = '/auth/callback';
 
@@ -14,12 +14,12 @@ export function redirectUri(publicUrl: string, issuer: string): string {
   return `${publicUrl}${sharedCallbackPath}/${issuerTag(issuer)}`;
 }
 
-/** The client id at sign-in servers that read documents: the address of ours for this one. */
+/** The client id at sign-in servers that support client documents: the address of our document for them. */
 export function clientDocumentUrl(publicUrl: string, issuer: string): string {
   return `${publicUrl}/auth/client/${issuerTag(issuer)}.json`;
 }
 
-/** `tag`: of the sign-in server it is for; null for the document that all of them shared. */
+/** `tag`: of the sign-in server; null for the document that all of them shared. */
 export function clientMetadata(publicUrl: string, tag: string | null) {
   return {
     client_id: publicUrl + (tag === null ? sharedClientPath : `/auth/client/${tag}.json`),
@@ -35,12 +35,12 @@ export function clientMetadata(publicUrl: string, tag: string | null) {
 
 export const issuerTagPattern = /^[A-Za-z0-9_-]{22}$/;
 
-/** Not to be found for another issuer, so none can choose to share one. */
+/** A digest, so that no issuer can choose the tag of another one. */
 export function issuerTag(issuer: string): string {
   return hash('sha256', plainIssuer(issuer), 'base64url').slice(0, 22);
 }
 
-/** One issuer, whether or not somebody wrote a slash behind it. */
+/** Ignores a trailing slash. */
 export function isSameIssuer(one: string, other: string): boolean {
   return plainIssuer(one) === plainIssuer(other);
 }

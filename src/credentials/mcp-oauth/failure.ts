@@ -1,14 +1,14 @@
-/** Failures in words that are safe to show: who, what happened, what to do. Never what a peer wrote. */
+/** Error messages that are safe to show: which server, what happened, what to do. They never quote a peer. */
 import { InsecureTokenEndpointError, IssuerMismatchError } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import { TokenEndpointError } from '../oauth/token-answer.ts';
-import type { Failed } from '../oauth/token-answer.ts';
-import { CredentialStoreError, operatorError, storeError } from '../store-error.ts';
-import type { ErrorSubject } from '../store-error.ts';
-import { OutboundError } from './outbound-error.ts';
+import { TokenEndpointError } from '../oauth/tokens.ts';
+import type { Failed } from '../oauth/tokens.ts';
+import { CredentialStoreError, operatorError, storeError } from '../credential-store.ts';
+import type { ErrorSubject } from '../credential-store.ts';
+import { OutboundError } from './locations.ts';
 
-/** An error of the libraries, of a peer or of the network, as ours. */
+/** Converts any error of a library, a peer or the network. */
 export function inWords(server: ErrorSubject, error: unknown): CredentialStoreError {
   if (error instanceof CredentialStoreError) return error;
   if (error instanceof OutboundError) return outboundError(server, error);
@@ -23,7 +23,7 @@ export function inWords(server: ErrorSubject, error: unknown): CredentialStoreEr
   return storeError(server, noUsableAnswer, unreadable(error));
 }
 
-/** By the member that a schema did not find: each belongs to one document. */
+/** The document of each required member. */
 const documents = new Map([
   ...['issuer', 'authorization_endpoint', 'token_endpoint'].map((name) => [name, 'metadata of'] as const),
   ['client_id', 'registration at'],
@@ -40,7 +40,7 @@ function unreadable(error: unknown): string {
 }
 
 const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';
-/** The same words whatever happened, so that nobody learns from them who listens at the addresses a server names. */
+/** One message for all cases, so that users cannot find out what listens at the addresses that a server names. */
 export const noUsableAnswer =
   'its sign-in server cannot be reached or gives no usable answer; try again later';
 
@@ -87,19 +87,19 @@ export function remedyFor(code: string | null): string | undefined {
 
 const resourceCodes = new Set(['invalid_target', 'invalid_resource']);
 
-/** Codes that a provider may send because of the parameter `resource`: some have no word of their own for it. */
+/** Codes that a provider may send because of the `resource` parameter; some have no specific code for it. */
 export function mayBeAboutResource(error: unknown): boolean {
   if (!(error instanceof TokenEndpointError) || error.answer.kind !== 'refused') return false;
   const { code } = error.answer;
   return code !== null && (resourceCodes.has(code) || ['invalid_request', 'invalid_scope'].includes(code));
 }
 
-/** Codes of the OAuth registries are short words of these characters; anything else is not repeated. */
+/** Quotes a code only if it looks like one from the OAuth registries. */
 export function quoteCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `"${code}"` : 'an error';
 }
 
-/** Who we were at the sign-in server. */
+/** The client that was used at the sign-in server. */
 interface UsedClient {
   kind: 'configured' | 'document' | 'registered';
   clientId?: string;
@@ -107,9 +107,9 @@ interface UsedClient {
 
 /** What a failed request to a token endpoint means for the account it was about. */
 type Verdict =
-  /** A person has to connect it again. */
+  /** A person has to connect the account again. */
   | 'refused'
-  /** The operator has to correct something, and then it works again. */
+  /** The operator has to fix something; then it works again. */
   | 'operators'
   /** The sign-in server cannot answer right now. */
   | 'outage'
@@ -123,7 +123,7 @@ export function verdictOn(error: unknown, client: UsedClient): Verdict {
     case 'refused':
       return 'refused';
     case 'client-refused':
-      // A lost registration is replaced when the person connects again.
+      // A new sign-in registers a new client.
       return client.kind === 'registered' ? 'refused' : 'operators';
     case 'outage':
       return 'outage';
@@ -134,7 +134,7 @@ export function verdictOn(error: unknown, client: UsedClient): Verdict {
   }
 }
 
-/** The client is not known (any more) at the sign-in server, whoever the user is. */
+/** The sign-in server does not accept the client, for any user. */
 export function isClientRefused(error: unknown): boolean {
   return error instanceof TokenEndpointError && error.answer.kind === 'client-refused';
 }
@@ -143,7 +143,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof TokenEndpointError && 'code' in error.answer ? error.answer.code : null;
 }
 
-/** A client that the sign-in server does not accept, and that no person can replace by connecting again. */
+/** The error for a client that the sign-in server does not accept, and that a new sign-in would not replace. */
 export function clientNotAccepted(
   server: ServerConfig,
   client: UsedClient,

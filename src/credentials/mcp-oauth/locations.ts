@@ -1,20 +1,19 @@
-/** Documents of a sign-in may be at one of several places. One that cannot be used is noted, and the next place is asked. */
+/** Documents of a sign-in can be at one of several places. One that cannot be used is noted, and the next place is tried. */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import { OutboundError } from './outbound-error.ts';
 
-/** A document that cannot be used, in words for operators: where it is and what is wrong with it. */
+/** Documents that could not be used, for operators: where, and what is wrong with them. */
 export type Broken = string[];
 
-/** `what`: the rest of a sentence that begins with the document. */
+/** `what`: the rest of a sentence that begins with the address. */
 export function noteBroken(broken: Broken, address: string | URL, what: string): void {
   const { origin, pathname } = new URL(address);
   broken.push(`${origin}${pathname} ${what}`.slice(0, 300));
 }
 
 /**
- * For a library that asks one place after the other and ends at the first that does not answer 404: what is no document with
- * this member becomes one.
+ * For a library that tries several places and stops at the first one that does not answer 404: turns an answer that is not
+ * a document with this member into a 404.
  */
 export function skippingBroken(fetch: FetchLike, member: string, broken: Broken): FetchLike {
   return async (url, init) => {
@@ -31,7 +30,7 @@ export function skippingBroken(fetch: FetchLike, member: string, broken: Broken)
   };
 }
 
-/** As `skippingBroken`, for all requests of a sign-in: those for other documents pass. */
+/** `skippingBroken` for all requests of a sign-in; requests for other documents pass unchanged. */
 export function skippingBrokenDocuments(fetch: FetchLike): FetchLike {
   const broken: Broken = [];
   const resources = skippingBroken(fetch, 'resource', broken);
@@ -43,7 +42,7 @@ export function skippingBrokenDocuments(fetch: FetchLike): FetchLike {
   };
 }
 
-/** Null: there is none, which is no fault. */
+/** Null: there is no document, which is not an error. */
 export function faultOfStatus({ status }: Response): string | null {
   return status >= 500 ? `answers with ${status}` : null;
 }
@@ -56,3 +55,38 @@ function faultOf(body: string, member: string): string | undefined {
     return /^\s*</.test(body) ? 'is a page and no JSON' : 'is no JSON';
   }
 }
+
+/** Why a request to a host that a server's documents name has failed. */
+type OutboundFailure =
+  | 'unreachable'
+  | 'timeout'
+  | 'too-large'
+  | 'redirected'
+  | 'forbidden'
+  | 'plain-http'
+  | 'not-public';
+
+/** Contains the host and what happened; never a path, query, header or body. */
+export class OutboundError extends Error {
+  override name = 'OutboundError';
+  readonly failure: OutboundFailure;
+  readonly host: string;
+  constructor(failure: OutboundFailure, host: string) {
+    super(`${host} ${words[failure]}`);
+    this.failure = failure;
+    this.host = host;
+  }
+  get happened(): string {
+    return words[this.failure];
+  }
+}
+
+const words: Record<OutboundFailure, string> = {
+  unreachable: 'cannot be reached',
+  timeout: 'did not answer in time',
+  'too-large': 'answered with too much data',
+  redirected: 'answered with a redirect, which is not followed here',
+  forbidden: 'is not an http or https address without a password in it',
+  'plain-http': 'is not reached by https',
+  'not-public': 'is not at an address of the internet',
+};

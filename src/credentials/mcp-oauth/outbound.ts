@@ -1,9 +1,10 @@
 /**
- * Every request the OAuth client makes, to hosts that an MCP server's documents name. Nobody vouches for those, so a
- * server on the internet sends us nowhere but to https on addresses of the internet; one in the operator's own
- * network may name others there. For all: http and https only, ten seconds in all, one megabyte at most, no
- * credentials in URLs, and no redirect is followed.
+ * All requests of the OAuth client, to hosts that an MCP server's documents name. These are untrusted, so a server on the
+ * internet can only make us send https requests to internet addresses; one in the operator's own network may also name
+ * hosts there. For all requests: only http and https, ten seconds in total, one megabyte at most, no credentials in URLs,
+ * and redirects are not followed.
  */
+import { OutboundError } from './locations.ts';
 import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { fetch as undiciFetch } from 'undici';
@@ -13,22 +14,21 @@ import type { Reach } from '../../network/addresses.ts';
 import { AddressRefused, createGuardedAgent } from '../../network/guarded-agent.ts';
 import { readOAuthDocument, rewriteJson, withoutOddities } from '../../network/oauth-documents.ts';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
-import { OutboundError } from './outbound-error.ts';
 
-/** Whose documents name the addresses. */
-export type Namer = Pick<ServerConfig, 'url' | 'local'>;
+/** The server whose documents name the addresses. */
+type Namer = Pick<ServerConfig, 'url' | 'local'>;
 
 export interface Outbound {
-  /** What may be asked because this server names it. */
+  /** Requests to addresses that this server names. */
   of(server: Namer): ServerOutbound;
 }
 
-export interface ServerOutbound {
-  /** A response whose body has been read already; OAuth documents with the members that are used here. */
+interface ServerOutbound {
+  /** The body has been read already. OAuth documents are reduced to the members that are used. */
   fetch: FetchLike;
-  /** Status and headers only; the body, which may be an endless stream, is dropped. */
+  /** Only status and headers: the body may be an endless stream. */
   head: FetchLike;
-  /** Throws an `OutboundError` where the address shows that it may not be used, by us or by the person. */
+  /** Throws an `OutboundError` if the address may not be used, neither by us nor in a browser. */
   check(address: string | URL): void;
 }
 
@@ -98,14 +98,14 @@ function reachOf({ url, local }: Namer): Reach {
   return (local ?? isLocalHost(new URL(url).hostname)) ? 'local' : 'public';
 }
 
-/** What can be told before a name is looked up; the rest shows when it is connected to. */
+/** Checks an address before DNS is asked; the guarded agent checks again when it connects. */
 function checked(address: string | URL, server: Namer): URL {
   const url = new URL(address);
   const own = new URL(server.url);
   const reach = reachOf(server);
   if (!/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new OutboundError('forbidden', url.host);
-  // How the server itself is reached is the operator's choice.
+  // The operator chose how the server itself is reached.
   const needsHttps = (reach === 'public' || own.protocol === 'https:') && url.origin !== own.origin;
   if (needsHttps && url.protocol !== 'https:') throw new OutboundError('plain-http', url.host);
   const host = bareHost(url.hostname);
@@ -122,14 +122,13 @@ async function readAtMost(response: Response, maxBytes: number, host: string): P
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
-    // Leaving the loop cancels the body.
     if (length > maxBytes) throw new OutboundError('too-large', host);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** The body is decoded by now, so the headers that described its encoding go. */
+/** The body is decoded, so the headers about its encoding are removed. */
 function copyOf(response: Response, body: string | null): Response {
   const headers = new Headers(response.headers);
   headers.delete('content-encoding');

@@ -1,69 +1,46 @@
 /**
- * Who we are at an authorization server. In this order: a client that an operator registered there, our own
- * metadata document as client id, dynamic registration.
+ * Our client at an authorization server. In this order: one that an operator registered there, our client document, dynamic
+ * registration (RFC 7591). A registration is kept per server, sign-in server and redirect address, and never shared between
+ * servers.
  */
+import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
-import { clientDocumentUrl, isSameIssuer } from './client-metadata.ts';
+import type { AuthorizationServer } from './metadata.ts';
 import {
-  confirmRegistration,
-  forgetRegistration,
-  operatorHasToRegister,
-  registeredSchema,
-  registrationFor,
-} from './dynamic-registration.ts';
-import type { RegistrationParts, Where } from './dynamic-registration.ts';
+  clientDocumentUrl,
+  clientMetadata,
+  isSameIssuer,
+  issuerTag,
+  redirectUri,
+} from './client-metadata.ts';
+import { operatorError, storeError } from '../credential-store.ts';
+import type { CredentialStoreError } from '../credential-store.ts';
+import { inWords } from './failure.ts';
+import type { Outbound } from './outbound.ts';
+import type { Records, Client } from './records.ts';
+import { registeredSchema } from './records.ts';
 
-/** Which client an attempt or a connection belongs to. A configured secret stays in the configuration. */
-export const clientSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('configured'), clientId: z.string() }),
-  z.object({ kind: z.literal('document'), clientId: z.string() }),
-  z.object({ kind: z.literal('registered'), registration: registeredSchema }),
-]);
-type Client = z.infer<typeof clientSchema>;
+type Registration = z.infer<typeof registeredSchema>;
 
-export interface Registrations {
-  clientFor(server: ServerConfig, authorizationServer: AuthorizationServer): Promise<Client>;
-  /** What this issuer's token endpoint is told; null when the configuration does not have this client there. */
-  informationOf(
-    client: Client,
-    issuer: string,
-    server: Pick<ServerConfig, 'oauth'>,
-  ): OAuthClientInformationMixed | null;
-  /** Somebody came back from the server as this client, so the server knows it. */
-  confirm(client: Client, where: Where): Promise<void>;
-  /** The server does not know the client any more; the next one registers anew. */
-  forget(client: Client, where: Where): Promise<void>;
-}
-
-interface Parts extends RegistrationParts {
-  secret: (name: string) => string | undefined;
-}
-
-export function createRegistrations(parts: Parts): Registrations {
-  return {
-    clientFor: (server, authorizationServer) => clientFor(parts, server, authorizationServer),
-    informationOf: (client, issuer, { oauth }) => {
-      switch (client.kind) {
-        case 'configured':
-          return configuredClient(client.clientId, issuer, oauth, parts.secret);
-        case 'document':
-          return { client_id: client.clientId };
-        case 'registered':
-          return client.registration;
-        default:
-          return client satisfies never;
-      }
-    },
-    async confirm(client, where) {
-      if (client.kind === 'registered') await confirmRegistration(parts, client.registration, where);
-    },
-    async forget(client, where) {
-      if (client.kind === 'registered') await forgetRegistration(parts, client.registration, where);
-    },
-  };
+/** What to send to this issuer's token endpoint; null when the configuration no longer contains this client. */
+export function clientInformation(
+  { secret }: Pick<RegistrationParts, 'secret'>,
+  client: Client,
+  issuer: string,
+  { oauth }: Pick<ServerConfig, 'oauth'>,
+): OAuthClientInformationMixed | null {
+  switch (client.kind) {
+    case 'configured':
+      return configuredClient(client.clientId, issuer, oauth, secret);
+    case 'document':
+      return { client_id: client.clientId };
+    case 'registered':
+      return client.registration;
+    default:
+      return client satisfies never;
+  }
 }
 
 /** How we become a client of this authorization server; `none`: only its operator can register us. */
@@ -78,8 +55,8 @@ export function clientKind(
   return authorizationServer.registration_endpoint ? 'registered' : 'none';
 }
 
-async function clientFor(
-  parts: Parts,
+export async function clientFor(
+  parts: RegistrationParts,
   server: ServerConfig,
   authorizationServer: AuthorizationServer,
 ): Promise<Client> {
@@ -99,16 +76,142 @@ async function clientFor(
   }
 }
 
-/** It is a client of the sign-in server it was written for, and its secret goes nowhere else. */
+/** A configured client is only used at the sign-in server that it was configured for, as is its secret. */
 function configuredClient(
   clientId: string,
   issuer: string,
   oauth: ServerConfig['oauth'],
-  secret: Parts['secret'],
+  secret: RegistrationParts['secret'],
 ): OAuthClientInformationMixed | null {
   const isThere = oauth?.issuer !== undefined && isSameIssuer(oauth.issuer, issuer);
   if (oauth?.clientId !== clientId || !isThere) return null;
   const name = oauth.clientSecretEnv;
   const clientSecret = name === undefined ? undefined : secret(name);
   return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+}
+
+export interface RegistrationParts {
+  records: Records;
+  outbound: Outbound;
+  publicUrl: string;
+  /** Reads a client secret that the agents file names. */
+  secret: (name: string) => string | undefined;
+  now: () => number;
+}
+
+interface Where {
+  serverUrl: string;
+  issuer: string;
+}
+
+const recordSchema = z.object({
+  registration: registeredSchema,
+  /** When a person was first sent there since the last one came back; null when none is there. */
+  awayFrom: z.number().nullable(),
+});
+
+/**
+ * A sign-in server that has lost our registration shows its own error page, and the person does not come back. So after
+ * this time without a return, the next person is sent as a new client.
+ */
+const suspiciousAfterMs = 120_000;
+
+/** A secret that expires sooner is not used any more. */
+const leastSecretLifeMs = 60_000;
+
+/** The stored registration, or a new one. */
+async function registrationFor(
+  parts: RegistrationParts,
+  server: ServerConfig,
+  authorizationServer: AuthorizationServer,
+): Promise<Registration> {
+  const { records, now } = parts;
+  const key = recordKey(parts, { serverUrl: server.url, issuer: authorizationServer.issuer });
+  const known = (await records.recall(key, recordSchema))?.value;
+  if (known && !isSpent(known.registration, now()) && !isSuspicious(known.awayFrom, now())) {
+    if (known.awayFrom === null) await records.remember(key, { ...known, awayFrom: now() });
+    return known.registration;
+  }
+  const registration = await register(parts, server, authorizationServer);
+  await records.remember(key, { registration, awayFrom: now() });
+  return registration;
+}
+
+/** To be called when a person has come back as this client, so the sign-in server knows it. */
+export async function confirmClient(parts: RegistrationParts, client: Client, where: Where): Promise<void> {
+  if (client.kind !== 'registered') return;
+  const { registration } = client;
+  if (!(await isKept(parts, registration, where))) return;
+  await parts.records.remember(recordKey(parts, where), { registration, awayFrom: null });
+}
+
+/** To be called when the sign-in server no longer knows this client. The next sign-in registers a new one. */
+export async function forgetClient(parts: RegistrationParts, client: Client, where: Where): Promise<void> {
+  if (client.kind === 'registered' && (await isKept(parts, client.registration, where)))
+    await parts.records.forget(recordKey(parts, where));
+}
+
+/** The error when only an operator can register us. */
+function operatorHasToRegister(
+  { publicUrl }: RegistrationParts,
+  server: ServerConfig,
+  { issuer }: AuthorizationServer,
+  problem: string,
+): CredentialStoreError {
+  return operatorError(
+    server,
+    `its sign-in server ${problem}, so the operator of this service has to do it`,
+    `register a client there with the redirect ${redirectUri(publicUrl, issuer)} and put its id under ` +
+      `oauth.clientId, and ${issuer} under oauth.issuer, of servers.${server.name} in the agents file`,
+  );
+}
+
+async function register(
+  parts: RegistrationParts,
+  server: ServerConfig,
+  authorizationServer: AuthorizationServer,
+): Promise<Registration> {
+  const { issuer } = authorizationServer;
+  const { client_id: _, ...metadata } = clientMetadata(parts.publicUrl, issuerTag(issuer));
+  try {
+    const answer = await registerClient(issuer, {
+      metadata: authorizationServer,
+      clientMetadata: { ...metadata, token_endpoint_auth_method: authMethod(authorizationServer) },
+      fetchFn: parts.outbound.of(server).fetch,
+    });
+    return registeredSchema.parse(answer);
+  } catch (error) {
+    if (error instanceof RegistrationRejectedError) {
+      const isOverloaded = error.status >= 500 || error.status === 429;
+      throw isOverloaded
+        ? storeError(server, 'its sign-in server cannot register us now; try again later')
+        : operatorHasToRegister(parts, server, authorizationServer, 'refuses to register us');
+    }
+    throw inWords(server, error);
+  }
+}
+
+async function isKept(parts: RegistrationParts, registration: Registration, where: Where): Promise<boolean> {
+  const known = (await parts.records.recall(recordKey(parts, where), recordSchema))?.value;
+  return known?.registration.client_id === registration.client_id;
+}
+
+function recordKey({ publicUrl }: RegistrationParts, { serverUrl, issuer }: Where): string {
+  return `client:${serverUrl} ${issuer} ${redirectUri(publicUrl, issuer)}`;
+}
+
+function isSpent({ client_secret_expires_at: end }: Registration, now: number): boolean {
+  return Boolean(end && end * 1000 <= now + leastSecretLifeMs);
+}
+
+function isSuspicious(awayFrom: number | null, now: number): boolean {
+  return awayFrom !== null && now - awayFrom > suspiciousAfterMs;
+}
+
+/** In the body rather than by HTTP Basic, because servers disagree on how Basic is encoded. */
+function authMethod({ token_endpoint_auth_methods_supported: supported }: AuthorizationServer): string {
+  const methods = supported ?? ['client_secret_basic'];
+  return (
+    ['client_secret_post', 'client_secret_basic', 'none'].find((method) => methods.includes(method)) ?? 'none'
+  );
 }

@@ -1,25 +1,22 @@
 /**
- * A new access token for an old one, once however many calls ask for it at the same time: under the
- * connection's lock, and only if the token is still the one the caller found wanting.
+ * Renews an access token, once however many calls ask for it at the same time: under the connection's lock, and only if the
+ * token is still the one that the caller found expired.
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { scopesOf } from '../oauth/scopes.ts';
-import { readingTokens, TokenEndpointError } from '../oauth/token-answer.ts';
-import { tokenIdOf } from '../resolution.ts';
-import { CredentialStoreError, storeError } from '../store-error.ts';
-import { underLock } from '../under-lock.ts';
+import { readingTokens, TokenEndpointError } from '../oauth/tokens.ts';
+import { CredentialStoreError, storeError, tokenIdOf } from '../credential-store.ts';
+import { underLock } from '../connection-key.ts';
 import { accountFrom, freshUntil, openAccount, resourceOf, sealAccount } from './account.ts';
 import type { Account } from './account.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
-import type { Discovery } from './discovery.ts';
-import type { Outbound } from './outbound.ts';
-import type { Registrations } from './registration.ts';
-import type { Revoke } from './revoke.ts';
+import type { AuthorizationServer } from './metadata.ts';
+import { revoke } from './disconnect.ts';
+import { currentIssuer, forgetNeeds } from './discovery.ts';
+import type { OAuthParts } from './discovery.ts';
+import { clientInformation, forgetClient } from './registration.ts';
 import {
   clientNotAccepted,
   codeOf,
@@ -30,48 +27,40 @@ import {
 } from './failure.ts';
 
 type Renewal =
-  /** Renewed, by us or by somebody else meanwhile. */
+  /** Renewed, by this call or by another one meanwhile. */
   | { kind: 'renewed'; account: Account; version: number }
-  /** The provider said no for good; the connection is marked broken. */
+  /** The provider refused, and the connection is marked broken. */
   | { kind: 'refused' }
-  /** The connection has changed in a way that needs a fresh look at its row. */
+  /** The connection has changed: its row has to be read again. */
   | { kind: 'changed' };
 
-interface Dependencies {
-  storage: Pick<Storage, 'connections'>;
-  keys: KeyRing;
-  discovery: Discovery;
-  registrations: Registrations;
-  outbound: Outbound;
-  revoke: Revoke;
-  now: () => number;
-}
-
-/** Longer than one request to a provider may take, so that waiting for somebody else's refresh pays off. */
+/** Longer than one request to a provider may take, so that waiting for another renewal pays off. */
 const lockWaitMs = 15_000;
 
 const soonMs = 1_000;
 const longestWaitMs = 60_000;
 
-export type Renew = (server: ServerConfig, key: ConnectionKey, tokenId: string) => Promise<Renewal>;
-
 /** Throws `CredentialStoreError` when the provider cannot be asked now. */
-export function createRenew(parts: Dependencies): Renew {
-  return (server, key, tokenId) =>
-    underLock(
-      parts.storage.connections,
-      { key, waitMs: lockWaitMs },
-      () => renew(parts, server, key, tokenId),
-      () => {
-        throw soon(
-          storeError(server, 'another process has been renewing this account for too long; try again later'),
-        );
-      },
-    );
+export async function renew(
+  parts: OAuthParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+  tokenId: string,
+): Promise<Renewal> {
+  return underLock(
+    parts.storage.connections,
+    { key, waitMs: lockWaitMs },
+    () => renewUnderLock(parts, server, key, tokenId),
+    () => {
+      throw soon(
+        storeError(server, 'another process has been renewing this account for too long; try again later'),
+      );
+    },
+  );
 }
 
-async function renew(
-  parts: Dependencies,
+async function renewUnderLock(
+  parts: OAuthParts,
   server: ServerConfig,
   key: ConnectionKey,
   tokenId: string,
@@ -90,21 +79,22 @@ async function renew(
   }
 }
 
-/** What follows from a renewal that failed. */
+/** The consequences of a failed renewal. */
 async function conclude(
-  { storage, registrations, discovery, now }: Dependencies,
+  parts: OAuthParts,
   server: ServerConfig,
   { row, key, account }: { row: ConnectionRow; key: ConnectionKey; account: Account },
   error: unknown,
 ): Promise<Renewal> {
+  const { storage, now } = parts;
   const { client } = account;
   const verdict = error instanceof ProviderMoved ? 'refused' : verdictOn(error, client);
-  // Otherwise what was remembered of the sign-in server may be what it refuses.
+  // The provider may have refused because of outdated metadata.
   const isAboutGrant = codeOf(error) === 'invalid_grant';
-  if (!isAboutGrant && (verdict === 'refused' || verdict === 'operators')) await discovery.forget(server);
+  if (!isAboutGrant && (verdict === 'refused' || verdict === 'operators')) await forgetNeeds(parts, server);
   switch (verdict) {
     case 'refused':
-      if (isClientRefused(error)) await registrations.forget(client, account);
+      if (isClientRefused(error)) await forgetClient(parts, client, account);
       await storage.connections.markBroken(key, row.version, 'revoked');
       return { kind: 'refused' };
     case 'operators':
@@ -125,25 +115,25 @@ interface Refreshed {
 }
 
 async function refresh(
-  { discovery, registrations, outbound, now }: Dependencies,
+  parts: OAuthParts,
   server: ServerConfig,
   row: ConnectionRow,
   account: Account,
 ): Promise<Refreshed> {
-  // A refresh token goes to the server that issued it, whatever the MCP server says today.
-  const provider = await discovery.currentIssuer(server, account.issuer);
+  // A refresh token only goes to the server that issued it, even if the MCP server names another one now.
+  const provider = await currentIssuer(parts, server, account.issuer);
   if (provider === null) throw new ProviderMoved();
-  const clientInformation = registrations.informationOf(account.client, account.issuer, server);
-  if (!clientInformation) throw new ProviderMoved();
+  const information = clientInformation(parts, account.client, account.issuer, server);
+  if (!information) throw new ProviderMoved();
   const scope = server.oauth?.scopeInRenewals === true ? scopesToRenew(row, provider).join(' ') : '';
   const request = (resource: string | null) =>
     refreshAuthorization(account.issuer, {
       metadata: provider,
-      clientInformation,
+      clientInformation: information,
       refreshToken: account.refreshToken ?? '',
       ...(resource !== null && { resource }),
       ...(scope !== '' && { scope }),
-      fetchFn: readingTokens(outbound.of(server).fetch),
+      fetchFn: readingTokens(parts.outbound.of(server).fetch),
     });
   const resource = resourceOf(server, account.resource);
   const { tokens, isWithoutResource } = await request(resource)
@@ -161,20 +151,21 @@ async function refresh(
     ...(subject !== undefined && { subject }),
     ...(connectedAt !== undefined && { connectedAt }),
   };
-  return { tokens, account: accountFrom(tokens, kept, now()) };
+  return { tokens, account: accountFrom(tokens, kept, parts.now()) };
 }
 
-/** Providers need not repeat `offline_access` among what they granted, but end lasting access without it. */
+/** Providers need not list `offline_access` among the granted scopes, but end lasting access without it. */
 function scopesToRenew({ scopes }: ConnectionRow, provider: AuthorizationServer): string[] {
   const lasting = provider.scopes_supported?.includes('offline_access') === true ? ['offline_access'] : [];
   return [...new Set([...scopes, ...lasting])];
 }
 
 async function store(
-  { storage, keys, revoke }: Dependencies,
+  parts: OAuthParts,
   server: ServerConfig,
   { row, key, refreshed }: { row: ConnectionRow; key: ConnectionKey; refreshed: Refreshed },
 ): Promise<Renewal> {
+  const { storage, keys } = parts;
   const { tokens, account } = refreshed;
   const isStored = await storage.connections.refresh(row, {
     sealed: sealAccount(keys, key, account),
@@ -182,22 +173,24 @@ async function store(
     scopes: tokens.scope === undefined ? row.scopes : scopesOf(tokens.scope),
   });
   if (isStored) return { kind: 'renewed', account, version: row.version };
-  // Removed meanwhile by somebody who could not wait for us: then nobody is left who would ever use the new tokens.
-  if (!(await storage.connections.get(key))) await revoke(account, server);
+  // Removed meanwhile, by a disconnect that did not wait for this renewal: the new tokens would never be used.
+  if (!(await storage.connections.get(key))) await revoke(parts, account, server);
   return { kind: 'changed' };
 }
 
-/** The person has agreed to this account once, so a call waits for a provider that is only away, unless that is for long. */
+/**
+ * A provider that is down only for a moment must not cause a question, so the call is retried, unless the provider asks for
+ * a long wait.
+ */
 function soon({ message, detail }: CredentialStoreError, waitMs = soonMs): CredentialStoreError {
   const retryAfterMs = waitMs > longestWaitMs ? undefined : Math.max(soonMs, waitMs);
   return new CredentialStoreError(message, { retryAfterMs, detail });
 }
 
-/** How long the provider asked us to wait. */
 function waitOf(error: unknown): number | undefined {
   const answer = error instanceof TokenEndpointError ? error.answer : undefined;
   return answer?.kind === 'outage' ? (answer.retryAfterMs ?? undefined) : undefined;
 }
 
-/** The account belongs to a sign-in server or client that is not used any more. */
+/** The sign-in server or client of the account is no longer used. */
 class ProviderMoved extends Error {}

@@ -1,34 +1,30 @@
-/** A credential for one call, or why a person is needed. */
+/** A credential for one call, or why a person has to act; and what follows when a server has refused a credential. */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireOwner } from '../connection-key.ts';
-import { bearerCredential } from '../oauth/access-token.ts';
-import { permissionsAmong } from '../oauth/scopes.ts';
-import { connectionRequired, noCredential, tokenIdOf } from '../resolution.ts';
-import type { Resolution } from '../resolution.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
-import { CredentialStoreError, storeError } from '../store-error.ts';
-import type { ConnectionRequired } from '../store.ts';
+import { bearerCredential } from '../oauth/tokens.ts';
+import { permissionsAmong, readChallenge, requestedScopes, scopesOf } from '../oauth/scopes.ts';
+import {
+  afterDoubtfulRefusal,
+  connectionRequired,
+  CredentialStoreError,
+  noCredential,
+  storeError,
+  tokenIdOf,
+} from '../credential-store.ts';
+import type { ConnectionRequired, Refusal, Resolution, Unrelated } from '../credential-store.ts';
 import { openAccount } from './account.ts';
 import type { Account } from './account.ts';
-import type { Discovery, Needs } from './discovery.ts';
-import type { Renew } from './renew.ts';
+import { forgetNeeds, needsAfterRefusal, needsOf } from './discovery.ts';
+import type { Needs, OAuthParts } from './discovery.ts';
+import { renew } from './renew.ts';
 
-export interface ResolverParts {
-  storage: Pick<Storage, 'connections'>;
-  keys: KeyRing;
-  discovery: Discovery;
-  renew: Renew;
-  now: () => number;
-}
-
-/** How often a row may turn out to have changed while it was being used. */
+/** How often the row may change while it is used, before this gives up. */
 const maxChanges = 3;
 
 export async function resolve(
-  parts: ResolverParts,
+  parts: OAuthParts,
   server: ServerConfig,
   key: ConnectionKey,
 ): Promise<Resolution> {
@@ -36,9 +32,9 @@ export async function resolve(
   return resolveRow(parts, server, requireOwner(server, key));
 }
 
-/** What the connection is worth as it is recorded now. */
-export async function resolveRow(
-  parts: ResolverParts,
+/** What the stored connection gives. */
+async function resolveRow(
+  parts: OAuthParts,
   server: ServerConfig,
   key: ConnectionKey,
   changesLeft = maxChanges,
@@ -46,12 +42,12 @@ export async function resolveRow(
   const { connections } = parts.storage;
   const row = await connections.get(key);
   if (!row) {
-    const needs = await parts.discovery.needsOf(server);
+    const needs = await needsOf(parts, server);
     if (needs.kind === 'nothing') return noCredential;
-    // Of a removed connection: a late announcement of it must not settle the question that is asked now.
+    // The version of a removed connection: a late signal about it must not settle the new question.
     return required('missing', await connections.lastVersion(key), scopesToShow(server, needs));
   }
-  // Whatever another store keeps, or was connected for another address, must not be sent to this one.
+  // An account of another store, or for another address, must not be sent to this one.
   const account = row.store === 'oauth' ? openAccount(parts.keys, row, server) : null;
   if (account?.serverUrl !== server.url) return required('missing', row.version, server.oauth?.scopes);
   if (row.status === 'broken') return requiredBy(row);
@@ -63,13 +59,13 @@ export async function resolveRow(
 }
 
 async function renewed(
-  parts: ResolverParts,
+  parts: OAuthParts,
   server: ServerConfig,
   found: { key: ConnectionKey; row: ConnectionRow; account: Account; changesLeft: number },
 ): Promise<Resolution> {
   const { key, row, account, changesLeft } = found;
   try {
-    const renewal = await parts.renew(server, key, tokenIdOf(account.accessToken));
+    const renewal = await renew(parts, server, key, tokenIdOf(account.accessToken));
     switch (renewal.kind) {
       case 'renewed':
         return bearerCredential(renewal.account.accessToken, renewal.version);
@@ -92,8 +88,8 @@ function isAlive({ expiresAt }: Account, now: number): boolean {
   return expiresAt === null || now < expiresAt;
 }
 
-export async function broken(
-  { storage }: ResolverParts,
+async function broken(
+  { storage }: OAuthParts,
   key: ConnectionKey,
   row: ConnectionRow,
   reason: ConnectionReason,
@@ -106,14 +102,99 @@ function requiredBy(row: ConnectionRow): ConnectionRequired {
   return required(row.brokenReason ?? 'rejected', row.version, row.scopes);
 }
 
-export function required(
-  reason: ConnectionReason,
-  seenVersion: number,
-  scopes: string[] = [],
-): ConnectionRequired {
+function required(reason: ConnectionReason, seenVersion: number, scopes: string[] = []): ConnectionRequired {
   return connectionRequired(reason, seenVersion, permissionsAmong(scopes));
 }
 
-export function scopesToShow(server: ServerConfig, needs: Needs): string[] {
+function scopesToShow(server: ServerConfig, needs: Needs): string[] {
   return server.oauth?.scopes ?? (needs.kind === 'oauth' ? needs.scopes : []);
+}
+
+/** A younger token would be refused again after a renewal. */
+const tooYoungToRenewMs = 30_000;
+
+export async function reject(
+  parts: OAuthParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+  refusal: Refusal,
+): Promise<Resolution | Unrelated> {
+  const own = requireOwner(server, key);
+  const row = await parts.storage.connections.get(own);
+  if (!row && refusal.version === 0) return notConnected(parts, server, own, refusal);
+  // The connection has changed since: resolve it again.
+  if (row?.version !== refusal.version || row.status === 'broken') return resolveRow(parts, server, own);
+  return refusal.status === 403
+    ? forbidden(parts, server, row, refusal)
+    : unauthorized(parts, server, { key: own, row, refusal });
+}
+
+async function notConnected(
+  parts: OAuthParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+  { challenge }: Refusal,
+): Promise<ConnectionRequired> {
+  const asked = scopesOf(readChallenge(challenge).scope);
+  const needs = await needsAfterRefusal(parts, server, challenge);
+  const scopes = asked.length > 0 ? asked : scopesToShow(server, needs);
+  return required('missing', await parts.storage.connections.lastVersion(key), scopes);
+}
+
+/**
+ * The account stays active for what it may do. A server that refuses the scopes that it names as sufficient wants another
+ * account, or none: then there is no permission left to ask for.
+ */
+async function forbidden(
+  parts: OAuthParts,
+  server: ServerConfig,
+  row: ConnectionRow,
+  { challenge }: Refusal,
+): Promise<ConnectionRequired> {
+  const asked = requestedScopes(challenge);
+  if (asked === null) return required('rejected', row.version, row.scopes);
+  const { scope } = readChallenge(challenge);
+  const named = scope === undefined ? await publishedScopes(parts, server) : asked;
+  const missing = named.filter((one) => !row.scopes.includes(one));
+  return missing.length > 0
+    ? required('insufficient_scope', row.version, missing)
+    : required('rejected', row.version, row.scopes);
+}
+
+async function publishedScopes(parts: OAuthParts, server: ServerConfig): Promise<string[]> {
+  const needs = await needsOf(parts, server).catch(() => null);
+  return needs?.kind === 'oauth' ? needs.scopes : [];
+}
+
+async function unauthorized(
+  parts: OAuthParts,
+  server: ServerConfig,
+  refused: { key: ConnectionKey; row: ConnectionRow; refusal: Refusal },
+): Promise<Resolution | Unrelated> {
+  const { key, row, refusal } = refused;
+  const account = openAccount(parts.keys, row, server);
+  const currentId = tokenIdOf(account.accessToken);
+  if (refusal.tokenId !== undefined && refusal.tokenId !== currentId)
+    return bearerCredential(account.accessToken, row.version);
+  if (account.refreshToken !== undefined && isOldEnough(account, parts.now())) {
+    const renewal = await renew(parts, server, key, currentId);
+    if (renewal.kind === 'renewed') return bearerCredential(renewal.account.accessToken, renewal.version);
+    return resolveRow(parts, server, key);
+  }
+  if (refusal.isDoubtful)
+    return afterDoubtfulRefusal(
+      { ...row, scopes: permissionsAmong(row.scopes) },
+      { connectedAt: account.connectedAt ?? 0, now: parts.now() },
+    );
+  // The server may use another sign-in server now; the next sign-in finds out.
+  await forgetNeeds(parts, server);
+  // A single refused call does not mark a shared account as broken; a provider that refuses to renew it does.
+  if (key.user === null) return required('rejected', row.version, row.scopes);
+  return broken(parts, key, row, 'rejected');
+}
+
+/** For a token with a very short life, a third of it. */
+function isOldEnough({ obtainedAt, expiresAt }: Account, now: number): boolean {
+  const life = expiresAt === null ? Infinity : expiresAt - obtainedAt;
+  return now - obtainedAt >= Math.min(tooYoungToRenewMs, life / 3);
 }

@@ -1,11 +1,11 @@
 /**
- * Which sign-in servers a server may send people to. What the operator wrote counts; without it, the first one that
- * was seen, until the operator agrees to another. A server that names the one of another server could get tokens with
- * which to act there, so that takes the operator's word, too.
+ * The sign-in servers that a server may send people to. The configured one counts; without it, the first one that was used,
+ * until the operator agrees to another. A server that names the sign-in server of another server could get tokens for that
+ * one, so the operator has to agree to this, too.
  */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/agents-file/server-config.ts';
-import { CredentialStoreError, operatorError } from '../store-error.ts';
+import { CredentialStoreError, operatorError } from '../credential-store.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import type { Records } from './records.ts';
 
@@ -14,75 +14,67 @@ export class IssuerNotAgreed extends CredentialStoreError {
   override name = 'IssuerNotAgreed';
 }
 
-export interface TrustedIssuers {
-  /** Those to try, in this order, out of those that the server names. Throws `IssuerNotAgreed` when none may be. */
-  among(server: ServerConfig, named: string[]): Promise<string[]>;
-  /** Remembers the first one. Throws `IssuerNotAgreed` when this one may not be used. */
-  admit(server: ServerConfig, issuer: string): Promise<void>;
-}
-
 const seenSchema = z.object({ issuer: z.string() });
 
-interface Parts {
+export interface IssuerParts {
   records: Records;
-  /** All that are configured. */
+  /** All configured servers. */
   servers: ReadonlyMap<string, ServerConfig>;
 }
 
-export function createTrustedIssuers(parts: Parts): TrustedIssuers {
-  return {
-    among: (server, named) => among(parts, server, named),
-    admit: (server, issuer) => admit(parts, server, issuer),
-  };
-}
-
-async function among(parts: Parts, server: ServerConfig, named: string[]): Promise<string[]> {
-  const expected = pinOf(server) ?? (await seenIssuer(parts, server));
+/** The named issuers that may be used, in order. Throws `IssuerNotAgreed` when there is none. */
+export async function agreedIssuers(
+  parts: IssuerParts,
+  server: ServerConfig,
+  named: string[],
+): Promise<string[]> {
+  const expected = configuredIssuer(server) ?? (await seenIssuer(parts, server));
   if (expected === undefined) return named;
   const agreed = named.find((one) => isSameIssuer(one, expected));
-  if (agreed === undefined) throw changed(server, expected, named);
+  if (agreed === undefined) throw issuerChanged(server, expected, named);
   return [agreed];
 }
 
-async function admit(parts: Parts, server: ServerConfig, issuer: string): Promise<void> {
-  const pin = pinOf(server);
+/** Remembers the first issuer of a server. Throws `IssuerNotAgreed` when this one may not be used. */
+export async function admitIssuer(parts: IssuerParts, server: ServerConfig, issuer: string): Promise<void> {
+  const pin = configuredIssuer(server);
   const before = await seenIssuer(parts, server);
   if (pin === undefined) {
-    const owner = await ownerOf(parts, server, issuer, before === undefined);
-    if (owner) throw anothers(server, issuer, owner);
+    const owner = await otherUserOf(parts, server, issuer, before === undefined);
+    if (owner) throw issuerOfOther(server, issuer, owner);
   }
   const expected = pin ?? before ?? issuer;
-  if (!isSameIssuer(expected, issuer)) throw changed(server, expected, [issuer]);
+  if (!isSameIssuer(expected, issuer)) throw issuerChanged(server, expected, [issuer]);
   if (before !== issuer) await parts.records.remember(recordKey(server), { issuer });
 }
 
-/** Whose sign-in server this is already: as an operator has written, or, with `bySeen`, as it was first used. */
-async function ownerOf(
-  parts: Parts,
+/** The other server that uses this sign-in server, by configuration or, with `bySeen`, by first use. */
+async function otherUserOf(
+  parts: IssuerParts,
   server: ServerConfig,
   issuer: string,
   bySeen: boolean,
 ): Promise<ServerConfig | undefined> {
   const others = othersThan(parts, server);
-  const isIts = (theirs: string | undefined) => theirs !== undefined && isSameIssuer(theirs, issuer);
-  const pinned = others.find((other) => isIts(pinOf(other)));
+  const isThisIssuer = (theirs: string | undefined) => theirs !== undefined && isSameIssuer(theirs, issuer);
+  const pinned = others.find((other) => isThisIssuer(configuredIssuer(other)));
   if (pinned || !bySeen) return pinned;
-  for (const other of others) if (isIts(await seenIssuer(parts, other))) return other;
+  for (const other of others) if (isThisIssuer(await seenIssuer(parts, other))) return other;
   return undefined;
 }
 
-function othersThan({ servers }: Parts, { url }: ServerConfig): ServerConfig[] {
+function othersThan({ servers }: IssuerParts, { url }: ServerConfig): ServerConfig[] {
   const { origin } = new URL(url);
   return [...servers.values()].filter(
     (other) => other.store === 'oauth' && !other.process && new URL(other.url).origin !== origin,
   );
 }
 
-async function seenIssuer({ records }: Parts, server: ServerConfig): Promise<string | undefined> {
+async function seenIssuer({ records }: IssuerParts, server: ServerConfig): Promise<string | undefined> {
   return (await records.recall(recordKey(server), seenSchema))?.value.issuer;
 }
 
-function pinOf({ oauth }: ServerConfig): string | undefined {
+function configuredIssuer({ oauth }: ServerConfig): string | undefined {
   return oauth?.issuer;
 }
 
@@ -90,7 +82,7 @@ function recordKey({ url }: ServerConfig): string {
   return `issuer:${url}`;
 }
 
-function changed(server: ServerConfig, expected: string, named: string[]): IssuerNotAgreed {
+function issuerChanged(server: ServerConfig, expected: string, named: string[]): IssuerNotAgreed {
   const names = `it names ${named.map(quoted).join(', ')}`;
   const [next = ''] = named;
   const how = `if that is right, write oauth.issuer: ${quoted(next)} for servers.${server.name} in the agents file`;
@@ -107,7 +99,7 @@ function changed(server: ServerConfig, expected: string, named: string[]): Issue
       );
 }
 
-function anothers(server: ServerConfig, issuer: string, owner: ServerConfig): IssuerNotAgreed {
+function issuerOfOther(server: ServerConfig, issuer: string, owner: ServerConfig): IssuerNotAgreed {
   return notAgreed(
     server,
     'names the sign-in server of another server, and nobody is sent there until the operator of this service has agreed',
@@ -120,7 +112,7 @@ function notAgreed(server: ServerConfig, what: string, detail: string): IssuerNo
   return new IssuerNotAgreed(operatorError(server, what, detail).message, { detail, isOperators: true });
 }
 
-/** A stranger wrote it, and an operator reads it, perhaps in a terminal. */
+/** The text is untrusted, and an operator reads it, perhaps in a terminal. */
 function quoted(issuer: string): string {
   return URL.canParse(issuer)
     ? new URL(issuer).href.slice(0, 300).replace(/\/$/, '')

@@ -1,60 +1,46 @@
-/** The way to an account at Nango: an attempt of ours, and a session of Nango's that carries its id. */
+/** Begins to connect an account at Nango: an attempt of ours, and a Nango session that carries its id. */
 import { randomBytes } from 'node:crypto';
-import type { NangoConfig, ServerConfig } from '../../config/config.ts';
-import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
+import type { ServerConfig } from '../../config/config.ts';
+import type { ConnectAttempt } from '../../storage/tables/connecting.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireScope } from '../connection-key.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
-import type { NangoClient, Session, WantedSession } from './client.ts';
+import type { ConnectSession, NangoClient, WantedSession } from './client.ts';
 import { NangoError, toStoreError } from './failure.ts';
 import { integrationOf, openLink, tagsOf } from './link.ts';
 import type { Link } from './link.ts';
+import type { NangoParts } from './parts.ts';
 
 export interface NangoBegin {
   server: ServerConfig;
   key: ConnectionKey;
-  /** Null when nobody asked: the user connects of their own accord. */
+  /** Null when no question asked for it: the user connects an account by themselves. */
   elicitationId: string | null;
-  /** Who goes there. */
+  /** The id of the user who connects the account. */
   actor: string;
-  /** What the question asked for. */
+  /** The scopes that the question asks for. */
   scopes?: string[] | undefined;
 }
 
-/** What a browser needs to go there. A secret of the person it was made for, good for half an hour at most. */
+/** What a browser needs for it. The token is a secret of its user, valid for half an hour at most. */
 export interface NangoAttempt {
   id: string;
   token: string;
   host: string;
   websocketsPath: string;
   integration: string;
-  /** The way without a script: a page that leads to the provider and does not come back. */
+  /** For browsers without scripts: a page that leads to the provider and does not come back. */
   pageUrl: string;
-  /** Epoch milliseconds. */
   expiresAt: number;
 }
 
-interface Dependencies {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
-  keys: KeyRing;
-  client: NangoClient;
-  nango: Pick<NangoConfig, 'publicUrl' | 'websocketsPath'>;
-  installation: string;
-  now: () => number;
-}
-
 const hourMs = 3_600_000;
-/** At Nango, somebody may come back from the provider for two days. */
+/** Nango accepts a return from the provider for two days. */
 const attemptLifeMs = 72 * hourMs;
-/** So that whatever begins with it ends well before it does. */
-const takenUpForMs = 12 * hourMs;
+/** How long an attempt is reused, so that it outlives every sign-in that began with it. */
+const reusableForMs = 12 * hourMs;
 
-export function createBegin(parts: Dependencies) {
-  return (input: NangoBegin) => begin(parts, input);
-}
-
-async function begin(parts: Dependencies, input: NangoBegin): Promise<NangoAttempt> {
+/** Uses the open attempt of the question, if there is one. Throws `CredentialStoreError`. */
+export async function begin(parts: NangoParts, input: NangoBegin): Promise<NangoAttempt> {
   const { storage, keys, client, nango } = parts;
   const { server } = input;
   const key = requireScope(server, input.key);
@@ -69,7 +55,7 @@ async function begin(parts: Dependencies, input: NangoBegin): Promise<NangoAttem
     tags: tagsOf(parts.installation, attempt.id),
     scopes: scopesToRequest(server, row, input.scopes),
     authorizationParams: server.nango?.params ?? {},
-    // What integrations of MCP servers connect to: otherwise the browser could choose another server.
+    // The MCP server to connect to. Otherwise the browser could choose another one.
     connectionConfig: { mcp_server_url: server.url },
   });
   if (!known) await storage.connectAttempts.save(attempt);
@@ -86,9 +72,9 @@ async function begin(parts: Dependencies, input: NangoBegin): Promise<NangoAttem
   };
 }
 
-/** One that has brought an account cannot bring another: nobody could tell them apart. */
+/** An attempt that has brought an account cannot bring another: the two could not be distinguished. */
 async function openAttempt(
-  { storage, now }: Dependencies,
+  { storage, now }: NangoParts,
   key: ConnectionKey,
   { elicitationId, actor }: NangoBegin,
   link: Link | null,
@@ -99,7 +85,7 @@ async function openAttempt(
       attempt.elicitationId === elicitationId &&
       attempt.actor === actor &&
       attempt.id !== link?.attemptId &&
-      attempt.expiresAt - now() > attemptLifeMs - takenUpForMs,
+      attempt.expiresAt - now() > attemptLifeMs - reusableForMs,
   );
 }
 
@@ -117,7 +103,7 @@ async function openSession(
   server: ServerConfig,
   link: Link | null,
   wanted: WantedSession,
-): Promise<Session> {
+): Promise<ConnectSession> {
   try {
     if (link?.integration === wanted.integration) {
       const again = await client.reconnectSession(link.connectionId, wanted).catch((error: unknown) => {
@@ -132,7 +118,7 @@ async function openSession(
   }
 }
 
-/** Nango answers with the same code when the integration is unknown; then a new session fails as well. */
+/** Nango uses the same code for an unknown integration; then the new session fails as well. */
 function isUnknownConnection(error: unknown): boolean {
   return (
     error instanceof NangoError &&
@@ -141,7 +127,7 @@ function isUnknownConnection(error: unknown): boolean {
   );
 }
 
-/** Empty: those of the integration. As soon as there are others, all of them, so that nothing is lost that is held. */
+/** Empty: those of the integration. Otherwise all of them, including those that are held, so that none is lost. */
 function scopesToRequest({ nango }: ServerConfig, row: ConnectionRow | null, asked: string[] = []): string[] {
   const configured = nango?.scopes ?? [];
   if (configured.length === 0 && asked.length === 0) return [];

@@ -1,21 +1,20 @@
-/** What we ask of Nango, and nothing else. Every failure is a `NangoError`. */
+/** All requests to Nango, and the parts of its answers that we read. Every failure is a `NangoError`. */
 import type { Nango } from '@nangohq/node';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { NangoConfig } from '../../config/config.ts';
-import { connectionSchema, listSchema, sessionSchema, toConnection } from './answers.ts';
-import type { Connection, Listed } from './answers.ts';
-import { NangoError, failureOf } from './failure.ts';
+import { failureOf, NangoError } from './failure.ts';
 import type { Tags } from './link.ts';
+import { readPresent } from '../../elicitation/form/schema-keywords.ts';
 
 export interface NangoClient {
-  /** Lets a browser connect one account with one integration. */
-  session(wanted: WantedSession): Promise<Session>;
-  /** The same with a connection that is there: it keeps its id and gets these tags when the person is done. */
-  reconnectSession(connectionId: string, wanted: WantedSession): Promise<Session>;
-  /** `renew`: with a new token, whatever is left of the old one. */
+  /** For connecting one account with one integration in a browser. */
+  session(wanted: WantedSession): Promise<ConnectSession>;
+  /** For connecting again: the connection keeps its id, and gets these tags when the person is done. */
+  reconnectSession(connectionId: string, wanted: WantedSession): Promise<ConnectSession>;
+  /** `renew`: gets a new token, even if the old one is still valid. */
   read(integration: string, connectionId: string, options?: { renew?: boolean }): Promise<Connection>;
-  /** Those that carry all of these tags, newest first. May be a moment behind `read`. */
+  /** Those with all of these tags, newest first. May lag behind `read`. */
   list(integration: string, tags: Tags): Promise<Listed[]>;
   remove(integration: string, connectionId: string): Promise<void>;
 }
@@ -23,21 +22,21 @@ export interface NangoClient {
 export interface WantedSession {
   integration: string;
   tags: Tags;
-  /** Cannot be changed by the browser. */
+  /** The browser cannot change these. */
   scopes: string[];
   authorizationParams: Record<string, string>;
   connectionConfig: Record<string, string>;
 }
 
-export interface Session {
+export interface ConnectSession {
   token: string;
   expiresAt: number;
 }
 
-/** Ids of connections that were made in a browser are UUIDs, and the library puts them into paths as they are. */
+/** Connections that were made in a browser have UUIDs. Checked because the library puts ids into paths unescaped. */
 const connectionIdPattern = /^[A-Za-z0-9_-]{1,100}$/;
-/** Of one attempt; more than one is rare. */
-const mostListed = 50;
+/** Per attempt; more than one is rare. */
+const maxListed = 50;
 
 interface Options {
   nango: Pick<NangoConfig, 'host' | 'apiKey'>;
@@ -98,7 +97,7 @@ export function createNangoClient({ nango: config, logger, timeoutMs }: Options)
     },
     async list(integration, wanted) {
       const { connections } = await ask('list connections', integration, listSchema, (nango) =>
-        nango.listConnections({ integrationId: integration, tags: wanted, limit: mostListed }),
+        nango.listConnections({ integrationId: integration, tags: wanted, limit: maxListed }),
       );
       return connections
         .map(({ connection_id, tags: found, created }) => ({
@@ -117,7 +116,7 @@ export function createNangoClient({ nango: config, logger, timeoutMs }: Options)
   };
 }
 
-/** What an operator has to see to is logged. */
+/** Logs failures that the operator has to fix. */
 function nangoError(
   logger: Logger,
   about: { request: string; integration: string },
@@ -153,8 +152,7 @@ function common(integration: string, wanted: Omit<WantedSession, 'integration'>)
 }
 
 /**
- * Nango's own client library, loaded when a server keeps its accounts there and not before: it is an optional
- * dependency with a licence of its own.
+ * Nango's client library, an optional dependency with its own licence. Loaded only when a server keeps its accounts there.
  */
 export async function loadNangoSdk() {
   try {
@@ -165,7 +163,7 @@ export async function loadNangoSdk() {
   }
 }
 
-/** As it comes, the library waits for ever, follows redirects and reads answers of any size. */
+/** By default, the library has no timeout, follows redirects and reads answers of any size. */
 async function connectToNango(
   { host, apiKey }: Pick<NangoConfig, 'host' | 'apiKey'>,
   timeoutMs: number,
@@ -175,11 +173,71 @@ async function connectToNango(
     { host, apiKey },
     {
       interceptors: {
-        // From the first byte asked to the last one read, which the library's own timeout does not cover.
+        // The whole request, which the library's own timeout does not cover.
         request: (request) => Object.assign(request, { signal: AbortSignal.timeout(timeoutMs) }),
       },
     },
   );
   Object.assign(nango.http.defaults, { timeout: timeoutMs, maxRedirects: 0, maxContentLength: 2_097_152 });
   return nango;
+}
+
+export interface Listed {
+  connectionId: string;
+  tags: Tags;
+  createdAt: number;
+}
+
+export interface Connection extends Listed {
+  integration: string;
+  updatedAt: number;
+  /** Null when our key may not read it, or the kind of account has no token. */
+  token: { accessToken: string; expiresAt: number | null } | null;
+  scopes: string[] | null;
+  idToken: string | undefined;
+}
+
+/** A time. Its format differs between versions of Nango. */
+const time = z
+  .string()
+  .transform((text) => Date.parse(text))
+  .refine((milliseconds) => Number.isFinite(milliseconds));
+const tags = z.preprocess((some) => readPresent(some ?? {}), z.record(z.string(), z.string()));
+const sessionSchema = z.object({ data: z.object({ token: z.string().min(1), expires_at: time }) });
+const listSchema = z.object({
+  connections: z.array(z.object({ connection_id: z.string(), tags, created: time })),
+});
+const credentialsSchema = z.object({
+  access_token: z.string().nullish(),
+  expires_at: time.nullish(),
+  raw: z
+    .object({
+      scope: z.string().optional().catch(undefined),
+      id_token: z.string().optional().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+const connectionSchema = z.object({
+  connection_id: z.string(),
+  provider_config_key: z.string(),
+  tags,
+  created_at: time,
+  updated_at: time,
+  credentials: credentialsSchema.nullish(),
+});
+
+function toConnection(found: z.infer<typeof connectionSchema>): Connection {
+  const { access_token: accessToken, expires_at: expiresAt, raw } = found.credentials ?? {};
+  return {
+    connectionId: found.connection_id,
+    integration: found.provider_config_key,
+    tags: found.tags,
+    createdAt: found.created_at,
+    updatedAt: found.updated_at,
+    token: accessToken == null ? null : { accessToken, expiresAt: expiresAt ?? null },
+    // Separated by spaces, at some well-known providers by commas.
+    scopes: raw?.scope === undefined ? null : raw.scope.split(/[\s,]+/).filter((scope) => scope !== ''),
+    idToken: raw?.id_token,
+  };
 }

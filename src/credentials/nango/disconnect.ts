@@ -1,47 +1,27 @@
-/** The end of connections: of one that a person does not want any more, of one that nobody knows, of one that nothing refers to. */
+/** Ends connections: those that a person disconnects, those of unknown attempts, and those that nothing refers to. */
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
-import type { Disconnected, Revocation } from '../store.ts';
-import { underLock } from '../under-lock.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
+import type { Disconnected, Revocation } from '../credential-store.ts';
+import { underLock } from '../connection-key.ts';
 import type { NangoClient } from './client.ts';
 import { NangoError, inWords, toStoreError } from './failure.ts';
 import { attemptIn, isOfInstallation, openLink } from './link.ts';
 import type { Link } from './link.ts';
-import type { Tokens } from './tokens.ts';
-
-interface Dependencies {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
-  keys: KeyRing;
-  client: NangoClient;
-  tokens: Tokens;
-  removeUnused: RemoveUnused;
-  installation: string;
-  lockWaitMs: number;
-  now: () => number;
-}
+import type { NangoParts, RemoveUnused } from './parts.ts';
 
 /**
- * Longer than it takes until a connection is announced, and much shorter than an attempt is remembered after the last moment in
- * which something can come of it: a connection that is older may be in use though its attempt is forgotten.
+ * Longer than it takes until a connection is reported, and much shorter than an attempt is stored after it could last bring
+ * a connection. An older connection may be in use although its attempt was deleted.
  */
 const newMs = 3_600_000;
 
-export function createDisconnect(parts: Dependencies) {
-  return {
-    disconnect: (key: ConnectionKey, server: ServerConfig | undefined) => disconnect(parts, key, server),
-    discard: (integration: string, connectionId: string) => discard(parts, integration, connectionId),
-  };
-}
-
-async function disconnect(
-  parts: Dependencies,
+export async function disconnect(
+  parts: NangoParts,
   key: ConnectionKey,
   server: ServerConfig | undefined,
 ): Promise<Disconnected> {
-  const row = await takeAway(parts, key);
+  const row = await removeRow(parts, key);
   if (!row) return { kind: 'nothing-there' };
   const opened = openLink(parts.keys, row);
   if (opened.kind === 'none') return { kind: 'removed', revocation: { kind: 'not-offered' } };
@@ -55,19 +35,22 @@ async function disconnect(
   return { kind: 'removed', revocation };
 }
 
-/** After whatever is being recorded, and with all that could still be; but one that hangs keeps nobody. */
-async function takeAway(
-  { storage: { connections, connectAttempts }, lockWaitMs }: Dependencies,
+/**
+ * After a connection that is being recorded, and together with all open attempts; but it does not wait for a hanging
+ * request.
+ */
+async function removeRow(
+  { storage: { connections, connectAttempts }, disconnectWaitMs }: NangoParts,
   key: ConnectionKey,
 ): Promise<ConnectionRow | null> {
   const forget = async () => {
     await connectAttempts.dropOf(key);
     return connections.remove(key);
   };
-  return underLock(connections, { key, waitMs: lockWaitMs }, forget, forget);
+  return underLock(connections, { key, waitMs: disconnectWaitMs }, forget, forget);
 }
 
-/** Nango forgets the account. It tells no provider so. */
+/** Nango deletes the account, but does not revoke its tokens at the provider. */
 async function end(
   client: NangoClient,
   { integration, connectionId }: Link,
@@ -84,15 +67,16 @@ async function end(
   }
 }
 
-async function discard(
-  { storage, client, removeUnused, installation, now }: Dependencies,
+/** Ends a connection that belongs to no known attempt, if it is one of ours. */
+export async function discard(
+  { storage, client, removeUnused, installation, now }: NangoParts,
   integration: string,
   connectionId: string,
 ): Promise<void> {
   try {
     const { tags, createdAt } = await client.read(integration, connectionId);
     const attemptId = attemptIn(tags);
-    // In a shared environment there are connections of others, and of people who never heard of us.
+    // A shared environment also contains connections of other installations.
     if (attemptId === null || !isOfInstallation(tags, installation)) return;
     if (Math.abs(now() - createdAt) > newMs) return;
     if (await storage.connectAttempts.get(attemptId)) return;
@@ -103,10 +87,7 @@ async function discard(
   await removeUnused(integration, connectionId);
 }
 
-/** Ends a connection at Nango that nothing here refers to. A courtesy: what fails is left there, and not tried for ever. Never throws. */
-export type RemoveUnused = (integration: string, connectionId: string) => Promise<void>;
-
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 
 export function createRemoveUnused({
   client,
@@ -126,7 +107,7 @@ export function createRemoveUnused({
     } catch (error) {
       if (!(error instanceof NangoError)) throw error;
       if (error.failure.kind === 'missing') return;
-      if (inVain.size >= mostRemembered) inVain.clear();
+      if (inVain.size >= maxRemembered) inVain.clear();
       inVain.add(name);
       logger.warn(
         { integration, reason: error.failure.kind },

@@ -1,17 +1,17 @@
 /**
- * What can go wrong at Nango, as ours. An error of its client library carries the API key, so none gets further than
- * this: neither as a cause nor by its message.
+ * Failures of Nango. An error of its client library contains the API key, so it never leaves this file, neither as a cause
+ * nor by its message.
  */
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import { CredentialStoreError } from '../store-error.ts';
+import { CredentialStoreError } from '../credential-store.ts';
 
-export type Failure =
+type Failure =
   /** Nango has no such connection. */
   | { kind: 'missing' }
-  /** The provider did not renew the token; whether for good or because it is away, Nango does not say. */
+  /** The provider did not renew the token. Nango does not say whether it refused or was down. */
   | { kind: 'not-renewed' }
-  /** Waiting does not help: a wrong key, an unknown integration, no server of Nango's. */
+  /** Waiting does not help: a wrong key, an unknown integration, or not a Nango server. */
   | { kind: 'misconfigured'; status: number | null; code: string }
   | { kind: 'busy'; retryAfterMs: number }
   | { kind: 'away' };
@@ -27,10 +27,10 @@ export class NangoError extends Error {
 
 const awayMs = 1_000;
 const longestWaitMs = 60_000;
-/** A refused renewal is not tried again by Nango for 30 seconds. */
+/** Nango does not repeat a refused renewal for 30 seconds. */
 export const renewalPauseMs = 31_000;
 
-/** Of the library's errors, only what is read here is known to be no secret. */
+/** The only members of the library's errors that are known not to be secret. */
 const rejectionSchema = z.object({
   response: z.object({
     status: z.number(),
@@ -48,20 +48,20 @@ export function failureOf(error: unknown): Failure {
   const code = bodySchema.safeParse(data).data?.error.code ?? '';
   if (status === 429) return { kind: 'busy', retryAfterMs: retryAfterMs(headers['retry-after']) };
   if (status >= 500 || status === 408) return { kind: 'away' };
-  // Only in Nango's own words: whatever else answers at that address knows nothing of connections.
+  // Only with Nango's own error codes: another server at this address knows nothing about connections.
   if ((status === 404 && code === 'not_found') || code === 'unknown_connection') return { kind: 'missing' };
   if (status === 424 || code === 'invalid_credentials') return { kind: 'not-renewed' };
   return { kind: 'misconfigured', status, code: /^[a-z_]{1,60}$/.test(code) ? code : '' };
 }
 
-/** The form with a date is not in use there. */
+/** Nango does not use the form with a date. */
 function retryAfterMs(header: string | undefined): number {
   const seconds = Number(header || 'unknown');
   if (Number.isNaN(seconds)) return awayMs;
   return Math.min(longestWaitMs, Math.max(awayMs, Math.ceil(seconds * 1000)));
 }
 
-/** In words for people and models. Of a missing connection, too: where that has no meaning of its own, it is no answer. */
+/** The message for people and models. `missing` counts as misconfigured where it has no meaning of its own. */
 export function inWords({ title }: Pick<ServerConfig, 'title'>, failure: Failure): CredentialStoreError {
   const keeper = `Nango, which keeps the accounts of ${title},`;
   switch (failure.kind) {
@@ -88,14 +88,14 @@ export function notRenewed(
   return new CredentialStoreError(`The access to ${title} could not be renewed just now.`, { retryAfterMs });
 }
 
-/** Somebody else is at work on this very account. */
-export function beingWorkedOn({ title }: Pick<ServerConfig, 'title'>): CredentialStoreError {
+/** Another request holds the lock of this account. */
+export function accountIsLocked({ title }: Pick<ServerConfig, 'title'>): CredentialStoreError {
   return new CredentialStoreError(`The account of ${title} is being worked on; try again.`, {
     retryAfterMs: 1_000,
   });
 }
 
-/** An error of ours on its way to whoever asked for an account of this server. */
+/** Converts a `NangoError` for the callers of the store; other errors are returned unchanged. */
 export function toStoreError(server: Pick<ServerConfig, 'title'>, error: unknown): unknown {
   return error instanceof NangoError ? inWords(server, error.failure) : error;
 }

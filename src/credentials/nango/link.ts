@@ -1,32 +1,31 @@
 /**
- * Which connection at Nango is whose. Here: a link, sealed in the row of the account. There: tags, by which alone our
- * connections are recognised, saying which installation began it and in which attempt; both are random to whoever reads
- * them there, and people, their names and our tenants are not in them.
+ * Which connection at Nango belongs to whom. Here: a link, sealed in the row of the account. At Nango: tags that name the
+ * installation and the attempt. Both are random ids, so that no users or tenants can be read there.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import { brokenStatus } from '../resolution.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
+import { brokenStatus } from '../credential-store.ts';
+import type { AccountStatus } from '../credential-store.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import type { AccountStatus } from '../store.ts';
 
 const linkSchema = z.object({
   integration: z.string(),
   connectionId: z.string(),
-  /** What it came of. Connecting again keeps the id of the connection, but not this. */
+  /** The attempt that it came of. Connecting again keeps the id of the connection, but changes this. */
   attemptId: z.string(),
-  /** When it was connected, by Nango's clock; epoch milliseconds. */
+  /** When it was connected, by Nango's clock, in epoch milliseconds. */
   since: z.number(),
-  /** Where its token may go, and nowhere else. */
+  /** The only address that its token may be sent to. */
   serverUrl: z.string(),
 });
 export type Link = z.infer<typeof linkSchema>;
 
-export type OpenedLink =
+type OpenedLink =
   | { kind: 'link'; link: Link }
-  /** Another store's, or nothing. */
+  /** There is no row, or it belongs to another store. */
   | { kind: 'none' }
   | { kind: 'unreadable'; why: string };
 
@@ -44,17 +43,17 @@ export function openLink(keys: KeyRing, row: ConnectionRow | null): OpenedLink {
   }
 }
 
-/** A list, so that no tenant or user name can be made to look like another pair. */
+/** As a JSON list, no two keys can give the same context. */
 export function linkContext({ tenant, server, user }: ConnectionKey): string {
   return JSON.stringify(['nango', tenant, server, user]);
 }
 
-/** Whether this is what the configuration asks for by now: a token is only sent where it was connected for. */
+/** Whether it still matches the configuration: a token is only sent to the address that it was connected for. */
 export function isFor({ integration, serverUrl }: Link, server: ServerConfig): boolean {
   return serverUrl === server.url && integration === server.nango?.integration;
 }
 
-/** What a stored connection is worth, without asking Nango. */
+/** The status of a stored connection, without asking Nango. */
 export function accountStatusOf(
   keys: KeyRing,
   row: ConnectionRow,
@@ -87,7 +86,7 @@ export function tagsOf(installation: string, attemptId: string): Tags {
   return { [installationTag]: installation, [attemptTag]: attemptId };
 }
 
-/** The attempt that these tags name, also somebody else's; null when there is none. */
+/** The attempt in the tags, which may be of another installation; null when there is none. */
 export function attemptIn(tags: Tags): string | null {
   return tags[attemptTag] ?? null;
 }

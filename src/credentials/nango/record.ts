@@ -1,49 +1,27 @@
 /**
- * Writes down whose a connection at Nango is: under the lock of that account, and by nothing but what Nango itself says
- * of the connection while the lock is held. The newest wins; whatever it replaces is ended at Nango.
+ * Records to whom a connection at Nango belongs: under the lock of the account, and only by what Nango itself says while
+ * the lock is held. The newest connection wins; the one that it replaces is ended at Nango.
+ *
+ * Also asks Nango whether attempts have succeeded, for when neither its page nor its webhook reported it.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectAttempt } from '../../storage/ports/connect-attempts.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { accountName } from '../oauth/id-token.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
-import { underLock } from '../under-lock.ts';
-import type { Connection } from './answers.ts';
-import type { NangoClient } from './client.ts';
-import { NangoError, beingWorkedOn, toStoreError } from './failure.ts';
-import { integrationOf, isFor, isOfAttempt, openLink, sealLink } from './link.ts';
+import type { ConnectAttempt } from '../../storage/tables/connecting.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
+import { accountName } from '../oauth/tokens.ts';
+import { connectionKey, underLock } from '../connection-key.ts';
+import type { Connection, Listed, NangoClient } from './client.ts';
+import { accountIsLocked, NangoError, toStoreError } from './failure.ts';
+import { integrationOf, isFor, isOfAttempt, openLink, sealLink, tagsOf } from './link.ts';
 import type { Link } from './link.ts';
-import type { RemoveUnused } from './disconnect.ts';
-
-/** The account of an attempt is there. */
-export interface Connected {
-  kind: 'connected';
-  key: ConnectionKey;
-  elicitationId: string | null;
-  actor: string;
-  version: number;
-  account: string | null;
-  /** Recorded just now, and not before. */
-  isNew: boolean;
-}
+import type { NangoParts, Connected } from './parts.ts';
 
 export type Confirmation =
   | Connected
-  /** Nothing has come of it yet. */
   | { kind: 'nothing-yet' }
-  /** Such an attempt is not known, or not any more. */
+  /** The attempt is unknown or has expired. */
   | { kind: 'unknown-attempt' }
-  /** The connection is not what came of this attempt: somebody else's, another integration's, an older one. */
+  /** The connection did not come of this attempt, but of another user, another integration, or an older attempt. */
   | { kind: 'not-of-this-attempt' };
-
-export interface RecordParts {
-  storage: Pick<Storage, 'connections' | 'connectAttempts'>;
-  keys: KeyRing;
-  client: NangoClient;
-  removeUnused: RemoveUnused;
-  installation: string;
-}
 
 /** `surplus`: a connection that nothing refers to any more. */
 interface Recorded {
@@ -51,11 +29,10 @@ interface Recorded {
   surplus?: { integration: string; connectionId: string };
 }
 
-/** Longer than one request to Nango may take. */
 const lockWaitMs = 15_000;
 
-export async function recordConnection(
-  parts: RecordParts,
+async function recordConnection(
+  parts: NangoParts,
   attempt: ConnectAttempt,
   server: ServerConfig,
   connectionId: string,
@@ -66,7 +43,7 @@ export async function recordConnection(
       { key: attempt, waitMs: lockWaitMs },
       () => recordUnderLock(parts, attempt, server, connectionId),
       () => {
-        throw beingWorkedOn(server);
+        throw accountIsLocked(server);
       },
     );
     if (surplus) await parts.removeUnused(surplus.integration, surplus.connectionId);
@@ -77,18 +54,18 @@ export async function recordConnection(
 }
 
 async function recordUnderLock(
-  parts: RecordParts,
+  parts: NangoParts,
   attempt: ConnectAttempt,
   server: ServerConfig,
   connectionId: string,
 ): Promise<Recorded> {
-  // Whoever disconnected meanwhile does not want what still comes of it.
+  // The user has disconnected meanwhile.
   if (!(await parts.storage.connectAttempts.get(attempt.id)))
     return { confirmation: { kind: 'unknown-attempt' } };
   const { row, link } = await readStored(parts, attempt);
   const isRecorded = link?.connectionId === connectionId && link.attemptId === attempt.id;
   const read = await readBack(parts.client, server, connectionId);
-  // What is recorded stays so while Nango cannot say more about it.
+  // While Nango gives no answer, the recorded connection stays.
   if (read.kind === 'unknown') {
     if (!row || !isRecorded) throw read.error;
     return { confirmation: confirmationOf(attempt, row) };
@@ -113,8 +90,8 @@ async function recordUnderLock(
   };
 }
 
-/** The row of an account, and its link if it has one that can be read. */
-export async function readStored({ storage, keys }: RecordParts, key: ConnectionKey) {
+/** The row of an account, and its link if it can be opened. */
+async function readStored({ storage, keys }: NangoParts, key: ConnectionKey) {
   const row = await storage.connections.get(key);
   const opened = openLink(keys, row);
   return { row, link: opened.kind === 'link' ? opened.link : null };
@@ -122,7 +99,7 @@ export async function readStored({ storage, keys }: RecordParts, key: Connection
 
 type ReadBack =
   | { kind: 'read'; connection: Connection }
-  /** There is none, or another integration's. */
+  /** No connection, or one of another integration. */
   | { kind: 'other' }
   | { kind: 'unknown'; error: NangoError };
 
@@ -139,7 +116,7 @@ async function readBack(client: NangoClient, server: ServerConfig, connectionId:
 }
 
 async function establish(
-  { storage, keys }: RecordParts,
+  { storage, keys }: NangoParts,
   attempt: ConnectAttempt,
   server: ServerConfig,
   { connection, before }: { connection: Connection; before: Link | null },
@@ -162,8 +139,8 @@ async function establish(
   });
 }
 
-/** Of what is recorded already. */
-export function confirmationOf(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
+/** The confirmation for a connection that was recorded before. */
+function confirmationOf(attempt: ConnectAttempt, row: ConnectionRow): Confirmation {
   if (row.status === 'broken') return { kind: 'nothing-yet' };
   const { version, account } = row;
   const { elicitationId, actor } = attempt;
@@ -174,7 +151,7 @@ function keyOf({ tenant, server, user }: ConnectAttempt) {
   return { tenant, server, user };
 }
 
-/** The same connection once more, in another window and as somebody else. */
+/** The same connection was connected again, as another account. */
 function isAnotherAccount({ account }: ConnectionRow, connection: Connection): boolean {
   const name = nameIn(connection);
   return name !== null && account !== null && name !== account;
@@ -186,4 +163,90 @@ function isOlder({ connectionId, createdAt }: Connection, link: Link): boolean {
 
 function nameIn({ idToken }: Connection): string | null {
   return accountName(idToken);
+}
+
+/** How many open attempts for one account are checked, newest first: the older ones were abandoned. */
+const maxAttempts = 10;
+
+interface Found {
+  attempt: ConnectAttempt;
+  listed: Listed;
+}
+
+/** See `NangoStore.confirm`. */
+export async function confirm(
+  parts: NangoParts,
+  attemptId: string,
+  connectionId: string,
+): Promise<Confirmation> {
+  const known = await findAttempt(parts, attemptId);
+  return known
+    ? recordConnection(parts, known.attempt, known.server, connectionId)
+    : { kind: 'unknown-attempt' };
+}
+
+/** See `NangoStore.look`. */
+export async function look(parts: NangoParts, attemptId: string): Promise<Confirmation> {
+  const known = await findAttempt(parts, attemptId);
+  if (!known) return { kind: 'unknown-attempt' };
+  const { attempt, server } = known;
+  const connected = await recordNew(parts, server, await list(parts, server, [attempt]));
+  const newest = connected.at(-1);
+  if (newest) return newest;
+  const { row, link } = await readStored(parts, attempt);
+  return row && link?.attemptId === attemptId ? confirmationOf(attempt, row) : { kind: 'nothing-yet' };
+}
+
+/** See `CredentialStore.catchUp`. */
+export async function catchUp(parts: NangoParts, server: ServerConfig, owner: ConnectionKey): Promise<void> {
+  const attempts = await parts.storage.connectAttempts.openOf(connectionKey(server, owner));
+  if (attempts.length === 0) return;
+  const found = await list(parts, server, attempts.slice(0, maxAttempts));
+  // Neither a page nor a webhook has reported these, so they are confirmed here.
+  for (const one of await recordNew(parts, server, found)) await parts.confirmFound(one);
+}
+
+async function findAttempt({ storage, servers }: NangoParts, attemptId: string) {
+  const attempt = await storage.connectAttempts.get(attemptId);
+  const server = servers.get(attempt?.server ?? '');
+  return attempt && server?.store === 'nango' ? { attempt, server } : null;
+}
+
+/** The connections at Nango that came of the attempts, oldest first. */
+async function list(
+  { client, installation }: NangoParts,
+  server: ServerConfig,
+  attempts: ConnectAttempt[],
+): Promise<Found[]> {
+  const integration = integrationOf(server);
+  try {
+    const lists = await Promise.all(
+      attempts.map(async (attempt) => {
+        const all = await client.list(integration, tagsOf(installation, attempt.id));
+        const ours = all.filter(({ tags }) => isOfAttempt(tags, installation, attempt.id));
+        return ours.map((listed) => ({ attempt, listed }));
+      }),
+    );
+    return lists.flat().toSorted((one, other) => one.listed.createdAt - other.listed.createdAt);
+  } catch (error) {
+    throw toStoreError(server, error);
+  }
+}
+
+/** Records new connections, oldest first, and deletes replaced ones at Nango. Returns the new ones, in this order. */
+async function recordNew(parts: NangoParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
+  const connected: Connected[] = [];
+  for (const { attempt, listed } of found) {
+    const { connectionId, createdAt } = listed;
+    const { link } = await readStored(parts, attempt);
+    if (link?.connectionId === connectionId && link.attemptId === attempt.id) continue;
+    const isReplaced =
+      link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
+    if (isReplaced) await parts.removeUnused(link.integration, connectionId);
+    else {
+      const confirmation = await recordConnection(parts, attempt, server, connectionId);
+      if (confirmation.kind === 'connected' && confirmation.isNew) connected.push(confirmation);
+    }
+  }
+  return connected;
 }

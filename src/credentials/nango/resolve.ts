@@ -1,43 +1,42 @@
-/** A token for one call, or why a person is needed. A Nango that is away is no reason to ask anybody anything. */
-import type { Logger } from 'pino';
+/**
+ * A token for one call, or why a person has to act; and what follows when a server has refused a token. If Nango is down,
+ * no person is asked.
+ */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionKey, ConnectionRow } from '../../storage/ports/connections.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { KeyRing } from '../sealing/key-ring.ts';
-import { requireOwner } from '../connection-key.ts';
-import { bearerCredential } from '../oauth/access-token.ts';
-import { connectionRequired, noCredential } from '../resolution.ts';
-import type { Resolution } from '../resolution.ts';
-import { CredentialStoreError } from '../store-error.ts';
-import type { ConnectionRequired, CredentialStore } from '../store.ts';
-import { NangoError, inWords, notRenewed, renewalPauseMs } from './failure.ts';
+import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
+import { requireOwner, underLock } from '../connection-key.ts';
+import { bearerCredential } from '../oauth/tokens.ts';
+import {
+  afterDoubtfulRefusal,
+  connectionRequired,
+  CredentialStoreError,
+  noCredential,
+} from '../credential-store.ts';
+import type { ConnectionRequired, Credential, Refusal, Resolution, Unrelated } from '../credential-store.ts';
+import { accountIsLocked, inWords, NangoError, notRenewed, renewalPauseMs } from './failure.ts';
 import { isFor, openLink } from './link.ts';
 import type { Link } from './link.ts';
 import { NoTokenError } from './tokens.ts';
-import type { Tokens } from './tokens.ts';
+import { catchUp } from './record.ts';
+import type { Token } from './tokens.ts';
+import type { NangoParts } from './parts.ts';
+import { requestedScopes } from '../oauth/scopes.ts';
 
-/** A connection that may be used as far as we know. */
-export interface Usable {
+interface Usable {
   kind: 'usable';
   row: ConnectionRow;
   link: Link;
 }
 
-export interface ResolverParts {
-  storage: Pick<Storage, 'connections'>;
-  keys: KeyRing;
-  tokens: Tokens;
-  catchUp: NonNullable<CredentialStore['catchUp']>;
-  logger: Logger;
-  now: () => number;
-}
-
-/** So long after a refused renewal another refusal is the same trouble; later it is a new one, which may pass. */
+/**
+ * Within this time after a refused renewal, another refusal is the same problem; later it is a new one, which may be
+ * temporary.
+ */
 const sameTroubleMs = 600_000;
 
 export async function resolve(
-  parts: ResolverParts,
+  parts: NangoParts,
   server: ServerConfig,
   owner: ConnectionKey,
 ): Promise<Resolution> {
@@ -45,33 +44,33 @@ export async function resolve(
   const key = requireOwner(server, owner);
   const recorded = await findUsable(parts, server, key);
   if (recorded.kind === 'usable') return use(parts, server, recorded);
-  // Somebody may have connected it without our being told.
-  await parts.catchUp(server, key);
+  // A connection may not have been reported.
+  await catchUp(parts, server, key);
   const found = await findUsable(parts, server, key);
   return found.kind === 'usable' ? use(parts, server, found) : found;
 }
 
-/** What is recorded, whatever Nango would say. */
-export async function findUsable(
-  { storage: { connections }, keys }: ResolverParts,
+/** The recorded connection, without asking Nango. */
+async function findUsable(
+  { storage: { connections }, keys }: NangoParts,
   server: ServerConfig,
   key: ConnectionKey,
 ): Promise<Usable | ConnectionRequired> {
   const configured = server.nango?.scopes ?? [];
   const row = await connections.get(key);
-  // Of a removed connection: a late announcement of it must not settle the question that is asked now.
+  // The version of a removed connection: a late signal about it must not settle the new question.
   if (!row) return required('missing', await connections.lastVersion(key), configured);
   const opened = openLink(keys, row);
   if (opened.kind === 'unreadable')
     throw new CredentialStoreError(`The stored account of ${server.title} cannot be opened (${opened.why}).`);
-  // Whatever another store keeps, or was connected for another address, must not be sent to this one.
+  // An account of another store, or for another address, must not be sent to this one.
   if (opened.kind === 'none' || !isFor(opened.link, server))
     return required('missing', row.version, configured);
   if (row.status === 'broken') return required(row.brokenReason ?? 'rejected', row.version, row.scopes);
   return { kind: 'usable', row, link: opened.link };
 }
 
-async function use(parts: ResolverParts, server: ServerConfig, usable: Usable): Promise<Resolution> {
+async function use(parts: NangoParts, server: ServerConfig, usable: Usable): Promise<Resolution> {
   const { tokens } = parts;
   const { row, link } = usable;
   const of = { link, version: row.version };
@@ -82,16 +81,16 @@ async function use(parts: ResolverParts, server: ServerConfig, usable: Usable): 
     await recovered(parts, row);
     return bearerCredential(token.accessToken, row.version);
   } catch (error) {
-    // What Nango says of the connection counts; that it says nothing does not, while the token lasts.
+    // An answer about the connection counts. If there is none, a token that is still valid is used.
     const isSilent = error instanceof NangoError && error.failure.kind !== 'missing';
     if (held && isSilent) return bearerCredential(held.accessToken, row.version);
     return afterFailure(parts, server, usable, error);
   }
 }
 
-/** What a failed reading means for whoever needs the account. */
-export async function afterFailure(
-  parts: ResolverParts,
+/** What a failed read means for the call that needs the account. */
+async function afterFailure(
+  parts: NangoParts,
   server: ServerConfig,
   { row, link }: Usable,
   error: unknown,
@@ -122,9 +121,9 @@ export async function afterFailure(
   }
 }
 
-/** The provider may be away for a moment, or may have said no for good: Nango's answers are the same. */
+/** The provider may be down or may have refused: Nango's answers are the same. */
 async function whenNotRenewed(
-  parts: ResolverParts,
+  parts: NangoParts,
   server: ServerConfig,
   row: ConnectionRow,
 ): Promise<ConnectionRequired> {
@@ -139,12 +138,12 @@ async function whenNotRenewed(
   return broken(parts, row, 'revoked');
 }
 
-export async function recovered({ storage }: ResolverParts, row: ConnectionRow): Promise<void> {
+async function recovered({ storage }: NangoParts, row: ConnectionRow): Promise<void> {
   if (row.troubledAt !== null) await storage.connections.markTroubled(row, row.version, null);
 }
 
-export async function broken(
-  { storage }: ResolverParts,
+async function broken(
+  { storage }: NangoParts,
   row: ConnectionRow,
   reason: ConnectionReason,
 ): Promise<ConnectionRequired> {
@@ -152,15 +151,116 @@ export async function broken(
   return required(reason, row.version, row.scopes);
 }
 
-/** How long access lasts is no news to the person who is asked. */
-export function required(
-  reason: ConnectionReason,
-  seenVersion: number,
-  scopes: string[],
-): ConnectionRequired {
+/** `offline_access` is not shown to people. */
+function required(reason: ConnectionReason, seenVersion: number, scopes: string[]): ConnectionRequired {
   return connectionRequired(
     reason,
     seenVersion,
     scopes.filter((scope) => scope !== 'offline_access'),
   );
+}
+
+/** A token of a younger account would be refused again after a renewal. */
+const tooYoungToRenewMs = 30_000;
+const lockWaitMs = 15_000;
+
+export async function reject(
+  parts: NangoParts,
+  server: ServerConfig,
+  owner: ConnectionKey,
+  refusal: Refusal,
+): Promise<Resolution | Unrelated> {
+  if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
+  const key = requireOwner(server, owner);
+  const found = await findUsable(parts, server, key);
+  // The connection has changed since: resolve it again.
+  if (found.kind !== 'usable' || found.row.version !== refusal.version) return resolve(parts, server, owner);
+  if (refusal.status === 403) return forbidden(found.row, refusal);
+  const held = parts.tokens.held(ofUsable(found));
+  if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
+  // Only once, however many calls and processes were refused the same token.
+  return underLock(
+    parts.storage.connections,
+    { key, waitMs: lockWaitMs },
+    () => replaceToken(parts, server, key, refusal),
+    () => {
+      throw accountIsLocked(server);
+    },
+  );
+}
+
+async function replaceToken(
+  parts: NangoParts,
+  server: ServerConfig,
+  key: ConnectionKey,
+  refusal: Refusal,
+): Promise<Resolution | Unrelated> {
+  const found = await findUsable(parts, server, key);
+  if (found.kind !== 'usable') return found;
+  if (found.row.version === refusal.version) return unauthorized(parts, server, found, refusal);
+  return credentialOf(await parts.tokens.read(ofUsable(found)), found.row);
+}
+
+async function unauthorized(
+  parts: NangoParts,
+  server: ServerConfig,
+  usable: Usable,
+  refusal: Refusal,
+): Promise<Resolution | Unrelated> {
+  const { tokens } = parts;
+  const { tokenId } = refusal;
+  const of = ofUsable(usable);
+  const { row } = usable;
+  const held = tokens.held(of);
+  if (held && held.id !== tokenId) return credentialOf(held, row);
+  tokens.forget(of);
+  try {
+    const current = await tokens.read(of);
+    if (current.id !== tokenId) return await renewedTo(parts, current, row);
+    if (parts.now() - row.updatedAt < tooYoungToRenewMs) return await refused(parts, usable, refusal);
+    const renewed = await tokens.read(of, { renew: true });
+    if (renewed.id !== tokenId) return await renewedTo(parts, renewed, row);
+  } catch (error) {
+    if (!(error instanceof NangoError) || !isFinal(error)) return afterFailure(parts, server, usable, error);
+  }
+  tokens.forget(of);
+  return refused(parts, usable, refusal);
+}
+
+/** A single refused call does not mark a shared account as broken. */
+async function refused(
+  parts: NangoParts,
+  { row, link }: Usable,
+  { isDoubtful }: Refusal,
+): Promise<Resolution | Unrelated> {
+  if (isDoubtful) return afterDoubtfulRefusal(row, { connectedAt: link.since, now: parts.now() });
+  return row.user === null ? required('rejected', row.version, row.scopes) : broken(parts, row, 'rejected');
+}
+
+async function renewedTo(parts: NangoParts, token: Token, row: ConnectionRow): Promise<Resolution> {
+  await recovered(parts, row);
+  return credentialOf(token, row);
+}
+
+/** No other token is available. A key of ours that may not renew tokens was logged where Nango refused it. */
+function isFinal({ failure }: NangoError): boolean {
+  return failure.kind === 'not-renewed' || (failure.kind === 'misconfigured' && failure.status === 403);
+}
+
+/** The account stays active for what it may do. */
+function forbidden(row: ConnectionRow, { challenge }: Refusal): ConnectionRequired {
+  const asked = requestedScopes(challenge);
+  const missing = asked?.filter((one) => !row.scopes.includes(one)) ?? [];
+  // All of these scopes are held already, so asking for them would not help.
+  if (asked === null || (asked.length > 0 && missing.length === 0))
+    return required('rejected', row.version, row.scopes);
+  return required('insufficient_scope', row.version, missing);
+}
+
+function credentialOf({ accessToken }: Token, { version }: ConnectionRow): Credential {
+  return bearerCredential(accessToken, version);
+}
+
+function ofUsable({ link, row }: Usable) {
+  return { link, version: row.version };
 }

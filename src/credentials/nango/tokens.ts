@@ -1,34 +1,34 @@
 /**
- * Tokens in memory, each for as long as it may be used, and read from Nango once however many calls ask at the same
- * time. A token belongs to one version of a connection: whoever connects again is not served the old one.
+ * Tokens in memory, each for as long as it is valid, and read from Nango only once however many calls ask at the same time.
+ * A token belongs to one version of a connection, so a new connection never gets an old token.
  */
-import { renewAt } from '../oauth/access-token.ts';
-import { fitsInHeader, tokenIdOf } from '../resolution.ts';
+import { renewAt } from '../oauth/tokens.ts';
+import { fitsInHeader, tokenIdOf } from '../credential-store.ts';
 import type { NangoClient } from './client.ts';
 import type { Link } from './link.ts';
 
 export interface Token {
   accessToken: string;
-  /** Names it without being one. */
+  /** Identifies the token without revealing it. */
   id: string;
-  /** Until when it need not be read again, and until when it can be used if Nango is away; epoch milliseconds. */
+  /** Until when it is not read again, and until when it can be used if Nango is down; epoch milliseconds. */
   freshUntil: number;
   endsAt: number;
 }
 
-/** A connection that Nango has no token of for us. */
+/** Nango has no token of this connection for us. */
 export class NoTokenError extends Error {
   override name = 'NoTokenError';
 }
 
-export interface Held {
+interface Held {
   link: Link;
   version: number;
 }
 
-/** Of a token that never ends: it may have been replaced at Nango. */
+/** For a token without an expiry, which may have been replaced at Nango. */
 const readAgainMs = 300_000;
-const mostHeld = 5_000;
+const maxHeld = 5_000;
 
 export type Tokens = ReturnType<typeof createTokens>;
 
@@ -46,16 +46,16 @@ export function createTokens({ client, now }: { client: NangoClient; now: () => 
     return read;
   }
 
-  /** The longest unused goes first. */
+  /** Least recently used tokens are dropped first. */
   function keep(name: string, token: Token): void {
     held.delete(name);
     held.set(name, token);
     const [oldest] = held.keys();
-    if (held.size > mostHeld && oldest !== undefined) held.delete(oldest);
+    if (held.size > maxHeld && oldest !== undefined) held.delete(oldest);
   }
 
   return {
-    /** Null when there is none that can still be used. */
+    /** Null when there is no valid one. */
     held(of: Held): Token | null {
       const name = nameOf(of);
       const token = held.get(name);
@@ -67,7 +67,7 @@ export function createTokens({ client, now }: { client: NangoClient; now: () => 
       keep(name, token);
       return token;
     },
-    /** As Nango has it now. */
+    /** Reads it from Nango. */
     async read(of: Held, { renew = false } = {}): Promise<Token> {
       const name = `${renew}/${nameOf(of)}`;
       const before = underWay.get(name);

@@ -1,17 +1,20 @@
-/** What each sealed value is bound to, as whoever seals values of its kind says. */
-import type { ConnectionKey } from '../../storage/ports/connections.ts';
-import type { SealedValue } from '../../storage/ports/sealed-values.ts';
+/** The context that each stored sealed value was sealed with. */
+import type { ConnectionKey } from '../../storage/schema/account-tables.ts';
+import type { SealedValue } from '../../storage/tables/sealed-values.ts';
 import { accountContext } from '../mcp-oauth/account.ts';
-import { attemptContext } from '../mcp-oauth/attempt.ts';
-import { recordContext } from '../mcp-oauth/records.ts';
+import { attemptContext, recordContext } from '../mcp-oauth/records.ts';
 import { linkContext } from '../nango/link.ts';
-import { answerContext } from './sealed-answer.ts';
-import { pushContext } from './sealed-push-target.ts';
-import { slackEventContext, slackTokenContext } from './sealed-slack.ts';
-import { roundContext } from './sealed-round.ts';
-import { codeContext, effectContext } from './sealed-code.ts';
+import {
+  answerContext,
+  codeContext,
+  effectContext,
+  pushContext,
+  roundContext,
+  slackEventContext,
+  slackTokenContext,
+} from './sealed-values.ts';
 import type { Stores } from '../stores.ts';
-import { apiKeyContext } from '../vault/api-key.ts';
+import { apiKeyContext } from '../vault.ts';
 
 const byStore: Record<keyof Stores, (key: ConnectionKey) => string> = {
   oauth: accountContext,
@@ -20,7 +23,7 @@ const byStore: Record<keyof Stores, (key: ConnectionKey) => string> = {
 };
 const connectionContexts = new Map(Object.entries(byStore));
 
-/** The context it was sealed in; null for a connection of a store that is not known here. */
+/** Null for a connection of an unknown store. */
 export function contextOf(value: SealedValue): string | null {
   switch (value.table) {
     case 'connections':

@@ -1,4 +1,4 @@
-/** The embedded default: one generated key in the data folder. Production gives `INTERLUDE_KEYS` instead. */
+/** The default without `INTERLUDE_KEYS`: one generated key in the data folder. */
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { generateKey, parseKeys, SealingError } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** The keys that the configuration names, or else those of the data folder. `areThere`: none are made. */
+/** The configured keys, or else those of the data folder. `areThere`: no keys are generated. */
 export async function openKeys(
   { keys, dataDir }: Pick<Config, 'keys' | 'dataDir'>,
   { areThere = false }: { areThere?: boolean } = {},
@@ -18,7 +18,7 @@ export async function openKeys(
   return loadOrCreateKeys(dataDir);
 }
 
-/** Reads `<dataDir>/keys`, or makes it (mode 0600). Two processes that start at once end up with the same key. */
+/** Reads `<dataDir>/keys`, or creates it (mode 0600). Two processes that start together get the same key. */
 export async function loadOrCreateKeys(dataDir: string): Promise<KeyRing> {
   const file = keysFile(dataDir);
   const text = (await readIfThere(file)) ?? (await create(file));
@@ -47,7 +47,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Written beside and linked into place: `link` fails when another process was first, and then its key counts. */
+/** Written to a draft and linked into place: `link` fails when another process was first, whose key is then used. */
 async function create(file: string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

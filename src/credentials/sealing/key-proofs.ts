@@ -1,10 +1,9 @@
 /**
- * Whether the keys of this process are those of the database, asked before it serves or polls anything. Every key that is
- * or was the newest one of a process leaves a text that it has encrypted, until `interlude keys reseal` finds nothing sealed
- * with it any more. A process that cannot open all of these texts would lose accounts, and seal others with a key that
- * nobody else has.
+ * Checks that the keys of this process are those of the database, before it serves or polls. Each key that is or was the
+ * newest one of a process leaves an encrypted text, a proof, until `interlude keys reseal` finds nothing sealed with it any
+ * more. A process that cannot open all proofs would lose accounts, and seal others with a key that only it has.
  */
-import type { SealedTable, SealedValue } from '../../storage/ports/sealed-values.ts';
+import type { SealedTable, SealedValue } from '../../storage/tables/sealed-values.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { contextOf } from './contexts.ts';
 import { prefixOf, sealedWith, SealingError } from './key-ring.ts';
@@ -12,13 +11,13 @@ import type { KeyRing } from './key-ring.ts';
 
 type Proofs = Pick<Storage, 'keyProofs'>;
 
-/** What older versions left in the place of proofs. It said nothing about keys that came before it. */
+/** Written by older versions instead of proofs. It did not cover earlier keys. */
 const formerProof = 'marker:keys';
 const text = 'interlude';
-/** Of one key in one table: that many may be damaged before the key counts as another one. */
+/** How many values of a key in one table may be damaged before the key itself counts as wrong. */
 const tries = 20;
 
-/** Null, and the newest key has its proof, when the keys are the right ones; else what is wrong with them. */
+/** Null when the keys are right, and then the newest key has a proof; else what is wrong with them. */
 export async function proveKeys(
   storage: Proofs & Pick<Storage, 'sealed' | 'oauth'>,
   keys: KeyRing,
@@ -27,7 +26,7 @@ export async function proveKeys(
   const lack = lackIn(proofs, keys);
   if (lack !== null) return lack;
   const ids = new Set(keys.ids.slice(0, 1));
-  // A database from before there were proofs, or an empty one.
+  // An older or an empty database.
   if (proofs.length === 0) {
     const used = await tryValues(storage, keys);
     if (typeof used === 'string') return used;
@@ -38,19 +37,19 @@ export async function proveKeys(
     const proof = { keyId, proof: keys.seal(text, contextFor(keyId), keyId) };
     if (await storage.keyProofs.add(proof)) written.push(proof);
   }
-  // Another process may have begun with other keys at the same moment. At least one of the two sees it here.
+  // Another process may have started with other keys at the same time. At least one of the two notices it here.
   const lackNow = await lackOfKeys(storage, keys);
   if (lackNow !== null) for (const proof of written) await storage.keyProofs.remove(proof);
   else if (proofs.length === 0) await storage.oauth.forget(formerProof);
   return lackNow;
 }
 
-/** What is wrong with the keys by now, if anything: other processes may have begun to seal with a new one. */
+/** What is wrong with the keys now, or null: other processes may seal with a new one. */
 export async function lackOfKeys(storage: Proofs, keys: KeyRing): Promise<string | null> {
   return lackIn(await storage.keyProofs.all(), keys);
 }
 
-/** Forgets keys that nothing is sealed with, also such as nobody has any more, except the newest one. */
+/** Removes the proofs of keys that nothing is sealed with, except that of the newest key. */
 export async function forgetUnusedKeys(
   { keyProofs }: Proofs,
   keys: KeyRing,
@@ -67,7 +66,7 @@ function lackIn(proofs: { keyId: string; proof: string }[], keys: KeyRing): stri
   return closed ? wordsFor(closed.keyId, keys) : null;
 }
 
-/** The keys that the values in the database are sealed with, or what is wrong with ours. */
+/** The keys that stored values are sealed with, or what is wrong with ours. */
 async function tryValues({ sealed }: Pick<Storage, 'sealed'>, keys: KeyRing): Promise<Set<string> | string> {
   const used = new Set<string>();
   for (const table of sealed.tables) {
@@ -98,7 +97,7 @@ async function unseen(
   return found;
 }
 
-/** What belongs to a store of another version cannot be tried, and counts as opened. */
+/** A value of an unknown store cannot be tried, and counts as opened. */
 function opensValue(keys: KeyRing, value: SealedValue): boolean {
   const context = contextOf(value);
   return context === null || opens(keys, value.sealed, context);

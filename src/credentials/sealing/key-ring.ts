@@ -1,18 +1,18 @@
 /**
- * Secrets at rest: AES-256-GCM under a ring of named keys. The newest key seals, every key of the ring opens,
- * so a key is replaced by putting a new one in front and removed once nothing sealed with it is left.
+ * Secrets at rest: AES-256-GCM under a ring of named keys. The newest key seals, and every key of the ring opens. A key is
+ * replaced by putting a new one in front, and removed once nothing is sealed with it.
  *
- * `context` says what the secret belongs to and is additional authenticated data: a sealed value copied to another row
- * does not open there. The ring keeps its keys in a closure; printing or serialising it shows none.
+ * `context` names what the secret belongs to. It is additional authenticated data, so a sealed value that is copied to
+ * another row does not open there. The keys are kept in a closure: printing or serialising the ring shows none.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
   /** Names of the keys, newest first. */
   ids: string[];
-  /** With the newest key, or with the one of the ring that is named. */
+  /** With the newest key, or with the named one. */
   seal(plaintext: string, context: string, keyId?: string): string;
-  /** Throws `SealingError` when the key is not in the ring, or the value or its context was changed. */
+  /** Throws `SealingError` when the key is not in the ring, or the value or context was changed. */
   open(sealed: string, context: string): string;
 }
 
@@ -34,7 +34,7 @@ interface Key {
   bytes: Buffer;
 }
 
-/** Reads `id:base64,…` (32 bytes each, newest first). Throws `SealingError` that lists every problem, never a key. */
+/** Reads `id:base64,…` (32 bytes each, newest first). Throws a `SealingError` that lists every problem, never a key. */
 export function parseKeys(text: string): KeyRing {
   const problems: string[] = [];
   const keys: Key[] = [];
@@ -60,18 +60,18 @@ export function parseKeys(text: string): KeyRing {
   return keyRing(keys);
 }
 
-/** What every value begins with that this key has sealed. */
+/** The beginning of every value that this key has sealed. */
 export function prefixOf(keyId: string): string {
   return `${version}.${keyId}.`;
 }
 
-/** The key that has sealed this, in the ring or not; null when it is no sealed value. */
+/** The key that has sealed this, whether or not it is in the ring; null when it is not a sealed value. */
 export function sealedWith(sealed: string): string | null {
   const [prefix, id, encoded, ...rest] = sealed.split('.');
   return prefix === version && id && encoded !== undefined && rest.length === 0 ? id : null;
 }
 
-/** A fresh key as it is written in `INTERLUDE_KEYS`. */
+/** A new key in the form of `INTERLUDE_KEYS`. */
 export function generateKey(id: string): string {
   return `${id}:${randomBytes(32).toString('base64')}`;
 }
@@ -123,7 +123,7 @@ function sealWith({ id, key }: DerivedKey, plaintext: string, context: string): 
 
 function openWith({ id, key }: DerivedKey, encoded: string, context: string): string {
   const body = Buffer.from(encoded, 'base64url');
-  // Node skips what is no base64url: of one sealed value there would be many spellings.
+  // Node ignores invalid characters, so one sealed value would have many spellings.
   const isCanonical = body.toString('base64url') === encoded;
   if (!isCanonical || body.length < ivBytes + tagBytes)
     throw new SealingError('malformed', 'not a sealed value');

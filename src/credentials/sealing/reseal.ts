@@ -1,46 +1,46 @@
 /**
- * Brings everything that is sealed to the newest key of the ring. Processes may be at work meanwhile: each value is
- * written only if it is still the one that was read, and what somebody has changed is looked at again in the next pass.
- * Stopped anywhere, it has harmed nothing, and goes on where it was when it is run again.
+ * Reseals everything with the newest key of the ring, while other processes work: a value is only written if it is still
+ * the one that was read, and changed values are read again in the next pass. It can be stopped at any time, and continues
+ * when it is run again.
  */
-import type { SealedTable, SealedValue } from '../../storage/ports/sealed-values.ts';
+import type { SealedTable, SealedValue } from '../../storage/tables/sealed-values.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { contextOf } from './contexts.ts';
 import { forgetUnusedKeys } from './key-proofs.ts';
 import { prefixOf, sealedWith, SealingError } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
-import { underLock } from '../under-lock.ts';
+import { underLock } from '../connection-key.ts';
 
-export interface ResealReport {
+interface ResealReport {
   tables: TableReport[];
   /** Keys of the ring that nothing is sealed with. */
   unused: string[];
   wasStopped: boolean;
 }
 
-/** Counts by the name of the key that the values are (or were) sealed with. */
-export interface TableReport {
+/** Counts by the key that the values are or were sealed with. */
+interface TableReport {
   table: SealedTable;
-  /** Opened and sealed afresh; in a dry run, those that would be. */
+  /** Resealed; in a dry run, those that would be. */
   resealed: Map<string, number>;
   /** Sealed with the newest key now. */
   newest: number;
-  /** Can be opened and still are under an older key: somebody goes on sealing with it, or holds them. */
+  /** Can be opened, but are still under an older key: a process still seals with it, or holds them. */
   remaining: Map<string, number>;
-  /** Do not open: the key is missing, or the value is damaged. */
+  /** Cannot be opened: the key is missing, or the value is damaged. */
   unreadable: Map<string, number>;
 }
 
 export interface ResealOptions {
   storage: Pick<Storage, 'sealed' | 'connections' | 'keyProofs'>;
   keys: KeyRing;
-  /** Counts what there is to do and does nothing. Default false. */
+  /** Only counts. Default false. */
   dryRun?: boolean;
   signal?: AbortSignal;
-  /** After every batch of a table. `of` is what there was at the beginning. */
+  /** Called after every batch. `of`: the number at the beginning. */
   onProgress?: (progress: { table: SealedTable; done: number; of: number }) => void;
   batchSize?: number;
-  /** How long a connection that somebody renews is waited for; then it is left to the next pass. Default 20 s. */
+  /** How long to wait for a connection that is being renewed, before it is left to the next pass. Default 20 s. */
   lockWaitMs?: number;
 }
 
@@ -50,7 +50,7 @@ interface Change {
   sealed: string;
 }
 
-/** Writers that seal with an older key and never stop must not keep it from coming to an end. */
+/** A limit, because other processes may keep sealing with an older key. */
 const writingPasses = 4;
 
 export async function reseal(options: ResealOptions): Promise<ResealReport> {
@@ -60,7 +60,7 @@ export async function reseal(options: ResealOptions): Promise<ResealReport> {
   if (signal?.aborted) return { tables, unused: [], wasStopped: true };
   const [, ...older] = keys.ids;
   const unused: string[] = [];
-  // Counted at the very end: in the tables that came first, somebody may have written since.
+  // Counted at the end, because the first tables may have changed since.
   for (const keyId of older) if (!(await isUsed(storage, keyId))) unused.push(keyId);
   if (!dryRun) await forgetUnusedKeys(storage, keys, (keyId) => isUsed(storage, keyId));
   return { tables, unused, wasStopped: false };
@@ -85,11 +85,11 @@ async function resealTable(table: SealedTable, options: ResealOptions): Promise<
   const { withPrefix: newest } = await storage.sealed.count(table, prefix);
   const { readable, unreadable } = pass;
   if (dryRun) return { table, resealed: readable, newest, remaining: new Map(), unreadable };
-  // Of a pass that was cut short nobody has counted what it left.
+  // An aborted pass has no complete count.
   return { table, resealed, newest, remaining: signal?.aborted ? new Map() : readable, unreadable };
 }
 
-/** One pass over a table. What is sealed afresh is counted in `resealed`; null: only look. */
+/** One pass over a table. Resealed values are counted in `resealed`; null: only count. */
 async function goThrough(
   table: SealedTable,
   prefix: string,
@@ -121,7 +121,7 @@ async function goThrough(
   return { readable, unreadable };
 }
 
-/** Null when it does not open. */
+/** Null when it cannot be opened. */
 function changeOf(keys: KeyRing, value: SealedValue): Change | null {
   const context = contextOf(value);
   const keyId = sealedWith(value.sealed);
@@ -148,7 +148,7 @@ async function write(
     change.value.table === 'connections' ? [{ change, key: change.value }] : [],
   );
   for (const { change, key } of connections) {
-    // Whoever renews an account writes only over what was there before: changed under them, the new tokens were lost.
+    // Under the lock: a renewal only overwrites the value that it has read, so its new tokens would be lost.
     await underLock(
       storage.connections,
       { key, waitMs: lockWaitMs },
@@ -162,4 +162,54 @@ async function write(
 
 function add(counts: Map<string, number>, keyId: string): void {
   counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+}
+
+interface Run {
+  keys: Pick<KeyRing, 'ids'>;
+  dryRun: boolean;
+}
+
+/** Whether everything could be opened, and the older keys are no longer needed. */
+export function isDone({ tables, unused, wasStopped }: ResealReport, { keys, dryRun }: Run): boolean {
+  const opens = tables.every(({ unreadable }) => unreadable.size === 0);
+  return !wasStopped && opens && (dryRun || unused.length === keys.ids.length - 1);
+}
+
+export function describeReseal({ tables, unused, wasStopped }: ResealReport, { keys, dryRun }: Run): string {
+  const [newest = '', ...older] = keys.ids;
+  const lines = [`The newest key is ${named(newest)}.`];
+  for (const { table, resealed, newest: already, remaining, unreadable } of tables) {
+    const did = dryRun ? 'to be re-encrypted from' : 're-encrypted from';
+    lines.push(
+      `${table}: ${[
+        ...[...resealed].map(([id, count]) => `${count} ${did} ${named(id)}`),
+        `${already} sealed with ${named(newest)} now`,
+        ...[...remaining].map(([id, count]) => `${count} still sealed with ${named(id)}`),
+        ...[...unreadable].map(([id, count]) => `${count} cannot be opened (${whyNot(id, keys)})`),
+      ].join(', ')}`,
+    );
+  }
+  if (wasStopped) return [...lines, 'Stopped before the end. Run it again: it goes on from here.'].join('\n');
+  if (tables.some(({ remaining }) => remaining.size > 0))
+    lines.push(
+      `A process still seals with an older key, or holds an account. Run it again when all use ${named(newest)}.`,
+    );
+  const needed = older.filter((id) => !unused.includes(id));
+  if (unused.length > 0)
+    lines.push(
+      `Nothing is sealed with ${unused.map(named).join(', ')}: it may be removed from INTERLUDE_KEYS once every process has ${named(newest)} first.`,
+    );
+  if (needed.length > 0) lines.push(`Still needed: ${needed.map(named).join(', ')}.`);
+  return lines.join('\n');
+}
+
+function whyNot(id: string, { ids }: Pick<KeyRing, 'ids'>): string {
+  if (id === '') return 'not a sealed value';
+  return ids.includes(id)
+    ? `sealed with ${named(id)}, but damaged or moved`
+    : `sealed with ${named(id)}, which INTERLUDE_KEYS does not have`;
+}
+
+function named(id: string): string {
+  return `"${id}"`;
 }

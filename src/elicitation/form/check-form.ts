@@ -1,20 +1,17 @@
 /**
- * Whether a value fits its field: the one check for the service, the widget, the terminal and the defaults of a form.
- * Pure, and for browsers too. It says what is wrong; each place has its own words for that.
+ * Whether a value is valid for its field: the one check for the service, the widget, the terminal and the defaults of a form.
+ * Pure, and for browsers too. It returns codes; each caller has its own texts for them.
  */
-import { hasFormat } from './formats.ts';
-import type { ChoicesInput, Field, Input, NumberInput, TextInput } from './field.ts';
+import type { ChoicesInput, Field, Input, NumberInput, TextFormat, TextInput } from './field.ts';
 
-/** What is wrong with a value; of several things the first. */
+/** The first thing that is wrong with a value. */
 export type Violation =
-  /** Required, and not there. */
   | { kind: 'missing' }
-  /** The form has no such field. */
   | { kind: 'unknown-field' }
-  /** Not a text, not a number, none of the choices, no email address: not what the field is for. */
+  /** The wrong type, none of the choices, or the wrong format. */
   | { kind: 'not-of-its-kind' }
   | { kind: 'fraction' }
-  /** By the keyword of the schema that it breaks. */
+  /** It breaks this keyword of the schema. */
   | { kind: 'limit'; keyword: Limit; limit: number }
   | { kind: 'pattern'; pattern: string }
   | { kind: 'repeated-choice' };
@@ -31,15 +28,15 @@ export type Limit =
   | 'maxItems';
 
 /**
- * Whether a text fits a pattern. Patterns are a stranger's, and JavaScript's engine backtracks: only who can stop it may
- * try one.
+ * Whether a text matches a pattern. Patterns are untrusted, and JavaScript's engine backtracks: only code that can stop it
+ * may try them.
  */
-export type FitsPattern = (pattern: string, text: string) => boolean;
+type FitsPattern = (pattern: string, text: string) => boolean;
 
-/** Leaves patterns to the service, which can stop them. */
+/** Leaves patterns to the service, which can stop the engine. */
 export const anyPattern: FitsPattern = () => true;
 
-/** By field name, in the order of the form: one entry for each that does not fit. */
+/** One entry for each invalid field, by name, in the order of the form. */
 export function checkForm(
   fields: readonly Field[],
   content: Record<string, unknown>,
@@ -56,7 +53,7 @@ export function checkForm(
   return found;
 }
 
-/** Undefined is a field that was left out. */
+/** `value`: undefined if the field was left out. */
 export function checkField(field: Field, value: unknown, fitsPattern: FitsPattern): Violation | undefined {
   if (value === undefined) return field.isRequired ? { kind: 'missing' } : undefined;
   return checkInput(field, value, fitsPattern);
@@ -87,7 +84,7 @@ const notOfItsKind: Violation = { kind: 'not-of-its-kind' };
 
 function checkText(input: TextInput, text: string, fitsPattern: FitsPattern): Violation | undefined {
   const { format, minLength = 0, maxLength = Infinity, pattern } = input;
-  // JSON Schema counts characters, not the halves that some of them are in memory.
+  // JSON Schema counts characters, not UTF-16 units.
   const length = minLength > 0 || text.length > maxLength ? Array.from(text).length : 0;
   if (length < minLength) return limited('minLength', minLength);
   if (length > maxLength) return limited('maxLength', maxLength);
@@ -99,7 +96,7 @@ function checkNumber(input: NumberInput, value: number): Violation | undefined {
   const { isInteger, minimum = -Infinity, maximum = Infinity, multipleOf } = input;
   const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = input;
   if (isInteger && !Number.isInteger(value)) return { kind: 'fraction' };
-  // Beyond these a whole number reaches us as another one than was sent.
+  // Larger whole numbers are not exact in JavaScript.
   const least = isInteger ? Math.max(minimum, Number.MIN_SAFE_INTEGER) : minimum;
   const most = isInteger ? Math.min(maximum, Number.MAX_SAFE_INTEGER) : maximum;
   if (value < least) return limited('minimum', least);
@@ -111,7 +108,7 @@ function checkNumber(input: NumberInput, value: number): Violation | undefined {
     : limited('multipleOf', multipleOf);
 }
 
-/** Of a fraction, the division itself is a little wrong now and then. */
+/** Tolerates the rounding errors of the division. */
 function isMultiple(quotient: number): boolean {
   return Math.abs(Math.round(quotient) - quotient) <= 1e-9;
 }
@@ -124,4 +121,48 @@ function checkChoices(input: ChoicesInput, values: unknown[]): Violation | undef
   const known = new Set<unknown>(choices.map(({ value }) => value));
   if (!values.every((value) => known.has(value))) return notOfItsKind;
   return new Set(values).size < values.length ? { kind: 'repeated-choice' } : undefined;
+}
+
+/**
+ * The formats of email addresses, addresses (RFC 3986), dates and times (RFC 3339) as in `ajv-formats`; a test compares the
+ * two. Texts are untrusted and may be long, so every pattern reads each character once.
+ */
+export function hasFormat(text: string, format: TextFormat): boolean {
+  switch (format) {
+    case 'email':
+      return email.test(text);
+    case 'uri':
+      return isUri(text);
+    case 'date':
+      return isDay(text);
+    case 'date-time':
+      return isMoment(text);
+    default:
+      return format satisfies never;
+  }
+}
+
+const email =
+  /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+
+/** Allowed characters and one fragment; `URL.canParse` checks the rest. */
+const uri =
+  /^[a-z][a-z0-9+.-]*:(?=.)(?:\/\/[\w.~!$&'()*+,;=:@[\]%-]*(?:[/?][\w.~!$&'()*+,;=:@/?%-]*)?|(?!\/\/)[\w.~!$&'()*+,;=:@/?%-]*)(?:#[\w.~!$&'()*+,;=:@/?%-]*)?$/i;
+
+function isUri(text: string): boolean {
+  return uri.test(text) && !/%(?![0-9a-f]{2})/i.test(text) && URL.canParse(text);
+}
+
+/** Also checks the calendar: there is no 31 April. */
+function isDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
+
+/** A leap second is the last second of a day in UTC. */
+const clock =
+  /^[t\s](?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)|23:59:60(?:\.\d+)?z)$/i;
+
+function isMoment(text: string): boolean {
+  return isDay(text.slice(0, 10)) && clock.test(text.slice(10));
 }

@@ -1,9 +1,9 @@
-/** From what forms and terminals can send to what the fields mean. Nothing is guessed. */
 import type { Field } from './field.ts';
 
 /**
- * What HTML forms and terminals cannot help: "42" for a number, "" for a field left alone (left out), "on" for a yes,
- * one text for a list of one. Programs write null for what is left out. What is not understood stays as it is, for the check to name.
+ * Converts what HTML forms and terminals send to the types of the fields: "42" for a number, "" for a field that was left
+ * out, "on" for yes, one text for a list of one. Programs send null for a field that is left out. Other values stay
+ * unchanged, and the check reports them.
  */
 export function coerceContent(fields: Field[], content: Record<string, unknown>): Record<string, unknown> {
   const known = new Map(fields.map((field) => [field.name, field]));
@@ -20,12 +20,12 @@ function isLeftAlone(field: Field, value: unknown): boolean {
   if (value === null) return true;
   switch (field.kind) {
     case 'text':
-      // Where a text must be given, the empty one may be meant.
+      // If the field is required, the empty text may be meant.
       return value === '' && !field.isRequired;
     case 'choice':
       return value === '' && !hasEmptyChoice(field);
     case 'choices': {
-      // Where any number will do, the empty list is an answer: none of them.
+      // Unless the field has a minimum, the empty list is an answer.
       const isNone = Array.isArray(value) && value.length === 0;
       return isNone ? !field.isRequired && (field.minItems ?? 0) > 0 : value === '' && !hasEmptyChoice(field);
     }

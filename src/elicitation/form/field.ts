@@ -1,4 +1,4 @@
-/** What a form asks for, field by field, once the schema of a stranger has been read. */
+/** The fields of a form, once its untrusted schema was read. */
 export interface Choice {
   value: string;
   title: string;
@@ -6,7 +6,7 @@ export interface Choice {
 
 export type Field = { name: string; title: string; description?: string; isRequired: boolean } & Input;
 
-/** What can be filled in, without whose field it is. */
+/** What can be filled in. */
 export type Input =
   | TextInput
   | NumberInput
@@ -19,12 +19,14 @@ export interface TextInput {
   format?: TextFormat;
   minLength?: number;
   maxLength?: number;
-  /** A regular expression by a stranger: never hand it to an engine that backtracks. */
+  /** An untrusted regular expression: never run it in an engine that backtracks. */
   pattern?: string;
   default?: string;
 }
 
-export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
+export const textFormats = ['email', 'uri', 'date', 'date-time'] as const;
+
+export type TextFormat = (typeof textFormats)[number];
 
 export interface NumberInput {
   kind: 'number';

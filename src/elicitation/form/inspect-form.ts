@@ -1,19 +1,19 @@
-/** What is wrong with a form: the same rules for the forms of servers, of tools in TypeScript and of models. */
+/** Finds what is wrong with a form. The rules are the same for forms of servers, of tools in TypeScript and of models. */
+import { textFormats } from './field.ts';
 import { readRequestedSchema } from './requested-schema.ts';
 import { isRecord } from './schema-keywords.ts';
 import { asksForSecret, isSecretName, secretFields } from './secret-fields.ts';
 
-export interface FormFinding {
+interface FormFinding {
   rule: 'nested-schema' | 'schema-leftover' | 'secret-in-form' | 'link-in-form';
   /** One sentence. */
   message: string;
 }
 
-const formats = ['email', 'uri', 'date', 'date-time'];
 const link = /https?:\/\/\S/i;
 
 export function inspectForm({ message, requestedSchema }: Record<string, unknown>): FormFinding[] {
-  // Not a form at all: a fault of the protocol, which is reported as such.
+  // No form at all is a protocol error, which is reported elsewhere.
   if (!isRecord(requestedSchema)) return [];
   const words = typeof message === 'string' ? message : '';
   const form = readRequestedSchema(requestedSchema);
@@ -56,7 +56,7 @@ function inspectLinks(words: string, properties: [string, unknown][]): FormFindi
   return found ? [{ rule: 'link-in-form', message: `${String(found[0])} has a link in it.` }] : [];
 }
 
-/** What is no error to lenient clients, and is not in the specification (any more). */
+/** Finds what lenient clients accept, but is not in the specification (any more). */
 function inspectLeftovers(name: string, schema: unknown): FormFinding[] {
   if (!isRecord(schema)) return [];
   const { format, enumNames, pattern } = schema;
@@ -64,9 +64,10 @@ function inspectLeftovers(name: string, schema: unknown): FormFinding[] {
     rule: 'schema-leftover',
     message: `The field "${name}" has ${what}.`,
   });
-  const isKnown = format === undefined || format === 'password' || formats.some((known) => known === format);
+  const isKnown =
+    format === undefined || format === 'password' || textFormats.some((known) => known === format);
   return [
-    ...(isKnown ? [] : [seen(`the format ${JSON.stringify(format)}; there is ${formats.join(', ')}`)]),
+    ...(isKnown ? [] : [seen(`the format ${JSON.stringify(format)}; there is ${textFormats.join(', ')}`)]),
     ...(enumNames === undefined
       ? []
       : [seen('"enumNames", which is deprecated; titled choices are "oneOf"')]),

@@ -1,14 +1,13 @@
 /**
  * Whether a form asks for something that must not be typed into a conversation: passwords, tokens, card numbers (MCP
- * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Judged by words, also in
- * letters that only look like theirs; a form that hides its purpose passes.
+ * 2025-11-25, elicitation: "servers MUST NOT use form mode to request sensitive information"). Decided by words, also if
+ * they are written with letters that only look alike; a form that hides its purpose is not detected.
  */
 import type { ElicitationRequest } from '../elicitation.ts';
 import type { Field } from './field.ts';
-import { asLatin } from './look-alikes.ts';
 import { readRequestedSchema } from './requested-schema.ts';
 
-/** How a letter is written by those who hope that it is not noticed. */
+/** How letters may be disguised. */
 const shapes: Record<string, string> = {
   a: '[a4@]',
   e: '[e3]',
@@ -19,7 +18,7 @@ const shapes: Record<string, string> = {
   w: '(?:w|vv)',
 };
 
-/** Separators between words are gone: `api_key`, `apiKey` and "API key" read alike. */
+/** Applied after separators are removed, so that `api_key`, `apiKey` and "API key" are equal. */
 const secretWords = [
   'passw(or)?d',
   'pwd',
@@ -49,19 +48,19 @@ const secretWords = [
   'recovery(code|phrase|key)',
 ].map((word) => new RegExp(word.replaceAll(/[aeilosw]/g, (letter) => shapes[letter] ?? letter)));
 
-/** The name of the first field that asks for a secret, or `null`. */
+/** The name of the first field that asks for a secret, or null. */
 export function secretField(fields: Field[], requestedSchema: Record<string, unknown>): string | null {
   return secretFields(fields, requestedSchema)[0] ?? null;
 }
 
-/** The names of all fields that ask for a secret, by their words or by their mark. */
+/** The names of all fields that ask for a secret, by their words or their schema. */
 export function secretFields(fields: Field[], requestedSchema: Record<string, unknown>): string[] {
   const properties = (requestedSchema['properties'] ?? {}) as Record<
     string,
     { format?: unknown; writeOnly?: unknown }
   >;
   const found = fields.filter(({ name, title, kind }) => {
-    // A yes or no, or one of given choices, gives nothing away.
+    // Yes-or-no fields and choices reveal nothing.
     if (kind !== 'text' && kind !== 'number') return false;
     const { format, writeOnly } = properties[name] ?? {};
     return format === 'password' || writeOnly === true || [name, title].some(isSecretName);
@@ -69,7 +68,7 @@ export function secretFields(fields: Field[], requestedSchema: Record<string, un
   return found.map(({ name }) => name);
 }
 
-/** Whether a question wants a secret, by its fields or by its words: no model and no conversation may carry the answer. */
+/** Whether a question asks for a secret, in its fields or its message: no model and no conversation may see the answer. */
 export function wantsSecret(question: ElicitationRequest): boolean {
   if (question.mode === 'url') return false;
   const form = readRequestedSchema(question.requestedSchema);
@@ -92,6 +91,70 @@ export function asksForSecret(message: string): boolean {
 
 export function isSecretName(name: string): boolean {
   const joined = asLatin(name).replaceAll(/[^\p{L}\p{N}@$]+/gu, '');
-  // In the shapes of its letters, it would be the currency PLN.
+  // Without letter shapes: with them, "pln" (the currency) would match.
   return joined === 'pin' || secretWords.some((word) => word.test(joined));
+}
+
+/**
+ * Letters that look like Latin ones: a field “Pаsswоrd” with two Cyrillic letters asks for a password. From Unicode's
+ * list (UTS 39, confusables), without those that lower case or normalisation makes Latin, and Latin ones as small capitals or
+ * with strokes and hooks.
+ */
+const lookAlikes: Record<string, string> = {
+  a: 'ⱥᴀɑαаᗅꓮꭺ𐊠𖽀',
+  b: 'ƀɓʙƅβвьᏼᑲᖯᗷꓐꞵꮟ𐊂𐊡𐌁',
+  c: 'ςсᴄⲥꓚꮯ𐊢𐌂𐐽𐔜',
+  d: 'đɖɗᴅԁᑯᗞᗪꓒꓓꭰꮷ',
+  e: 'ɇᴇεеҽⴹꓰꬲꭼ𐊆𑣆𑣎',
+  f: 'ƒϝքᖴẝꓝꞙꬵ𐊇𐊥𐔥𑣂',
+  g: 'ɢǥɠƍɡԍցᏻᶃꓖꮐ',
+  h: 'ʜħɦηнһհᕼⲏꓧꮋꮒ𐋏',
+  i: 'ɨıɩɪιіӏꙇꭵ𑣃',
+  j: 'ᴊɉʝϳјᒍꓙꭻ',
+  k: 'ᴋƙκкᛕⲕꓗꮶ𐔘',
+  l: 'ʟłƚǀᒪᛁⲓⳑⵏꓡꓲꮮ𐊊𐌉𐑃𐔦𑣒𖼖𖼨',
+  m: 'ᴍμϻмᗰᛖⲙꓟꮇ𐊰𐌑',
+  n: 'ɴɲƞոռⲛꓠ𐔓',
+  o: 'øɵοσоօଠഠဝჿዐᴏᴑⲟⵔꓳꬽ𐊒𐊫𐐬𐓪𐔖𑣈𑣕𑣗',
+  p: 'ᴘᵽƥρрᑭⲣꓑꮲ𐊕',
+  q: 'ԛգզⵕ',
+  r: 'ɍɾʀгᖇᴦⲅꓣꭇꭈꭱꮁꮢ𐓜𖼵',
+  s: 'ʂƽѕտꓢꜱꮥꮪ𐊖𐑈𑣁𖼺',
+  t: 'ᴛŧƭτтⲧꓔꭲ𐊗𐊱𐌕𖼊',
+  u: 'ʉʋυսሀᑌᴜꓴꞟꭎꭒ𐓶𑣘𖽂',
+  v: 'νѵᐯᴠⴸꓦꛟꮩ𐔝𑜆𑣀𖼈',
+  w: 'ωⱳɯѡԝաᴡꓪꮃꮤ𑜊𑜎𑜏',
+  x: 'χхᕁᕽᚷⲭⵝꓫꭓ𐊐𐊴𐌗𐔧',
+  y: 'ɏƴɣʏγуүყᶌỿⲩꓬꭚꭹꮍ𐊲𑣜𖽃',
+  z: 'ƶζᴢꓜꮓ𑣄𑣉',
+};
+
+const latin = new Map([
+  ['ß', 'ss'],
+  ...Object.entries(lookAlikes).flatMap(([letter, others]) =>
+    Array.from(others, (other): [string, string] => [other, letter]),
+  ),
+]);
+/** Capitals whose small letters look like other letters. */
+const capitals = new Map([
+  ['Ν', 'n'],
+  ['Υ', 'y'],
+]);
+
+/** Where alphabets of pictures begin that normalisation does not change: white on black circles, on squares, and flags. */
+const pictures = [0x1f150, 0x1f170, 0x1f1e6];
+
+/** The text in lower-case Latin letters, without accents and invisible characters. */
+function asLatin(text: string): string {
+  const bare = text.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return Array.from(bare, (character) => {
+    const small = character.toLowerCase();
+    return capitals.get(character) ?? latin.get(small) ?? pictured(character) ?? small;
+  }).join('');
+}
+
+function pictured(character: string): string | undefined {
+  const code = character.codePointAt(0) ?? 0;
+  const first = pictures.find((begin) => code >= begin && code < begin + 26);
+  return first === undefined ? undefined : String.fromCharCode(97 + code - first);
 }

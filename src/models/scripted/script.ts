@@ -1,24 +1,22 @@
 /**
- * What a scripted model is made of. A script is a list of rules; the first that has something to say to a
- * conversation decides the model's next move. Rules are asked anew at every step and remember nothing, like the
- * model they stand in for.
+ * The parts of a scripted model. A script is a list of rules. The first rule that returns a move for a conversation
+ * decides. Rules are stateless: each is asked again at every step.
  */
 
-/** What came back from a tool since the user spoke. */
+/** The result of a tool since the user's last message. */
 export interface ToolOutcome {
   tool: string;
   input: unknown;
   ok: boolean;
-  /** The result as text, or the error's words. */
+  /** The result or error as text. */
   text: string;
-  /** The result as data, when it is JSON. */
+  /** The parsed result, when it is JSON. */
   data: unknown;
 }
 
 export interface Conversation {
-  /** The user's last message. */
   userText: string;
-  /** Names of the tools on offer, as the model sees them. */
+  /** Names of the offered tools, as the model sees them. */
   tools: readonly string[];
   outcomes: readonly ToolOutcome[];
 }
@@ -28,18 +26,18 @@ export interface Call {
   input?: Record<string, unknown>;
 }
 
-/** Words, calls (run in parallel), or words and then calls. */
+/** Text, calls (made in parallel), or text and then calls. */
 export interface Move {
   say?: string;
   calls?: Call[];
 }
 
-/** `null` leaves the conversation to the next rule. */
+/** `null` passes to the next rule. */
 export type Rule = (conversation: Conversation) => Move | null;
 
 export interface Script {
   rules: readonly Rule[];
-  /** Pause before each word, in milliseconds, so that people see it stream. */
+  /** Pause before each word in milliseconds, so that streaming is visible. */
   wordDelayMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A language model that follows a script: needs no key, costs nothing and answers the same way every time.
- * It speaks the same interface as a real one, so that everything behind it is exercised for real.
+ * A language model that follows a script: needs no key, costs nothing and always gives the same answers. It implements the
+ * same interface as a real one, so that the code behind it is used as in production.
  */
 import { ReadableStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import type {
   LanguageModelV4ToolResultPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { isPageContext } from '../../turn/page-context.ts';
+import { isPageContext } from '../../turn/message-parts.ts';
 import type { Conversation, Move, Script, ToolOutcome } from './script.ts';
 
 export function createScriptedModel(script: Script): LanguageModelV4 {
@@ -38,7 +38,7 @@ export function createScriptedModel(script: Script): LanguageModelV4 {
   };
 }
 
-/** The interface is declared with the browser's stream type, which Node's is at run time. */
+/** The interface declares the browser's stream type. At run time Node's is the same. */
 type StreamOfParts = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'];
 
 async function* speak(
@@ -135,7 +135,7 @@ function parsed(text: string): unknown {
 }
 
 function contentOf({ say, calls = [] }: Move, prompt: LanguageModelV4Prompt): LanguageModelV4Content[] {
-  // Counting the calls made so far gives ids that are unique in the conversation and the same on every run.
+  // Ids are counted, so that they are unique in the conversation and the same in every run.
   const before = prompt.flatMap((message) =>
     message.role === 'assistant' ? message.content.filter(({ type }) => type === 'tool-call') : [],
   ).length;

@@ -1,15 +1,17 @@
-/** Names of arguments that a provider refuses, such as `filter[name]`: the model uses others, and the server gets its own. Pure. */
+/**
+ * Renames arguments whose names a provider refuses, such as `filter[name]`, for the model, and back for the server. Pure.
+ */
 import { hash } from 'node:crypto';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import type { ProviderRules } from './provider-rules.ts';
-import { resolve } from './references.ts';
+import { resolve } from './root.ts';
 
-/** From the name that the model uses to that of the server. */
+/** From the name for the model to that of the server. */
 export type ArgumentNames = Record<string, string>;
 
 type Names = Pick<ProviderRules, 'propertyName' | 'unfitCharacter'>;
 
-/** From the server's name of a property to that which is offered, for all that are not fit. */
+/** From the server's name of a property to the offered name, for all that have to be renamed. */
 export function renamedProperties(schema: unknown, rules: Names): Map<string, string> {
   const own = new Set<string>();
   collectNames(schema, own);
@@ -40,7 +42,7 @@ function collectNames(value: unknown, names: Set<string>): void {
   for (const one of Object.values(value)) collectNames(one, names);
 }
 
-/** The arguments with the server's own names. `schema`: as it was offered. */
+/** The arguments with the server's names. `schema`: as it was offered. */
 export function withOwnNames(input: unknown, schema: unknown, names: ArgumentNames): unknown {
   return Object.keys(names).length === 0 ? input : renamed(input, [schema], { root: schema, names });
 }
@@ -62,7 +64,7 @@ function renamed(value: unknown, schemas: unknown[], tool: { root: unknown; name
   );
 }
 
-/** A schema with all that it may stand for instead. */
+/** A schema and all its alternatives. */
 function alternativesOf(
   schema: unknown,
   root: unknown,

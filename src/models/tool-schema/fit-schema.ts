@@ -1,7 +1,6 @@
 /**
- * Rewrites the input schema of a tool so that providers accept it. The schema guides the model and is no check: the server
- * checks the arguments itself. So what a provider does not know may be widened or dropped, and a schema that fits stays
- * as it is. Pure.
+ * Rewrites the input schema of a tool so that providers accept it. The schema only guides the model, and the server
+ * validates the arguments. So unsupported parts are widened or dropped, and a schema that fits stays unchanged. Pure.
  */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import type { Schema } from '../../elicitation/form/schema-keywords.ts';
@@ -11,22 +10,21 @@ import { toGoogle } from './google-schema.ts';
 import { isValidKeyword, schemaKeywords } from './keywords.ts';
 import { rulesOf } from './provider-rules.ts';
 import type { Provider, ProviderRules } from './provider-rules.ts';
-import { resolve } from './references.ts';
-import { mergeRoot } from './root.ts';
+import { mergeRoot, resolve } from './root.ts';
 
-export type FittedSchema =
-  /** `changes`: what was rewritten, each in a few words; empty where nothing was. */
+type FittedSchema =
+  /** `changes`: what was rewritten, each in a few words; empty if nothing was. */
   | { kind: 'fits'; schema: Schema; names: ArgumentNames; changes: string[] }
   /** `reason`: the rest of a sentence that begins with the tool. */
   | { kind: 'unfit'; reason: string };
 
-/** Of one schema, once its references are written out. */
-const mostNodes = 5_000;
+/** Of one schema, with its references resolved. */
+const maxNodes = 5_000;
 const deepest = 100;
 
 class Unfit extends Error {}
 
-/** `providers`: all of them have to accept the result. None: the schema stays as it is. */
+/** `providers`: all of them have to accept the result. Empty: the schema is not changed. */
 export function fitSchema(schema: Schema, providers: readonly Provider[]): FittedSchema {
   if (providers.length === 0) return { kind: 'fits', schema, names: {}, changes: [] };
   const rules = rulesOf(providers);
@@ -43,7 +41,7 @@ export function fitSchema(schema: Schema, providers: readonly Provider[]): Fitte
     return { kind: 'fits', schema: fitted, names, changes: [...changes] };
   } catch (error) {
     if (error instanceof Unfit) return { kind: 'unfit', reason: error.message };
-    // The stack has no room for it.
+    // The schema is too deep for the stack.
     if (error instanceof RangeError)
       return { kind: 'unfit', reason: 'has a schema that is nested too deeply' };
     throw error;
@@ -53,7 +51,7 @@ export function fitSchema(schema: Schema, providers: readonly Provider[]): Fitte
 interface Fit {
   root: Schema;
   rules: ProviderRules;
-  /** From the server's name of a property to that which is offered. */
+  /** From the server's name of a property to the offered name. */
   renamed: ReadonlyMap<string, string>;
   note(change: string): void;
   nodes: number;
@@ -61,7 +59,7 @@ interface Fit {
 
 interface Place {
   path: string;
-  /** References that lead here. */
+  /** The references that led here. */
   inside: readonly string[];
   depth: number;
 }
@@ -72,7 +70,7 @@ function fitRoot(fit: Fit, merged: Schema): Schema {
 }
 
 function fitNode(fit: Fit, value: unknown, place: Place): Schema {
-  if (++fit.nodes > mostNodes) throw new Unfit('has a schema that is too large');
+  if (++fit.nodes > maxNodes) throw new Unfit('has a schema that is too large');
   if (value === true || value === undefined) return {};
   const at = place.path === '' ? 'the root' : place.path;
   if (!isRecord(value)) {
@@ -89,7 +87,7 @@ function fitNode(fit: Fit, value: unknown, place: Place): Schema {
   return fit.rules.isGoogle ? toGoogle(fitted, place.path, fit.note) : fitted;
 }
 
-/** Beside a reference, other keywords count as well. */
+/** Other keywords beside a reference count, too. */
 function fitReference(fit: Fit, value: Schema, reference: string, place: Place): Schema {
   const { $ref: _, ...beside } = value;
   const at = place.path === '' ? 'the root' : place.path;
@@ -133,7 +131,7 @@ function fitKeywords(fit: Fit, value: Schema, place: Place): Schema {
         );
         break;
       case 'schemas by name':
-        // Only the root's own definitions are referred to.
+        // Only definitions of the root can be referenced.
         if (path !== '' || fit.rules.keepsReferences)
           fitted[keyword] = Object.fromEntries(
             Object.entries(given as Schema).map(([name, schema]) => [
@@ -167,7 +165,7 @@ function fitKeywords(fit: Fit, value: Schema, place: Place): Schema {
   return fitted;
 }
 
-/** Keywords of older drafts as those of 2020-12. */
+/** Converts keywords of older drafts to 2020-12. */
 function modernized(value: Schema): Schema {
   const { items, additionalItems: _, ...rest } = value;
   const modern: Schema = { ...rest };
@@ -192,7 +190,7 @@ function oneOf(schemas: unknown[]): unknown {
   return distinct.length > 1 ? { anyOf: distinct } : (distinct[0] ?? {});
 }
 
-/** By the names that are offered. Draft 3 wrote `required: true` into the property. */
+/** With the offered names. In draft 3, `required: true` was part of the property. */
 function requiredOf({ renamed, note }: Fit, value: Schema, { path }: Place): string[] {
   const properties = isRecord(value['properties']) ? value['properties'] : {};
   const list = Array.isArray(value['required']) ? value['required'] : [];

@@ -1,6 +1,6 @@
 /**
- * A schema as Google's models read it: the subset of OpenAPI 3.0 of their `Schema` type.
- * https://ai.google.dev/api/caching#Schema. Pure.
+ * Converts a schema to the subset of OpenAPI 3.0 that Google's models accept: https://ai.google.dev/api/caching#Schema.
+ * Pure.
  */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import type { Schema } from '../../elicitation/form/schema-keywords.ts';
@@ -12,8 +12,9 @@ const keywords = new Set(
   ).split(' '),
 );
 
-/** Without these a schema says the same, or nearly. */
-const unsaid = /^(\$.*|x-.*|additionalProperties|examples|readOnly|writeOnly|deprecated|properties|const)$/;
+/** Dropping these hardly changes the meaning. */
+const droppable =
+  /^(\$.*|x-.*|additionalProperties|examples|readOnly|writeOnly|deprecated|properties|const)$/;
 
 const formats: Record<string, string[]> = {
   string: ['enum', 'date-time'],
@@ -21,18 +22,18 @@ const formats: Record<string, string[]> = {
   number: ['float', 'double'],
 };
 
-/** Of a schema whose parts were converted already. */
+/** The parts of the schema have been converted already. */
 export function toGoogle(given: Schema, path: string, note: (change: string) => void): Schema {
   const at = path === '' ? '' : `${path}.`;
   let schema = withPartsOf(given);
   if (schema['const'] !== undefined) schema = { ...schema, enum: [schema['const']] };
-  schema = withOneType(withValuesInWords(schema));
+  schema = withOneType(withStringEnum(schema));
   const kept: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
     const isFormat = keyword === 'format' && !formats[String(schema['type'])]?.includes(String(value));
     const isEmpty = keyword === 'properties' && path !== '' && Object.keys(value as object).length === 0;
     if (!keywords.has(keyword) || isFormat || isEmpty) {
-      if (given[keyword] === value && !unsaid.test(keyword)) note(`${at}${keyword} is left out`);
+      if (given[keyword] === value && !droppable.test(keyword)) note(`${at}${keyword} is left out`);
     } else kept[keyword] = value;
   }
   if (isRecord(kept['properties']) && Array.isArray(kept['required'])) {
@@ -40,18 +41,18 @@ export function toGoogle(given: Schema, path: string, note: (change: string) => 
     kept['required'] = kept['required'].filter((name) => Object.hasOwn(properties, String(name)));
   } else delete kept['required'];
   if (Array.isArray(kept['required']) && kept['required'].length === 0) delete kept['required'];
-  if (kept['type'] === 'array' && isRecord(kept['items']) && isBare(kept['items'])) {
+  if (kept['type'] === 'array' && isRecord(kept['items']) && isUntyped(kept['items'])) {
     note(`${path}[] is offered as text`);
     kept['items'] = { ...kept['items'], type: 'string' };
   }
-  return kept['anyOf'] === undefined ? kept : aloneWithChoice(kept);
+  return kept['anyOf'] === undefined ? kept : withoutSiblings(kept);
 }
 
-function isBare({ type, anyOf }: Schema): boolean {
+function isUntyped({ type, anyOf }: Schema): boolean {
   return type === undefined && anyOf === undefined;
 }
 
-/** `allOf` becomes one schema, `oneOf` another `anyOf`. */
+/** Merges `allOf`, and turns `oneOf` into `anyOf`. */
 function withPartsOf({ allOf, oneOf, ...schema }: Schema): Schema {
   const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : [];
   const properties = Object.assign({}, ...[...parts, schema].map((one) => one['properties'] ?? {})) as Schema;
@@ -67,8 +68,8 @@ function withPartsOf({ allOf, oneOf, ...schema }: Schema): Schema {
   };
 }
 
-/** Only texts may be listed. */
-function withValuesInWords(schema: Schema): Schema {
+/** `enum` may only contain strings; other values are listed in the description. */
+function withStringEnum(schema: Schema): Schema {
   const { enum: values, description, ...rest } = schema;
   if (!Array.isArray(values)) return schema;
   const texts = values.filter((value) => typeof value === 'string' && value !== '');
@@ -79,7 +80,7 @@ function withValuesInWords(schema: Schema): Schema {
   return { ...rest, description: typeof description === 'string' ? `${description} ${words}` : words };
 }
 
-/** A list of types is a choice; `null` is a mark. */
+/** Turns a list of types into `anyOf`, and `null` into `nullable`. */
 function withOneType(schema: Schema): Schema {
   const { type, ...rest } = schema;
   if (type === 'null') return { ...rest, nullable: true };
@@ -102,10 +103,10 @@ function withOneType(schema: Schema): Schema {
   };
 }
 
-/** Nothing may stand beside `anyOf`: what was there moves into the choices. */
-function aloneWithChoice({ anyOf, description, nullable }: Schema): Schema {
+/** No keyword is allowed beside `anyOf`, so the others move into the alternatives. */
+function withoutSiblings({ anyOf, description, nullable }: Schema): Schema {
   const given = Array.isArray(anyOf) ? anyOf.filter(isRecord) : [];
-  const isNothing = (choice: Schema) => choice['nullable'] === true && isBare(choice);
+  const isNothing = (choice: Schema) => choice['nullable'] === true && isUntyped(choice);
   const choices = given.filter((choice) => !isNothing(choice));
   const marks = {
     ...((nullable === true || choices.length < given.length) && { nullable: true }),

@@ -1,4 +1,4 @@
-/** The keywords of JSON Schema 2020-12, and which values they may have. A keyword that is not one of them means nothing. Pure. */
+/** The keywords of JSON Schema 2020-12, and their valid values. Unknown keywords have no meaning. Pure. */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 
 type SchemaKeyword = 'schema' | 'list of schemas' | 'schemas by property' | 'schemas by name';
@@ -30,14 +30,14 @@ const valid: Record<string, (value: unknown) => boolean> = {
     Array.isArray(value) &&
     value.length > 0 &&
     new Set(value.map((one) => JSON.stringify(one))).size === value.length,
-  // Rewritten as a whole.
+  // Always rewritten.
   required: () => true,
   pattern: isPattern,
   examples: Array.isArray,
   dependentRequired: (value) =>
     isRecord(value) && Object.values(value).every((names) => Array.isArray(names) && names.every(isText)),
   multipleOf: (value) => isNumber(value) && (value as number) > 0,
-  // Of older drafts, or about where schemas are kept.
+  // From older drafts, or about the location of schemas.
   dependencies: never,
   $id: never,
   $anchor: never,

@@ -1,9 +1,11 @@
-/** The root of a tool's schema as a plain object: its alternatives become optional properties, and the model reads what belongs together. Pure. */
+/**
+ * Makes the root of a schema a plain object: its alternatives become optional properties, and the description says which
+ * belong together. Pure.
+ */
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import type { Schema } from '../../elicitation/form/schema-keywords.ts';
-import { resolve } from './references.ts';
 
-/** A text: why it cannot be one. */
+/** Returns a string if it cannot be one: the reason. */
 export function mergeRoot(schema: Schema, note: (change: string) => void): Schema | string {
   const flat = flatten(schema, schema, []);
   if (typeof flat === 'string') return flat;
@@ -25,7 +27,7 @@ function isMerged(schema: Schema): boolean {
 
 interface Flat {
   merged: Schema;
-  /** Sentences about what is to be given together. */
+  /** Sentences about which arguments belong together. */
   alternatives: string[];
 }
 
@@ -62,7 +64,7 @@ function flatten(schema: Schema, root: Schema, inside: readonly string[]): Flat 
       return 'takes arguments that are no object';
     flat = either(flat, read);
   }
-  // What is required under a condition is not required otherwise.
+  // Conditionally required arguments are optional.
   for (const branch of branchesOf([then, otherwise]))
     flat = both(flat, { ...branch, merged: { properties: propertiesOf(branch) } });
   return flat;
@@ -74,7 +76,7 @@ function mayBeObject(type: unknown): boolean {
   return types.some((one) => typeof one === 'string' && one.toLowerCase() === 'object');
 }
 
-/** Those that can be an object. */
+/** The alternatives that can be objects. */
 function branches(given: unknown, root: Schema, inside: readonly string[]): Flat[] {
   if (!Array.isArray(given)) return [];
   return given.flatMap((branch: unknown) => {
@@ -92,7 +94,7 @@ function both(one: Flat, other: Flat): Flat {
   };
 }
 
-/** What all of them require stays required. The model reads the sets of which one is to be given. */
+/** Arguments that all alternatives require stay required. The sets of the others are described to the model. */
 function either(base: Flat, of: Flat[]): Flat {
   if (of.length === 0) return base;
   const properties = of.map(propertiesOf).reduce(merged, propertiesOf(base));
@@ -119,7 +121,7 @@ function withParts(schema: Schema, properties: Schema, required: string[]): Sche
   };
 }
 
-/** A property with two schemas may be either. */
+/** A property with two schemas may match either. */
 function merged(one: Schema, other: Schema): Schema {
   const all = { ...one };
   for (const [name, schema] of Object.entries(other)) {
@@ -142,4 +144,30 @@ function propertiesOf({ merged: { properties } }: Flat): Schema {
 
 function requiredOf({ merged: { required } }: Flat): string[] {
   return Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : [];
+}
+
+/**
+ * Resolves a JSON pointer (RFC 6901) within the schema. Undefined if it leads nowhere or to another document: nothing is
+ * fetched.
+ */
+export function resolve(root: unknown, reference: string): unknown {
+  if (!reference.startsWith('#')) return undefined;
+  const pointer = decoded(reference.slice(1));
+  if (pointer === '') return root;
+  if (!pointer?.startsWith('/')) return undefined;
+  let value = root;
+  for (const step of pointer.slice(1).split('/')) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }

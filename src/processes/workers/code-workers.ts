@@ -1,34 +1,35 @@
 /**
- * The workers of one kind of workflow code: one for each code that this process brings, and for every other code that still
- * has open workflows. A workflow goes on with the code that it began with, wherever that came from.
+ * The workers of one kind of workflow code: one for each code that this process brings, and one for every other code with open
+ * workflows. A workflow goes on with the code that it began with.
  */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Client } from '@temporalio/client';
-import type { CodeKind, KeptCode } from '../../storage/ports/workflow-code.ts';
+import { openCode, sealCode } from '../../credentials/sealing/sealed-values.ts';
+import type { CodeKind } from '../../storage/schema/turn-tables.ts';
+import type { KeptCode } from '../../storage/tables/versions.ts';
 import { contract, isOffered } from '../../workflows/contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { keepCode, readCode } from './kept-code.ts';
-import type { Code } from './kept-code.ts';
 import { createRunningWorkers } from './running-workers.ts';
 import type { CreatedWorker } from './running-workers.ts';
 
-/** How often it is written down that code runs. */
+/** How often the use of running code is recorded. */
 const touchEveryMs = 60 * 60_000;
-/** Temporal lists what has just begun with a delay: only a second look without open workflows is believed. */
+/** Temporal lists new workflows with a delay, so code needs two looks without open workflows. */
 const quietLooks = 2;
 
 export interface CodeWorkers {
   /**
-   * Looks for open workflows of code that this process does not bring, and for code that is not needed any more. `quiet`:
-   * there are no such workflows.
+   * Looks for open workflows of other code, and for code that is no longer needed. `quiet`: there are no such
+   * workflows.
    */
   look(): Promise<'busy' | 'quiet'>;
-  /** The ids of the code that runs here. */
+  /** The ids of the running code. */
   running(): string[];
-  /** Whether this code runs here, and no other. */
+  /** Only this code runs here. */
   runsAlone(id: string): boolean;
-  /** Activities that are under way. */
+  /** Running activities. */
   inFlight(): number;
-  /** Takes nothing new from now on, and waits for what is under way. Again waits for the same. */
+  /** Takes nothing new from now on, and waits for running work. A second call waits for the same. */
   stop(): Promise<void>;
 }
 
@@ -40,11 +41,11 @@ interface Options<Content> {
   openWorkflows(id: string): string;
   /** How long code is kept after its last workflow has ended. */
   keptMs: number;
-  /** Code that is needed for another reason than an open workflow in Temporal's list. */
+  /** Code that is needed for other reasons than an open workflow in Temporal's list. */
   alsoNeeded?: () => Promise<ReadonlySet<string>>;
-  /** Own code has failed. Absent: it is started again. */
+  /** Own code has failed. Absent: it is restarted. */
   onOwnFailure?: (code: Code<Content>, error: unknown) => void;
-  /** For what else belongs to the kind, when its workers stop. */
+  /** Stops what else belongs to the kind. */
   onStop?: () => Promise<void>;
 }
 
@@ -57,11 +58,11 @@ export async function startCodeWorkers<Content>(
   const { config, storage, logger } = parts;
   const workers = createRunningWorkers({ config, logger, own, create, onOwnFailure });
   const ownIds = new Set(own.map(({ id }) => id));
-  /** Of code that runs: how many looks in a row have found no open workflow. */
+  /** Running code → how many looks in a row have found no open workflow. */
   const quiet = new Map<string, number>();
-  /** Code that cannot run here, so that it is reported once. */
+  /** Code that cannot run here: reported once. */
   const reported = new Set<string>();
-  // Starting it writes it down, too.
+  // Starting it records its use as well.
   let touchedAt = performance.now();
   let stopping: Promise<void> | undefined;
 
@@ -74,7 +75,7 @@ export async function startCodeWorkers<Content>(
     return (await client.workflow.count(openWorkflows(id))).count > 0;
   }
 
-  /** Whether it has to be looked after again soon. */
+  /** Whether to look again soon. */
   async function lookAfter(
     kept: KeptCode & { usedAt: number },
     needed: ReadonlySet<string>,
@@ -161,4 +162,96 @@ export async function startCodeWorkers<Content>(
     inFlight: workers.inFlight,
     stop,
   };
+}
+
+// Workflow code in the database is compressed and sealed, so that write access alone is not enough to run code.
+
+type Parts = Pick<Dependencies, 'storage' | 'keys'>;
+
+/** JSON. */
+interface Code<Content> extends KeptCode {
+  content: Content;
+}
+
+const maxBytes = 10 * 1024 * 1024;
+
+/** Throws if it is too large: calls that begin with it could not go on after the next deploy. */
+export async function keepCode<Content>(
+  { storage, keys }: Parts,
+  { content, ...code }: Code<Content>,
+): Promise<void> {
+  const text = JSON.stringify(content);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes)
+    throw new CodeTooLarge(
+      `The code ${code.id} has ${(bytes / 1024 / 1024).toFixed(1)} MB, and at most ${maxBytes / 1024 / 1024} MB can be kept. Import less in the files of the tools.`,
+    );
+  await storage.workflowCode.keep({
+    ...code,
+    sealed: sealCode(keys, code.id, gzipSync(text).toString('base64')),
+  });
+}
+
+/** Null if it does not exist (any more). Throws a `SealingError` for code that another installation sealed. */
+export async function readCode<Content>({ storage, keys }: Parts, id: string): Promise<Code<Content> | null> {
+  const row = await storage.workflowCode.get(id);
+  if (!row) return null;
+  const { sealed, ...code } = row;
+  const text = gunzipSync(Buffer.from(openCode(keys, id, sealed), 'base64'), { maxOutputLength: maxBytes });
+  return { ...code, content: JSON.parse(text.toString('utf8')) as Content };
+}
+
+class CodeTooLarge extends Error {
+  override name = 'CodeTooLarge';
+}
+
+interface LookIntervals {
+  /** A workflow may wait for code that no process runs. */
+  busyMs: number;
+  /** After a while without any: a new one can only come from a worker with other code, which runs it itself. */
+  quietMs: number;
+  /** How long the shorter interval continues, because Temporal lists new workflows with a delay. */
+  settledAfterMs: number;
+}
+
+/**
+ * Looks now, and then until the stack is disposed: often while there are open workflows of other code, otherwise
+ * rarely.
+ */
+export async function keepLooking(
+  workers: Pick<CodeWorkers, 'look' | 'stop'>,
+  {
+    intervals: { busyMs, quietMs, settledAfterMs },
+    logger,
+    stack,
+  }: { intervals: LookIntervals; logger: Pick<Dependencies['logger'], 'warn'>; stack: AsyncDisposableStack },
+): Promise<void> {
+  let busyAt = performance.now();
+  const look = async () => {
+    const seen = await workers.look().catch((err: unknown) => {
+      logger.warn({ err }, 'could not look for open workflows of other code; trying again');
+      return 'busy';
+    });
+    if (seen === 'busy') busyAt = performance.now();
+  };
+  let looking = look();
+  await looking;
+  let timer: NodeJS.Timeout;
+  const lookLater = () => {
+    timer = setTimeout(
+      () => {
+        looking = look();
+        void looking.then(() => !isOver && lookLater());
+      },
+      performance.now() - busyAt < settledAfterMs ? busyMs : quietMs,
+    );
+  };
+  let isOver = false;
+  lookLater();
+  stack.defer(async () => {
+    isOver = true;
+    clearTimeout(timer);
+    await looking;
+    await workers.stop();
+  });
 }

@@ -1,8 +1,9 @@
 /**
- * Terminates threads that hang. Temporal's SDK runs workflows in threads, cuts off code that keeps one busy for seconds, and
- * relies on a failing thread to exit. V8 drops a cut-off that arrives while it notifies Node of a promise that is rejected and
- * has no handler yet: the code keeps running, with or without an error from the thread, a request to terminate is dropped in
- * the same way, and the SDK waits for the thread's reply. Once the thread has exited, the SDK lets its worker fail.
+ * Terminates hung threads. Temporal's SDK runs workflows in threads, interrupts code that keeps a thread busy for
+ * seconds, and relies on a failing thread to exit. V8 loses an interrupt that arrives while it notifies Node of a
+ * rejected promise without a handler: the code keeps running, with or without an error from the thread, a request to
+ * terminate is lost in the same way, and the SDK waits for the thread's reply. Once the thread has exited, the SDK
+ * fails its worker.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Worker } from 'node:worker_threads';
@@ -10,12 +11,15 @@ import type { Logger } from 'pino';
 
 interface Options {
   logger: Pick<Logger, 'error'>;
-  /** A thread that is neither idle nor sends a message for so long is terminated. Well above what a workflow task may take. */
+  /**
+   * A thread that is neither idle nor sends a message for this long is terminated. Far more than a workflow task may
+   * take.
+   */
   silentMs?: number;
 }
 
 const looks = 20;
-/** A request to terminate can be dropped like a cut-off, so it is repeated until the thread exits. */
+/** A request to terminate can be lost as well, so it is repeated until the thread exits. */
 const askAgainMs = 50;
 
 const starting = new AsyncLocalStorage<Required<Options>>();
@@ -37,7 +41,7 @@ function lookAfter(thread: Worker, { logger, silentMs }: Required<Options>): voi
   let idle = 0;
   let ending: NodeJS.Timeout | undefined;
 
-  // Looks are counted instead of time, which also passes while this process is stopped.
+  // Counts checks instead of time, which also passes while this process is stopped.
   const looking = setInterval(() => {
     const { idle: idleNow, active } = thread.performance.eventLoopUtilization();
     const isBusy = active > 0 && idleNow === idle;
@@ -53,7 +57,7 @@ function lookAfter(thread: Worker, { logger, silentMs }: Required<Options>): voi
     ending ??= setInterval(() => void thread.terminate(), askAgainMs).unref();
   }
 
-  // Each request to end listens for the end.
+  // Each request to terminate adds a listener.
   thread.setMaxListeners(0);
   thread.on('message', () => (silentLooks = 0));
   thread.once('error', end);

@@ -1,44 +1,34 @@
 /**
- * The workers that run in this process, one for each code. The code that this process brings is started again when its worker
- * fails; other code is started again by the next look (see code-workers.ts).
+ * The workers that run in this process, one for each code. Own code is restarted when its worker fails; other code is
+ * restarted by the next look (see code-workers.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Worker } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
+import { safeFailures } from '../../activities/safe-failures.ts';
+import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import type { KeptCode } from '../../storage/ports/workflow-code.ts';
+import type { KeptCode } from '../../storage/tables/versions.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import type { Dependencies } from '../dependencies.ts';
 
-/** A worker that failed is started again after this. */
+/** A failed worker is restarted after this. */
 const restartAfterMs = 1_000;
-/** How often the state of the workers is checked: one that has failed stops much later. */
+/** How often the state of the workers is checked: a failed one stops much later. */
 const lookAtStateMs = 500;
-/** On top of the time that a worker is given to stop: one that still has not has a thread that never answers. */
+/** In addition to the time for stopping: a worker that takes longer has a thread that never answers. */
 const lateMs = 5_000;
 
-/** How long a worker may take to stop: activities that are cancelled after the grace period get five seconds to end. */
-export const longestStopMs = ({ shutdownGraceMs }: Pick<Config, 'shutdownGraceMs'>) =>
-  shutdownGraceMs + 5_000;
+/**
+ * How long a worker may take to stop: activities that are cancelled after the grace period have five seconds to end.
+ */
+export const longestStopMs = (config: Config) => config.shutdownGraceMs + 5_000;
 
-export interface RunningWorkers<Code> {
-  run(code: Code): Promise<void>;
-  /** Own code that does not run: at the start all of it, later what has failed. */
-  runOwn(): Promise<void>;
-  isRunning(id: string): boolean;
-  ids(): string[];
-  /** Whether this code runs, and no other of this kind, nor is another being started. */
-  isAlone(id: string): boolean;
-  /** Activities that are under way. */
-  inFlight(): number;
-  end(id: string): Promise<void>;
-  /** Waits for what is under way. */
-  stop(): Promise<void>;
-}
-
-interface Parts<Code> extends Pick<Dependencies, 'config' | 'logger'> {
+interface Parts<Code> {
+  config: Config;
+  logger: Logger;
   own: Code[];
   create(code: Code): Promise<CreatedWorker>;
-  /** Own code has failed. Absent: it is started again. */
+  /** Own code has failed. Absent: it is restarted. */
   onOwnFailure?: ((code: Code, error: unknown) => void) | undefined;
 }
 
@@ -47,22 +37,17 @@ export interface CreatedWorker {
   onStopped?: () => void;
 }
 
-interface Running {
-  worker: Worker;
-  over: Promise<void>;
-}
-
 export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>({
   config,
   logger,
   own,
   create,
   onOwnFailure,
-}: Parts<Code>): RunningWorkers<Code> {
-  const running = new Map<string, Running>();
-  /** Workers that have failed, and have not stopped yet. */
+}: Parts<Code>) {
+  const running = new Map<string, { worker: Worker; over: Promise<void> }>();
+  /** Failed workers that have not stopped yet. */
   const failed = new Set<Promise<void>>();
-  /** Of those that are being created: the SDK may hand them tasks before they run. */
+  /** Workers that are being created: the SDK may give them tasks before they run. */
   let creating = 0;
   let isStopped = false;
   let starting: Promise<void> | undefined;
@@ -91,17 +76,18 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
 
     function replace(): void {
       clearInterval(watch);
-      // It was ended on purpose, or is replaced already.
+      // Ended on purpose, or replaced already.
       if (running.get(id)?.worker !== worker) return;
       logger.error({ code: id, kind }, 'a worker has failed');
       running.delete(id);
       if (onOwnFailure && own.includes(code)) return onOwnFailure(code, failure);
-      const leaving = untilOver({ over, id }).finally(() => failed.delete(leaving));
+      const leaving = untilOver(over, id).finally(() => failed.delete(leaving));
       failed.add(leaving);
       restartLater();
     }
   }
 
+  /** Runs own code that does not run: all of it at the start, later what has failed. */
   function runOwn(): Promise<void> {
     starting ??= start().finally(() => (starting = undefined));
     return starting;
@@ -111,7 +97,7 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
     }
   }
 
-  /** The SDK runs a version once in a process: a worker that is replaced, as with new certificates, has to stop first. */
+  /** The SDK runs a version only once per process: a replaced worker, as with new certificates, has to stop first. */
   async function runOnceFree(code: Code): Promise<void> {
     for (const start = performance.now(); ; await sleep(lookAtStateMs)) {
       try {
@@ -139,10 +125,10 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
     if (!ended) return;
     running.delete(id);
     if (ended.worker.getState() === 'RUNNING') ended.worker.shutdown();
-    await untilOver({ over: ended.over, id });
+    await untilOver(ended.over, id);
   }
 
-  async function untilOver({ over, id }: Pick<Running, 'over'> & { id: string }): Promise<void> {
+  async function untilOver(over: Promise<void>, id: string): Promise<void> {
     const isOver = over.then(() => true);
     if (await withTimeout(isOver, longestStopMs(config) + lateMs, false)) return;
     logger.error({ code: id }, 'a worker does not stop; this process no longer waits for it');
@@ -151,26 +137,33 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
   return {
     run,
     runOwn,
-    isRunning: (id) => running.has(id),
+    isRunning: (id: string) => running.has(id),
     ids: () => [...running.keys()],
-    isAlone: (id) => running.size === 1 && running.has(id) && creating === 0,
+    /** Only this code of its kind runs, and no other is being started. */
+    isAlone: (id: string) => running.size === 1 && running.has(id) && creating === 0,
+    /** Running activities. */
     inFlight: () =>
       [...running.values()].reduce((sum, { worker }) => sum + worker.getStatus().numInFlightActivities, 0),
     end,
-    async stop() {
+    /** Waits for running work. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(restarting);
-      // One that is just being started again is not left behind.
+      // A worker that is being restarted is stopped as well.
       const started = starting?.catch(() => undefined);
       await Promise.all([...[...running.keys()].map(end), ...failed, started]);
     },
   };
 }
 
-/** A worker that never ran keeps its connection from being closed. Does nothing to one that has run. */
+/** A worker that never ran keeps its connection open. No effect on one that has run. */
 async function discardWorker(worker: Worker): Promise<void> {
   if (worker.getState() !== 'INITIALIZED') return;
   const running = worker.run();
   worker.shutdown();
   await running;
+}
+
+export function activityInterceptors({ logger, installation }: Dependencies): ActivityInterceptorsFactory[] {
+  return [...(installation ? [installation.activityGuard] : []), safeFailures(logger)];
 }

@@ -1,44 +1,48 @@
-/**
- * The workers of tools in TypeScript, one for each bundle. A worker runs the tools of its bundle: their workflows, and the
- * activities of their author.
- */
+/** The workers of tools in TypeScript, one for each bundle: they run the workflows of its tools and the activities of its author. */
 import { Client } from '@temporalio/client';
-import { aboutTurn } from '../../telemetry/events.ts';
 import { Worker } from '@temporalio/worker';
 import type { InjectedSinks, NativeConnection } from '@temporalio/worker';
-import { createDurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
+import type { Logger } from 'pino';
+import {
+  createDurableToolActivities,
+  createToolQuestionActivities,
+} from '../../activities/durable-tools/durable-tools.ts';
 import { createEffect } from '../../activities/durable-tools/effects.ts';
+import type { AuthorActivity } from '../../activities/durable-tools/effects.ts';
 import { createExecuteTool } from '../../activities/durable-tools/execute-tool.ts';
-import { createToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
-import type { ToolProgressWriters } from '../../activities/durable-tools/progress-writers.ts';
-import { heartbeatMs } from '../../activities/heartbeat.ts';
-import { createToolQuestionActivities } from '../../activities/questions/tool-question.ts';
+import { createToolProgressWriters } from '../../activities/progress.ts';
+import type { ToolProgressWriters } from '../../activities/progress.ts';
+import { endIfStuck } from '../../activities/durable-tools/durable-calls.ts';
+import { heartbeatMs } from '../../activities/running-activity.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
 import { joinWithSdk } from '../../temporal/join-sdk.ts';
-import { activityInterceptors } from '../own-installation.ts';
-import { sealingCodec } from '../../temporal/sealed-payloads.ts';
-import { unreadableAsNull } from '../../temporal/unreadable-payloads.ts';
-import { activityPrefix, taskTimeouts, toolQueueName } from '../../workflows/messages.ts';
-import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
-import type { Dependencies } from '../dependencies.ts';
-import { withoutHungThreads } from './hung-threads.ts';
-import { loadAuthorCode } from './author-code.ts';
+import { sealingCodec, unreadableAsNull } from '../../temporal/sealed-payloads.ts';
+import { loadForNode } from '../../tool-bundles/bundle-code.ts';
 import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+import type { PlainTool } from '../../turn/tool-code.ts';
 import { contract } from '../../workflows/contract.ts';
+import type { ToolSinks } from '../../workflows/durable-tool/sinks.ts';
+import { activityPrefix, taskTimeouts, toolQueueName } from '../../workflows/messages.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { startCodeWorkers } from './code-workers.ts';
 import type { CodeWorkers } from './code-workers.ts';
-import { longestStopMs } from './running-workers.ts';
-import { createStuckCalls } from './stuck-calls.ts';
+import { withoutHungThreads } from './hung-threads.ts';
+import { activityInterceptors, longestStopMs } from './running-workers.ts';
+import { turnOfWorkflow } from '../../turn/turn.ts';
 
-/** The SDK cuts a task off after this long without waiting for anything. */
+/** The SDK interrupts a task that runs this long without waiting. */
 const longestTaskMs = 5_000;
 
-/** A thread that is silent for so many of them is hung: one step of a call can be more than one task, each cut off by itself. */
+/**
+ * A thread that is silent for this many tasks is hung: one step of a call can be several tasks, each interrupted by
+ * itself.
+ */
 const silentTasks = 4;
 
-/** How long code is kept that does not run and has no open calls. */
+/** How long code is kept that neither runs nor has open calls. */
 const keptMs = 7 * 24 * 60 * 60_000;
 
-/** Runs `offered`, and all other bundles that still have open calls, until it is stopped. */
+/** Runs `offered`, and all other bundles with open calls, until it is stopped. */
 export function startToolWorkers(
   parts: Dependencies,
   connection: NativeConnection,
@@ -48,7 +52,7 @@ export function startToolWorkers(
   const client = new Client({ connection, namespace });
   const openCalls = (hash: string) =>
     `TaskQueue = '${toolQueueName(taskQueue, hash)}' AND ExecutionStatus = 'Running'`;
-  const stuck = createStuckCalls({ client, logger: parts.logger });
+  const stuck = new StuckCalls(client, parts.logger);
   return startCodeWorkers<ToolBundle>(parts, client, {
     kind: 'tools',
     own: offered.map((bundle) => ({
@@ -58,19 +62,21 @@ export function startToolWorkers(
       content: bundle,
     })),
     async create({ id, content }) {
-      const worker = await createToolWorker(parts, connection, content, stuck.check);
+      const worker = await createToolWorker(parts, connection, content, (workflowId) =>
+        stuck.check(workflowId),
+      );
       stuck.checkAll(openCalls(id));
       return { worker };
     },
     openWorkflows: openCalls,
-    // Calls that ask nothing are no workflows: one may wait for its approval.
+    // Calls that ask nothing are no workflows, and may wait for an approval.
     alsoNeeded: async () => new Set(await parts.storage.toolCalls.codeInUse()),
     keptMs,
-    onStop: stuck.idle,
+    onStop: () => stuck.idle(),
   });
 }
 
-/** `onCutOff`: a task of the call that is this workflow took so long, and was cut off. */
+/** `onCutOff`: a task of this call's workflow was interrupted because it took too long. */
 async function createToolWorker(
   parts: Dependencies,
   connection: NativeConnection,
@@ -90,8 +96,8 @@ async function createToolWorker(
       namespace,
       taskQueue: toolQueueName(taskQueue, bundle.hash),
       ...(workflowBundle && { workflowBundle }),
-      // A context for each call: in a shared one, what a call changes of a built-in prototype is there for the next, which may be
-      // another user's (docs/decisions/0079-a-context-for-each-call.md).
+      // A context for each call: in a shared one, a call's changes to built-in prototypes would affect the next call,
+      // possibly another user's (docs/decisions/0079-a-context-for-each-call.md).
       reuseV8Context: false,
       activities: {
         ...createToolQuestionActivities(parts),
@@ -129,16 +135,103 @@ function sinksOf(
         },
       },
       progress: {
-        fn(_info, call, told) {
-          progress.note(call, told);
+        fn(_info, call, progressed) {
+          progress.note(call, progressed);
         },
       },
       taskBegan: {
         fn({ workflowId }, atMs) {
-          // Somewhat early, and a clock may be set forward: either costs a look at the call, and nothing else.
+          // A bit early, and clocks may jump: a false alarm only costs a look at the call.
           if (Date.now() - atMs >= 0.9 * longestTaskMs) onCutOff(workflowId);
         },
       },
     },
   };
+}
+
+const longestLoadMs = 30_000;
+
+interface AuthorCode {
+  activities: Map<string, AuthorActivity>;
+  tools: Map<string, PlainTool>;
+}
+
+/** The part of a bundle that runs in Node: its activities, and tools that ask nothing. */
+export async function loadAuthorCode(
+  { hash, node }: Pick<ToolBundle, 'hash' | 'node'>,
+  { timeoutMs = longestLoadMs }: { timeoutMs?: number } = {},
+): Promise<AuthorCode> {
+  if (node === '') return { activities: new Map(), tools: new Map() };
+  const loaded = await loadForNode(node, { timeoutMs, name: hash }).catch((error: unknown) => {
+    throw new Error(`The code of the tools (bundle ${hash}) cannot be loaded: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  });
+  const { activities = {}, tools = [] } = loaded as {
+    activities?: Record<string, unknown>;
+    tools?: PlainTool[];
+  };
+  return {
+    activities: new Map(
+      Object.entries(activities).flatMap(([name, value]) =>
+        typeof value === 'function' ? [[name, value as AuthorActivity]] : [],
+      ),
+    ),
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+  };
+}
+
+/**
+ * Ends calls of tools whose code never yields, even if the turn no longer waits for the call: each further attempt would block
+ * other calls of the same worker.
+ */
+class StuckCalls {
+  readonly #client: Client;
+  readonly #logger: Logger;
+  readonly #checking = new Set<Promise<void>>();
+
+  constructor(client: Client, logger: Logger) {
+    this.#client = client;
+    this.#logger = logger;
+  }
+
+  /** For a call with a task that was interrupted. */
+  check(workflowId: string): void {
+    this.#start(() => this.#check(workflowId));
+  }
+
+  /**
+   * Checks all workflows that a query finds: a call that ends its worker's thread, or the process, is not reported to
+   * `check`.
+   */
+  checkAll(query: string): void {
+    this.#start(async () => {
+      for await (const { workflowId } of this.#client.workflow.list({ query })) await this.#check(workflowId);
+    });
+  }
+
+  /** Waits for running checks. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#checking);
+  }
+
+  #start(work: () => Promise<void>): void {
+    const working = work()
+      .catch((err: unknown) => this.#logger.warn({ err }, 'could not look whether calls of tools are stuck'))
+      .finally(() => this.#checking.delete(working));
+    this.#checking.add(working);
+  }
+
+  async #check(workflowId: string): Promise<void> {
+    if (!(await endIfStuck(this.#client, workflowId))) return;
+    const { memo } = await this.#client.workflow.getHandle(workflowId).describe();
+    this.#logger.error(
+      {
+        ...turnOfWorkflow(workflowId),
+        toolName: memo?.['toolName'],
+        toolCallId: workflowId.split('/tool/').at(-1),
+      },
+      'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',
+    );
+  }
 }

@@ -2,12 +2,12 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hashesOf, isUnchanged } from '../../tool-bundles/kept-bundle.ts';
+import { hashesOf, isUnchanged } from '../../tool-bundles/tool-bundle.ts';
 import { contract } from '../../workflows/contract.ts';
 
 /** One version of the workflow code. */
 export interface TurnCode {
-  /** The same for the same code on every machine and with every version of the SDK, and another one for other code. */
+  /** Depends on the code alone, not on the machine or the version of the SDK. */
   buildId: string;
   /** One module without the SDK: see temporal/join-sdk.ts. */
   code: string;
@@ -18,7 +18,7 @@ export interface TurnCode {
 const root = path.resolve(import.meta.dirname, '../../..');
 const ownEntry = path.join(root, 'src/workflows/index.ts');
 
-/** `buildId`: replaces the one that is made from the code. `entry`: the module that exports the workflows. */
+/** `buildId` replaces the one that is derived from the code. `entry`: the module that exports the workflows. */
 export async function readTurnCode({
   buildId: given,
   entry = ownEntry,
@@ -31,15 +31,15 @@ export async function readTurnCode({
   return { code, buildId, needs: contract.needs };
 }
 
-/** The bundle of an entry, and the hashes of the files that it was made from, by their paths from the root. */
+/** The bundle of an entry, with the hashes of its source files by their paths from the root. */
 interface Kept {
   inputs: Record<string, string>;
   code: string;
 }
 
 /**
- * The compiler takes a second of each start, and memory that the process never gives back. What it has made is kept in `build/`,
- * and used while no file of it has changed; it is trusted as much as the code beside it. Of another entry it is kept beside that.
+ * Bundling takes a second of each start, and memory that the process keeps. The result is kept in `build/` while none
+ * of its files changes, and is trusted as much as the code beside it. For another entry it is kept beside that.
  */
 async function readKept(entry: string): Promise<string> {
   const file = path.join(
@@ -50,7 +50,7 @@ async function readKept(entry: string): Promise<string> {
     const kept = JSON.parse(await readFile(file, 'utf8')) as Kept;
     if (await isUnchanged(root, kept.inputs)) return kept.code;
   } catch {
-    // There is none, or a file of it is gone.
+    // Not there, or a source file is gone.
   }
   const { code, files } = await bundleWithoutSdk(entry);
   const kept: Kept = { inputs: await hashesOf(root, [...files, path.join(root, 'package.json')]), code };
@@ -60,20 +60,20 @@ async function readKept(entry: string): Promise<string> {
     await writeFile(draft, JSON.stringify(kept));
     await rename(draft, file);
   } catch {
-    // The folder is read-only: it is bundled again at the next start.
+    // The folder is read-only: the next start bundles again.
   }
   return code;
 }
 
 async function bundleWithoutSdk(entry: string): Promise<{ code: string; files: string[] }> {
-  // It loads a compiler, which not every command needs.
+  // It loads a compiler, which few commands need.
   const { rolldown } = await import('rolldown');
   await using bundle = await rolldown({
     input: entry,
     cwd: root,
     platform: 'neutral',
     external: /^@temporalio\//,
-    // Names of files say where they are.
+    // File names would reveal where they are.
     experimental: { attachDebugInfo: 'none' },
     onLog: (_level, { message }) => {
       throw new Error(`The workflow code cannot be bundled: ${message}`);

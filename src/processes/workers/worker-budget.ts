@@ -1,9 +1,9 @@
 /**
- * What all versions of the workflow code in one process share: slots for tasks, and room for cached workflows.
+ * What all versions of the workflow code in a process share: task slots, and room for cached workflows.
  *
- * A worker counts the tasks of all versions and its own open polls, and not the polls of others: a version without work polls
- * all the time, and would keep its slots from the others. With several versions, the number can therefore be exceeded by
- * the polls that are open at that moment.
+ * A worker counts the tasks of all versions and its own open polls, but not the polls of others: a version without work
+ * polls all the time, and would otherwise take slots from the others. So with several versions the limit can be
+ * exceeded by the number of open polls.
  */
 import v8 from 'node:v8';
 import type { CustomSlotSupplier, SlotInfo, SlotPermit, WorkerTuner } from '@temporalio/worker';
@@ -11,26 +11,26 @@ import type { Config } from '../../config/config.ts';
 
 /** The SDK's own default for one worker. */
 const workflowTasks = 40;
-/** Short writes inside workflow tasks. More would only queue for the database's connections. */
+/** Short writes inside workflow tasks. More would only wait for the database's connections. */
 const localWrites = 100;
 /** The SDK's rule for workflows that share a context: 600 for each GiB of the heap beyond 200 MiB. */
 const cachedWorkflows = Math.max(
   10,
   Math.floor((Math.max(v8.getHeapStatistics().heap_size_limit / 2 ** 20 - 200, 0) * 600) / 1024),
 );
-/** A worker with fewer has been seen to stall. */
+/** A worker with fewer stalled. */
 const leastCached = 10;
 
 export interface WorkerBudget {
   tuner(): WorkerTuner;
   /**
-   * How many workflows a worker may cache, until it gives them back. The version that this process brings has three quarters
-   * of the room; each other version takes half of what is left of the last quarter.
+   * How many workflows a worker may cache, until it gives them back. The own version has three quarters of the room;
+   * each other version takes half of what is left of the last quarter.
    */
   takeCache(isOwn: boolean): { size: number; giveBack(): void };
 }
 
-/** A tool call whose server holds the connection while a person thinks is limited apart: see held-call-limit.ts. */
+/** Calls whose servers hold the connection while a person thinks have a limit of their own: see activities/call-tool/held-call-limit.ts. */
 export function createWorkerBudget({ worker }: Pick<Config, 'worker'>): WorkerBudget {
   const workflowSlots = createSharedSlots(workflowTasks);
   const activitySlots = createSharedSlots(worker.calls + worker.heldCalls);
@@ -69,7 +69,7 @@ export function createSharedSlots(total: number): <Info extends SlotInfo>() => C
   };
 
   return () => {
-    /** By this worker's open polls. */
+    /** Slots of this worker's open polls. */
     let reserved = 0;
     const isFree = () => used + reserved < total;
     const reserve = (): Permit => {

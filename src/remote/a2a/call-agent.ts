@@ -1,41 +1,36 @@
 /**
- * One round of a task that a remote agent has: it is sent, or answered, and followed until it is over or asks something. What
- * the agent has begun is kept before it is waited for, and from then on only followed: no task is sent twice.
+ * One round of a task at a remote agent: it is sent or answered, and followed until it ends or asks something. The id of a
+ * task is stored before the task is waited for; from then on it is only followed, so no task is sent twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import type { SendMessageRequest, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import type { ServerConfig } from '../../config/config.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { Credential } from '../../credentials/store.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
 import { sendBestEffort } from '../best-effort.ts';
 import { startDeadline } from '../deadline.ts';
 import type { Deadline } from '../deadline.ts';
 import type { AskedByTask, RemoteTask, ServerQuestion } from '../input-required.ts';
 import { nameOf } from '../server-name.ts';
-import type { CallOutcome, Continuation, ToolCall } from '../tool-call.ts';
-import { cancelTask } from './cancel-task.ts';
-import type { Cards } from './card.ts';
-import { connectAgent } from './connect.ts';
-import type { ConnectedAgent } from './connect.ts';
-import { followTask, isNews, readUntilNews } from './follow-task.ts';
+import type { CallOutcome, Continuation, ListOutcome, ToolCall } from '../remote-servers.ts';
+import { cancelTask, followTask, isNews, readUntilNews } from './follow-task.ts';
 import type { Followed } from './follow-task.ts';
-import { answerRequest, taskRequest } from './messages.ts';
-import { fingerprintOf, isAsking, readStatus } from './read-status.ts';
-import { isGone, outcomeOfFailure } from './request-failure.ts';
-import { outcomeOfMessage, outcomeOfTask } from './task-result.ts';
-import { tryCredential } from './try-credential.ts';
+import { connectAgent } from './connect.ts';
+import type { Cards, ConnectedAgent, Target } from './connect.ts';
+import { answerRequest, fingerprintOf, isAsking, readStatus, taskRequest } from './messages.ts';
+import { isGone, outcomeOfFailure, outcomeOfMessage, outcomeOfTask } from './outcome.ts';
 
-/** One call at one agent. */
 interface AgentCall {
   agent: ConnectedAgent;
   call: ToolCall;
-  /** What the agent has begun; absent until it said so. */
+  /** Absent until the agent has named it. */
   task?: RemoteTask;
 }
 
 /** How long a login may take before the user is asked whether it is done. */
 const loginMs = 20_000;
-/** How long an answer that may have been sent is given to show. */
+/** How long to wait for the effect of an answer that an earlier attempt may have sent. */
 const settlingMs = 3_000;
 
 export async function callAgent(
@@ -52,12 +47,12 @@ export async function callAgent(
   const here: AgentCall = { agent, call, ...(resume?.kind === 'task' && { task: resume.task }) };
   let outcome: CallOutcome;
   try {
-    outcome = await (call.continuation ? goOn(here, call.continuation) : begin(here));
+    outcome = await (call.continuation ? continueCall(here, call.continuation) : begin(here));
   } catch (error) {
     if (!signal.aborted) throw error;
-    outcome = endedHere(here, deadline);
+    outcome = outcomeOfAbort(here, deadline);
   }
-  // As with MCP: a page is about the account only if other requests get one, too.
+  // As with MCP: an HTML page refuses the account only if other requests get one, too.
   if (outcome.kind === 'refused' && outcome.otherwise?.kind === 'unknown') {
     const tried = await tryCredential({ server, credential, signal, cards });
     if (tried.kind !== 'refused') outcome = outcome.otherwise;
@@ -76,7 +71,7 @@ async function begin(here: AgentCall): Promise<CallOutcome> {
   return conclude(here, await followTask(agent, following(here, undefined)));
 }
 
-async function goOn(here: AgentCall, { answers }: Continuation): Promise<CallOutcome> {
+async function continueCall(here: AgentCall, { answers }: Continuation): Promise<CallOutcome> {
   const { agent, call, task } = here;
   const asked = task?.asked;
   const [answer] = answers;
@@ -92,8 +87,8 @@ async function goOn(here: AgentCall, { answers }: Continuation): Promise<CallOut
 }
 
 /**
- * The user has agreed to a link. Most agents see for themselves when the login is done; others wait for a message, which is
- * sent once the user confirms that it is.
+ * The user has agreed to open a link. Most agents notice by themselves when the login is done. Others wait for a message,
+ * which is sent once the user confirms it.
  */
 async function followLogin(here: AgentCall, task: RemoteTask, asked: AskedByTask): Promise<CallOutcome> {
   const { agent, call } = here;
@@ -115,7 +110,7 @@ async function followLogin(here: AgentCall, task: RemoteTask, asked: AskedByTask
   return { kind: 'asks', pause: { questions: [question], resume } };
 }
 
-/** An answer to a question that the task does not ask any more would be taken for something else. */
+/** The agent would take an answer to a question that it no longer asks for something else. */
 async function isStillAsked(
   { agent, call }: AgentCall,
   task: RemoteTask,
@@ -126,7 +121,7 @@ async function isStillAsked(
     const now = await agent.client
       .getTask({ tenant: '', id: task.taskId, historyLength: 0 }, agent.options)
       .catch(() => null);
-    // What went wrong shows when it is followed.
+    // If the read failed, following the task shows why.
     if (!now?.status || !isAsking(now.status) || fingerprintOf(now.status) !== asked.fingerprint)
       return false;
     if (Date.now() >= waitUntil) return true;
@@ -134,7 +129,7 @@ async function isStillAsked(
   }
 }
 
-/** `status`: news that came as the direct answer; null where the task has to be read. */
+/** `status`: a question or an end in the direct answer; null when the task has to be read. */
 type Sent = { kind: 'sent'; status: TaskStatus | null } | { kind: 'outcome'; outcome: CallOutcome };
 
 async function send(here: AgentCall, request: SendMessageRequest, answered?: string): Promise<Sent> {
@@ -157,7 +152,7 @@ async function send(here: AgentCall, request: SendMessageRequest, answered?: str
     return { kind: 'sent', status: await restOf(first.value, stream, answered, call) };
   } catch (error) {
     options.signal?.throwIfAborted();
-    // It has said that it is at work: whatever broke, its task is followed.
+    // The agent has accepted the task, so it is followed after any failure.
     if (here.task && !isRefusal(agent, error)) return { kind: 'sent', status: null };
     return ended(outcomeOfFailure(agent, error));
   }
@@ -174,17 +169,17 @@ async function restOf(
     yield* stream;
   }
   const status = await readUntilNews(all(), { answered, listener }).catch(() => null);
-  // A question is taken as it comes: what was wrong with an answer is said to nobody else. Ends are read with all they have.
+  // A question is used as it arrives: only this stream says what was wrong with an answer. Ends are read again, to get all
+  // artifacts.
   return status && isAsking(status) ? status : null;
 }
 
-/** Of a message with an answer: nothing but a refusal ends the call. */
+/** Whether an error ends the call after an answer was sent: only a refusal does. */
 function isRefusal(agent: ConnectedAgent, error: unknown): boolean {
   const { kind } = outcomeOfFailure(agent, error);
   return kind === 'refused' || kind === 'rejected' || isGone(error);
 }
 
-/** False when the call has ended meanwhile. */
 async function keep(here: AgentCall, { id, contextId }: Task): Promise<boolean> {
   if (here.task) return true;
   here.task = { taskId: id, contextId };
@@ -219,7 +214,7 @@ function ended(outcome: CallOutcome): Sent {
 
 const callEnded: Sent = { kind: 'outcome', outcome: { kind: 'unknown', message: 'The call has ended.' } };
 
-function endedHere({ agent, task }: AgentCall, { end }: Deadline): CallOutcome {
+function outcomeOfAbort({ agent, task }: AgentCall, { end }: Deadline): CallOutcome {
   const name = nameOf(agent.server);
   if (end === 'cancelled') return { kind: 'unknown', message: `The task of ${name} was cancelled.` };
   const message = `${name} was not done within ${agent.server.timeout / 1000} s${task ? ', and was told to stop' : ''}.`;
@@ -227,11 +222,29 @@ function endedHere({ agent, task }: AgentCall, { end }: Deadline): CallOutcome {
   return { kind: 'unknown', message };
 }
 
-/** Nobody waits for the task any more, and the agent does not know. */
+/** The call has ended here, but the agent does not know it. */
 function mayStillWork({ kind }: CallOutcome): boolean {
   return kind === 'unknown' || kind === 'unaskable';
 }
 
 function isHandedOn({ call }: AgentCall, { end }: Deadline): boolean {
   return end === 'cancelled' && call.isHandedOn?.() === true;
+}
+
+/**
+ * Whether a remote agent accepts a credential. An agent has no list of tools to read, so it is asked for a task that does not
+ * exist.
+ */
+export async function tryCredential(target: Target): Promise<ListOutcome> {
+  using deadline = startDeadline(Math.min(target.server.timeout, 30_000), target.signal);
+  const agent = await connectAgent({ ...target, signal: deadline.signal });
+  if (agent.kind !== 'connected') return agent;
+  try {
+    await agent.client.getTask({ tenant: '', id: randomUUID(), historyLength: 0 }, agent.options);
+  } catch (error) {
+    const outcome = outcomeOfFailure(agent, error);
+    if (outcome.kind === 'refused' || outcome.kind === 'unreachable') return outcome;
+    if (outcome.kind === 'unknown') return { kind: 'unreachable', message: outcome.message };
+  }
+  return { kind: 'tools', tools: [], leftOut: [], audience: 'tenant', freshMs: null };
 }

@@ -1,23 +1,36 @@
-/** Connects to a remote agent: reads its card, and makes the SDK's client for one operation. */
-import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
-import { ServiceParameters, withA2AExtensions } from '@a2a-js/sdk/client';
+/**
+ * Connects to a remote agent: reads its card, and makes the SDK's client for one operation.
+ *
+ * The card says where the agent takes messages, in which version, and what it can do. Cards are read without an account and
+ * cached for all users. Texts of the card are ignored, because they could pass for the operator's.
+ */
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+} from '@a2a-js/sdk/client';
 import type { Client, RequestOptions } from '@a2a-js/sdk/client';
-import { elicitationExtension } from '../../a2a/extension.ts';
+import type { AgentCard, AgentInterface } from '@a2a-js/sdk';
+import { elicitationExtension } from '../../a2a/question.ts';
 import type { ServerConfig } from '../../config/config.ts';
-import type { Credential } from '../../credentials/store.ts';
-import { unsendableHeader } from '../request-headers.ts';
+import { noCredential } from '../../credentials/credential-store.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import { headersOf, unsendableHeader, withTrace } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
-import type { Unreachable } from '../tool-call.ts';
+import type { Unreachable } from '../remote-servers.ts';
+import { trackedRequest } from '../tracked-request.ts';
+import { networkFailure } from '../network-failure.ts';
 import type { RequestTrace } from '../tracked-request.ts';
-import type { Cards } from './card.ts';
-import { createAgentRequests } from './request.ts';
 
 export interface ConnectedAgent {
   kind: 'connected';
   server: ServerConfig;
   credential: Credential;
   client: Client;
-  /** Passed with every request. */
+  /** To be passed with every request. */
   options: RequestOptions;
   isStreaming: boolean;
   isStructured: boolean;
@@ -60,4 +73,130 @@ export async function connectAgent(target: Target): Promise<ConnectedAgent | Unr
     isStructured,
     last: requests.last,
   };
+}
+
+/** Methods without an effect. */
+const harmless = /"method":"(?:GetTask|SubscribeToTask|tasks\/get|tasks\/resubscribe)"/;
+
+/** `fetch` for the SDK, for one operation: adds the headers of server and account, and traces each request. */
+function createAgentRequests({ server, credential, signal, onSending }: Omit<Target, 'cards'>) {
+  let latest: RequestTrace | undefined;
+  return {
+    fetch: ((url: string | URL, init?: RequestInit) => {
+      const trace: RequestTrace = { isSent: false, isStream: false, challenge: null };
+      latest = trace;
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of headersOf(server, credential)) headers.set(name, value);
+      const isHarmless =
+        init?.method === 'GET' || (typeof init?.body === 'string' && harmless.test(init.body.slice(0, 200)));
+      return trackedRequest(url, withTrace(server, { ...init, headers }), trace, {
+        signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal,
+        onSending,
+        isHarmless,
+      });
+    }) as typeof fetch,
+    last: () => latest,
+  };
+}
+
+interface ReadCard {
+  kind: 'card';
+  /** Contains only the interface that is used. */
+  card: AgentCard;
+  isStreaming: boolean;
+  /** It supports the extension for questions. */
+  isStructured: boolean;
+}
+
+export interface Cards {
+  of(server: ServerConfig, signal: AbortSignal): Promise<ReadCard | Unreachable>;
+  /** Forgets a card whose address could not be reached. */
+  drop(server: ServerConfig): void;
+}
+
+const keptMs = 5 * 60_000;
+export const checkCard =
+  'The operator should check that it runs and that its card in the agents file is right.';
+const bindings = ['JSONRPC', 'HTTP+JSON'];
+
+export function createCards(): Cards {
+  const known = new Map<string, { read: ReadCard; until: number }>();
+  return {
+    async of(server, signal) {
+      const kept = known.get(server.name);
+      if (kept && Date.now() < kept.until) return kept.read;
+      const read = await readCard(server, signal);
+      if (read.kind === 'card') known.set(server.name, { read, until: Date.now() + keptMs });
+      return read;
+    },
+    drop: ({ name }) => void known.delete(name),
+  };
+}
+
+async function readCard(server: ServerConfig, signal: AbortSignal): Promise<ReadCard | Unreachable> {
+  const requests = createAgentRequests({ server, credential: noCredential, signal });
+  const name = nameOf(server);
+  try {
+    const response = await requests.fetch(server.agent?.card ?? '', {
+      method: 'GET',
+      headers: { accept: 'application/json', 'a2a-version': '1.0' },
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      return unreachable(`${name} gives no agent card (HTTP ${response.status}). ${checkCard}`);
+    }
+    return readInterfaces(server, await response.json());
+  } catch {
+    const trace = requests.last();
+    if (signal.aborted) return unreachable(`${name} did not send its agent card in time.`);
+    return unreachable(
+      trace?.status === undefined
+        ? networkFailure(name, trace?.failure, checkCard)
+        : `${name} sends something else than an agent card. ${checkCard}`,
+    );
+  }
+}
+
+function readInterfaces(server: ServerConfig, raw: unknown): ReadCard | Unreachable {
+  const name = nameOf(server);
+  const resolver = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
+  const card = resolver.normalizeAgentCard(raw);
+  const offered: AgentInterface[] = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces : [];
+  const supported = offered
+    .filter(
+      (one) => bindings.includes(one.protocolBinding) && /^(?:1|0\.3)(?:\.|$)/.test(one.protocolVersion),
+    )
+    .toSorted((one, other) => Number(isOld(one)) - Number(isOld(other)));
+  if (supported.length === 0)
+    return unreachable(
+      `${name} offers no way to talk to it that is known here: its agent card has to name JSONRPC or HTTP+JSON of A2A 1.0 or 0.3. ${checkCard}`,
+    );
+  const used = supported.find(({ url }) => isAllowedAddress(server, url));
+  if (!used)
+    return unreachable(
+      `The agent card of ${name} sends messages to another host, where nothing is sent to. The operator can allow it with endpoint in the agents file.`,
+    );
+  const { capabilities } = card;
+  return {
+    kind: 'card',
+    card: { ...card, supportedInterfaces: [used] },
+    isStreaming: capabilities?.streaming === true,
+    isStructured: (capabilities?.extensions ?? []).some(({ uri }) => uri === elicitationExtension),
+  };
+}
+
+/** The author of a card can change it, but only the operator decides where the credential of an account is sent. */
+function isAllowedAddress({ agent }: ServerConfig, url: string): boolean {
+  const given = [agent?.card, agent?.endpoint].flatMap((one) =>
+    one === undefined ? [] : [new URL(one).origin],
+  );
+  return URL.canParse(url) && given.includes(new URL(url).origin);
+}
+
+function isOld({ protocolVersion }: AgentInterface): boolean {
+  return protocolVersion.startsWith('0.');
+}
+
+function unreachable(message: string): Unreachable {
+  return { kind: 'unreachable', message };
 }

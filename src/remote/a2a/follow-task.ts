@@ -1,27 +1,28 @@
 /**
- * Follows a task until it is over or asks something. What counts is the task as it is read; streams only say when to read it.
- * An agent that cannot be reached for a while is waited for: its task goes on without us.
+ * Follows a task until it ends or asks something. The task as it is read counts; a stream only says when to read it. An
+ * agent that cannot be reached is waited for, because its task goes on without us.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
+import type { StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { isTerminal } from '../../a2a/task-view.ts';
 import { textOf } from '../../a2a/parts.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
-import type { CallListener } from '../call-listener.ts';
+import type { CallListener, CallOutcome, Observation } from '../remote-servers.ts';
 import { nameOf } from '../server-name.ts';
-import type { CallOutcome } from '../tool-call.ts';
-import type { ConnectedAgent } from './connect.ts';
-import { fingerprintOf, isAsking } from './read-status.ts';
-import { isGone, outcomeOfFailure } from './request-failure.ts';
+import { connectAgent } from './connect.ts';
+import type { ConnectedAgent, Target } from './connect.ts';
+import { fingerprintOf, isAsking } from './messages.ts';
+import { isGone, outcomeOfFailure } from './outcome.ts';
+import type { RemoteTask, ServerQuestion } from '../input-required.ts';
 
 export type Followed =
   | { kind: 'task'; task: Task; status: TaskStatus }
   | { kind: 'outcome'; outcome: CallOutcome };
 
-export interface Following {
+interface Following {
   taskId: string;
-  /** The question that was answered, or needs no message: the task goes on from it by itself. */
+  /** The question that was answered, or that needs no message: it does not count as news. */
   answered: string | undefined;
   listener: Pick<CallListener, 'onProgress'>;
 }
@@ -29,7 +30,7 @@ export interface Following {
 const firstPauseMs = 200;
 const longestPauseMs = 5_000;
 
-/** Rejects only when the operation is over. */
+/** Rejects only when the operation's signal aborts. */
 export async function followTask(agent: ConnectedAgent, following: Following): Promise<Followed> {
   const signal = signalOf(agent);
   let last = '';
@@ -41,7 +42,7 @@ export async function followTask(agent: ConnectedAgent, following: Following): P
       if (status && isNews(status, following)) return { kind: 'task', task, status };
     }
     const heard = agent.isStreaming && task !== null ? await listen(agent, following) : false;
-    // An agent whose stream says what its task does not would be asked without a pause.
+    // Without a pause between equal reads, an agent whose stream contradicts its task would be polled in a tight loop.
     const current = JSON.stringify(task);
     const isChanged = heard && current !== last;
     last = current;
@@ -50,7 +51,6 @@ export async function followTask(agent: ConnectedAgent, following: Following): P
   }
 }
 
-/** Null when it could not be read this time. */
 async function readTask(agent: ConnectedAgent, id: string): Promise<Task | null | Followed> {
   try {
     return await agent.client.getTask({ tenant: '', id, historyLength: 0 }, agent.options);
@@ -62,7 +62,7 @@ async function readTask(agent: ConnectedAgent, id: string): Promise<Task | null 
     }
     const outcome = outcomeOfFailure(agent, error);
     if (outcome.kind === 'refused' && outcome.otherwise) {
-      // The task goes on, whatever the answer means.
+      // Reading failed, but the task goes on: whether it ran is unknown.
       const { message } = outcome.otherwise;
       const otherwise = { kind: 'unknown' as const, message };
       return outcome.status === 400 ? null : { kind: 'outcome', outcome: { ...outcome, otherwise } };
@@ -71,7 +71,7 @@ async function readTask(agent: ConnectedAgent, id: string): Promise<Task | null 
   }
 }
 
-/** Whether there is something to be read. False when the agent has nothing to listen to. */
+/** Whether the stream had news. False when the agent has no stream. */
 async function listen(agent: ConnectedAgent, following: Following): Promise<boolean> {
   try {
     const stream = agent.client.resubscribeTask({ tenant: '', id: following.taskId }, agent.options);
@@ -82,7 +82,7 @@ async function listen(agent: ConnectedAgent, following: Following): Promise<bool
   }
 }
 
-/** The status that is news; null when the stream ended without any. */
+/** The first status that is news; null when the stream ends without one. */
 export async function readUntilNews(
   stream: AsyncIterable<StreamResponse>,
   following: Pick<Following, 'answered' | 'listener'>,
@@ -103,7 +103,7 @@ export function isNews(status: TaskStatus, { answered }: Pick<Following, 'answer
   return isAsking(status) && fingerprintOf(status) !== answered;
 }
 
-/** What the agent says of its work, as often as it changes. It has no numbers. */
+/** Reports the agent's status messages as progress, each time they change. Agents send no numbers. */
 function createProgress({ onProgress }: Pick<CallListener, 'onProgress'>) {
   let progress = 0;
   let latest = '';
@@ -117,4 +117,63 @@ function createProgress({ onProgress }: Pick<CallListener, 'onProgress'>) {
 
 function signalOf({ options }: ConnectedAgent): AbortSignal {
   return options.signal ?? new AbortController().signal;
+}
+
+const observationTimeoutMs = 10_000;
+
+/** Backoff between observations: most people are done with a page within a minute. A form only changes by a message. */
+const firstObservationPauseMs = 1_000;
+const longestObservationPauseMs = 15_000;
+
+/** One observation of a task with an open question: whether a login was finished elsewhere, or the question was closed. */
+export async function observeTask(
+  target: Target,
+  task: RemoteTask,
+  questions: ServerQuestion[],
+  count: number,
+): Promise<Observation> {
+  const signal = AbortSignal.any([target.signal, AbortSignal.timeout(observationTimeoutMs)]);
+  const again = { kind: 'unchanged', againMs: pauseMs(task, count) } as const;
+  const agent = await connectAgent({ ...target, signal });
+  if (agent.kind !== 'connected') return again;
+  const keys = questions.map(({ key }) => key);
+  try {
+    const { status } = await agent.client.getTask(
+      { tenant: '', id: task.taskId, historyLength: 0 },
+      agent.options,
+    );
+    if (status && isAsking(status) && fingerprintOf(status) === task.asked?.fingerprint) return again;
+    const isDone = task.asked?.mode === 'url' && status !== undefined && !isLost(status.state);
+    return { kind: 'changed', change: isDone ? 'page_done' : 'server_gave_up', keys };
+  } catch (error) {
+    return isGone(error) ? { kind: 'changed', change: 'server_gone', keys } : again;
+  }
+}
+
+/** The task ended without what the page was for. */
+function isLost(state: TaskState): boolean {
+  return (
+    state === TaskState.TASK_STATE_CANCELED ||
+    state === TaskState.TASK_STATE_FAILED ||
+    state === TaskState.TASK_STATE_REJECTED
+  );
+}
+
+function pauseMs({ asked }: RemoteTask, count: number): number {
+  return asked?.mode === 'url'
+    ? Math.min(firstObservationPauseMs * 1.3 ** count, longestObservationPauseMs)
+    : longestObservationPauseMs;
+}
+
+const cancelTimeoutMs = 5_000;
+
+/** Best effort. A task that has ended refuses to be cancelled, which is ignored. */
+export async function cancelTask(
+  { server, credential, cards }: Pick<Target, 'server' | 'credential' | 'cards'>,
+  { taskId }: RemoteTask,
+): Promise<void> {
+  const signal = AbortSignal.timeout(cancelTimeoutMs);
+  const agent = await connectAgent({ server, credential, signal, cards });
+  if (agent.kind !== 'connected') return;
+  await agent.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, agent.options);
 }

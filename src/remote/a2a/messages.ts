@@ -1,23 +1,29 @@
-/** What is sent to a remote agent: a task in words, and an answer to what its task asks. Pure. */
+/**
+ * Messages to a remote agent, and the questions in the status of its task: in the form of the extension, or as text. Pure.
+ */
 import { hash } from 'node:crypto';
-import type { Message, Part, SendMessageRequest } from '@a2a-js/sdk';
-import { elicitationExtension } from '../../a2a/extension.ts';
-import { dataPart, textPart, userMessage } from '../../a2a/parts.ts';
-import { hopsKey } from '../../turn/hops.ts';
-import type { AskedByTask, QuestionAnswer, RemoteTask } from '../input-required.ts';
-import type { ToolCall } from '../tool-call.ts';
+import { TaskState } from '@a2a-js/sdk';
+import type { Message, Part, SendMessageRequest, TaskStatus } from '@a2a-js/sdk';
+import { z } from 'zod';
+import { elicitationExtension } from '../../a2a/question.ts';
+import { dataPart, textOf, textPart, userMessage } from '../../a2a/parts.ts';
+import { hopsKey } from '../../turn/turn.ts';
+import type { AskedByTask, QuestionAnswer, RemoteTask, ServerQuestion } from '../input-required.ts';
+import type { ToolCall } from '../remote-servers.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
+import { readQuestion } from '../read-question.ts';
 
-/** The field of the form by which a question in words is put to people. */
-export const wordsField = 'answer';
+/** The only field of the form with which a question in text is asked. */
+const wordsField = 'answer';
 
-/** The same call has the same message id in each attempt, so that an agent can recognise a repeated one. */
+/** The message id is derived from the call, so that an agent can recognise a repeated message. */
 export function taskRequest({ callId, arguments: input, hops }: ToolCall): SendMessageRequest {
   const task = typeof input['task'] === 'string' ? input['task'] : '';
   const message = userMessage({ taskId: '', contextId: '' }, idOf(callId), [textPart(task)]);
   return request(message, hops);
 }
 
-/** `returnImmediately` is for agents that do not stream: their tasks are polled. */
+/** `returnImmediately` is for agents without streaming, whose tasks are polled. */
 function request(message: Message, hops: number | undefined): SendMessageRequest {
   return {
     tenant: '',
@@ -32,7 +38,7 @@ function request(message: Message, hops: number | undefined): SendMessageRequest
   };
 }
 
-/** Null where the agent needs none: it sees for itself that a page is done. */
+/** Null where the agent needs no message, because it notices by itself that a page is done. */
 export function answerRequest(
   { callId, hops }: Pick<ToolCall, 'callId' | 'hops'>,
   { taskId, contextId }: RemoteTask,
@@ -74,4 +80,121 @@ function words({ action, content }: QuestionAnswer): Part {
 
 function idOf(text: string): string {
   return hash('sha256', text).slice(0, 32);
+}
+
+type ReadStatus =
+  | { kind: 'question'; question: ServerQuestion; asked: AskedByTask }
+  | { kind: 'refused'; reason: string };
+
+/** The members of the extension that are used. */
+const structuredSchema = z.looseObject({
+  elicitationId: z.string().min(1).max(200),
+  mode: z.enum(['form', 'url']),
+  message: z.string(),
+  expiresAt: z.iso.datetime({ offset: true }).optional().catch(undefined),
+  misfit: z.string().optional().catch(undefined),
+  context: z
+    .looseObject({ arguments: z.string().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+
+type Structured = z.infer<typeof structuredSchema>;
+
+/** An answer needs this long to arrive before the deadline. */
+const travelMs = 1_000;
+
+/** Of two links, only the agent would know which one is meant. */
+const link = /https?:\/\/[^\s<>"'`]+/g;
+
+export function isAsking({ state }: Pick<TaskStatus, 'state'>): boolean {
+  return state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED;
+}
+
+/** Stays the same however often the same question is read, and differs for the next one. */
+export function fingerprintOf({ state, message, timestamp }: TaskStatus): string {
+  const structured = structuredIn(message);
+  const what = structured
+    ? [structured.elicitationId, structured.misfit]
+    : [state, message?.messageId, message?.parts, timestamp];
+  return hash('sha256', JSON.stringify(what)).slice(0, 32);
+}
+
+export function readStatus(status: TaskStatus, capabilities: Capabilities): ReadStatus {
+  const structured = structuredIn(status.message);
+  const params = structured ? structuredParams(structured) : paramsInWords(status);
+  const read = readQuestion(params, capabilities);
+  if (read.kind === 'refused') return read;
+  const fingerprint = fingerprintOf(status);
+  const isAuthorization = status.state === TaskState.TASK_STATE_AUTH_REQUIRED;
+  const expiresAt =
+    structured?.expiresAt === undefined ? undefined : Date.parse(structured.expiresAt) - travelMs;
+  return {
+    kind: 'question',
+    question: {
+      key: fingerprint,
+      request: read.request,
+      trigger: isAuthorization ? 'a2a_auth_required' : 'a2a_input_required',
+      ...(expiresAt !== undefined && { expiresAt }),
+    },
+    asked: {
+      fingerprint,
+      mode: read.request.mode,
+      ...(structured && { elicitationId: structured.elicitationId }),
+    },
+  };
+}
+
+function structuredIn(message: Message | undefined): Structured | null {
+  const candidates: unknown[] = [
+    message?.metadata?.[elicitationExtension],
+    ...(message?.parts ?? []).map(({ content }) => (content?.$case === 'data' ? content.value : undefined)),
+  ];
+  for (const candidate of candidates) {
+    const { success, data } = structuredSchema.safeParse(candidate);
+    if (success) return data;
+  }
+  return null;
+}
+
+function structuredParams({ message, misfit, context, ...rest }: Structured) {
+  const words = [
+    message,
+    context?.arguments,
+    misfit !== undefined && `Please answer again: ${misfit}`,
+  ].filter((line) => typeof line === 'string' && line !== '');
+  return { ...rest, message: words.join('\n\n') };
+}
+
+/** Without the extension: a link if the text contains exactly one, else a text field, or only “yes” and “no”. */
+function paramsInWords({ state, message }: TaskStatus) {
+  const text =
+    (message && textOf(onlyText(message))) || 'It needs something from you, and does not say what.';
+  if (state !== TaskState.TASK_STATE_AUTH_REQUIRED) return form(text, wordsSchema);
+  const links = new Set((text.match(link) ?? []).map(withoutPunctuation));
+  const [url, ...others] = links;
+  return url !== undefined && others.length === 0
+    ? { mode: 'url', message: text, url }
+    : form(text, { type: 'object', properties: {} });
+}
+
+/** Removes punctuation after a link. A loop, because a regular expression is slow on hostile text. */
+function withoutPunctuation(link: string): string {
+  let { length } = link;
+  while (length > 0 && ').,;:!?]'.includes(link[length - 1] ?? '')) length -= 1;
+  return link.slice(0, length);
+}
+
+const wordsSchema = {
+  type: 'object',
+  properties: { [wordsField]: { type: 'string', title: 'Your answer', minLength: 1 } },
+  required: [wordsField],
+};
+
+function form(message: string, requestedSchema: Record<string, unknown>) {
+  return { mode: 'form', message, requestedSchema };
+}
+
+function onlyText({ parts }: Message): Pick<Message, 'parts'> {
+  return { parts: parts.filter(({ content }) => content?.$case === 'text') };
 }

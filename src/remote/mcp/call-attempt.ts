@@ -1,74 +1,78 @@
-/** One attempt at one round of a call: a connection, the request, what the server sends meanwhile, and the outcome. */
+/**
+ * One attempt at one round of a call: opens a connection, sends the request, handles what the server sends meanwhile, and
+ * returns the outcome. The outcome is read from the exchanges, not from the SDK's errors.
+ */
 import { setImmediate } from 'node:timers/promises';
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { Credential } from '../../credentials/store.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import type { Deadline } from '../deadline.ts';
 import type { InputRequired, Session } from '../input-required.ts';
-import type { CallOutcome, ToolCall } from '../tool-call.ts';
-import { orUnaskable, outcomeOf, unaskable } from './call-outcome.ts';
-import type { CallTrace } from './call-outcome.ts';
+import type { CallOutcome, ToolCall } from '../remote-servers.ts';
+import { isPooledSessionGone, orUnaskable, outcomeOf, outdatedCacheOf, unaskable } from './call-outcome.ts';
+import type { CallTrace, OutdatedCache } from './call-outcome.ts';
 import { connect } from './connect.ts';
+import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, ExchangeLog } from '../tracked-request.ts';
 import { handleServerRequests } from './legacy/server-requests.ts';
 import type { EarlyEnd, ServerRequests } from './legacy/server-requests.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
 import { notifyListener } from './notifications.ts';
-import { isPooledSessionGone, outdatedCacheOf } from './outdated-cache.ts';
-import type { OutdatedCache } from './outdated-cache.ts';
-import { sendCall } from './send-call.ts';
 import type { Era, ServerEras } from './server-eras.ts';
 import { holdRounds } from './stdio/held-rounds.ts';
+import { setMcpAttributes, outgoingTrace } from '../../telemetry/traces/requests.ts';
+import { hopsKey } from '../../turn/turn.ts';
+import { retryParams } from './modern/rounds.ts';
+import { StdioTransport } from './stdio/transport.ts';
 
 export interface CallParts {
   server: ServerConfig;
   credential: Credential;
   deadline: Deadline;
   eras: ServerEras;
-  /** Which one the call has to be made in; otherwise the one in which the server can ask. */
+  /** Set when the call has to be made in this era. Otherwise the era in which the server can ask is used. */
   era?: Era | undefined;
   sessions: OwnerSessions | undefined;
 }
 
-export interface AttemptResult {
+export interface CallAttempt {
   outcome: CallOutcome;
-  /** What was remembered and made the server turn the call down before anything was done. */
+  /** The outdated cache entry because of which the server refused the call before anything was done. */
   outdated?: OutdatedCache | undefined;
-  /** In which the call was made. */
+  /** The era in which the call was made. */
   era?: Era | undefined;
 }
 
-/** `connection`: what becomes of it. A detached one is closed here while its session goes on at the server. */
-interface AttemptEnd extends AttemptResult {
+/** `connection`: what to do with it. `detached`: it is closed here, but its session goes on at the server. */
+interface AttemptEnd extends CallAttempt {
   connection: 'pool' | 'detached' | 'close';
 }
 
-/** An attempt whose connection is open. */
 interface OpenAttempt extends CallParts {
   call: ToolCall;
   capabilities: Capabilities;
   connection: Connection;
   isPooled: boolean;
-  /** The one that was joined instead of a handshake. */
+  /** The session that was joined instead of a handshake. */
   session: Session | undefined;
-  /** Of the old era: there the server sends requests of its own. */
+  /** Only in the old era, in which the server sends requests of its own. */
   requests: ServerRequests | null;
   messages: ServerMessages;
 }
 
-/** `pooled`: a connection of an earlier call; otherwise one is opened. */
+/** `pooled`: a connection of an earlier call, to be used instead of a new one. */
 export async function attemptCall(
   parts: CallParts,
   call: ToolCall,
   pooled?: Connection,
-): Promise<AttemptResult> {
+): Promise<CallAttempt> {
   const { server, credential, deadline, eras, era, sessions } = parts;
   const { capabilities = cannotAsk, askUser, continuation, onProcessExit } = call;
   const messages = collectMessages(call, () => sessions?.drop(server));
-  // Whoever has been to the pages may be known to the session, and to nothing else.
+  // The server may know only by the session who has visited its pages.
   const session = continuation?.resume.kind === 'again' ? continuation.resume.session : undefined;
   const target = {
     server,
@@ -98,7 +102,7 @@ export async function attemptCall(
     end = await callUntilDone(attempt);
     return { ...end, era: isModern ? 'modern' : 'legacy' };
   } finally {
-    // With an answer, the server has gone on without waiting any longer; without one, it is not there any more.
+    // With an answer, the server no longer waits for its questions; without one, it is gone.
     requests?.end(traceOf(attempt).answer ? 'server_gave_up' : 'server_gone');
     if (end?.connection === 'pool' && sessions)
       sessions.keep({ server, credential, capabilities }, connection);
@@ -148,7 +152,7 @@ async function endEarly(attempt: OpenAttempt, end: EarlyEnd): Promise<AttemptEnd
   }
 }
 
-/** In the old era the session is where the server will say that the pages are done, if it keeps sessions at all. */
+/** In the old era, the server will report in the session that its pages are done, if it keeps sessions at all. */
 async function endWithQuestions(
   { connection, requests }: OpenAttempt,
   pause: InputRequired,
@@ -163,7 +167,7 @@ async function endWithQuestions(
   };
 }
 
-/** Nothing of this call is open between the two sides, so that the session can serve another. */
+/** Whether the session can serve another call: nothing of this one is open. */
 function isClear({ requests, session, messages }: OpenAttempt): boolean {
   return requests?.isClear() === true && session === undefined && !messages.haveNewTools();
 }
@@ -182,7 +186,7 @@ function traceOf({ connection, messages, deadline, credential }: OpenAttempt): C
 
 interface ServerMessages {
   onMessage(message: JSONRPCMessage): void;
-  /** Notifications count from here on: some servers send `tools/list_changed` with every handshake. */
+  /** Notifications are passed on from here: some servers send `tools/list_changed` with every handshake. */
   startNotifying(): void;
   haveNewTools(): boolean;
   answerTo(id: unknown): JSONRPCMessage | undefined;
@@ -195,7 +199,7 @@ function collectMessages(call: ToolCall, dropSessions: () => void): ServerMessag
   const listener = {
     ...call,
     onToolsChanged() {
-      // Many servers have a list of tools for each session, which was made when the session began.
+      // Many servers make the list of tools when a session begins.
       haveNewTools = true;
       dropSessions();
       call.onToolsChanged?.();
@@ -219,10 +223,95 @@ function isAnswer(
 }
 
 /**
- * A pooled connection may have ended unnoticed. Whatever has reached this machine is delivered within two turns of the
- * event loop: a request on a connection that has ended would leave the call's outcome unknown.
+ * A pooled connection may have ended unnoticed. Everything that has reached this machine is delivered within two turns of
+ * the event loop. A request on a dead connection would make the outcome of the call unknown.
  */
 async function deliverPendingEvents(): Promise<void> {
   await setImmediate();
   await setImmediate();
+}
+
+/** Resolves when the call is over, with the reason if a request of the server has ended it early. */
+async function sendCall(
+  connection: Connection,
+  call: ToolCall,
+  deadline: Deadline,
+  requests: ServerRequests | null,
+): Promise<EarlyEnd | undefined> {
+  const stopped = new AbortController();
+  const sent = send(connection, call, { deadline, requests, stopped: stopped.signal });
+  const end = await Promise.race(requests ? [requests.endedEarly, sent] : [sent]);
+  // A detached call goes on at its server, without a cancellation.
+  if (!end || end.kind === 'detached') return end ?? undefined;
+  stopped.abort();
+  await sent;
+  return end;
+}
+
+interface Sending {
+  deadline: Deadline;
+  requests: ServerRequests | null;
+  stopped: AbortSignal;
+}
+
+async function send(
+  { client, transport, exchanges, server }: Connection,
+  call: ToolCall,
+  { deadline, requests, stopped }: Sending,
+): Promise<void> {
+  const lost = new AbortController();
+  // The transport of a process closes with it.
+  using _watch =
+    transport instanceof StdioTransport
+      ? undefined
+      : watchStream(transport, exchanges, { onEventId: requests?.onEventId, onLost: () => lost.abort() });
+  const { name, arguments: input, inputSchema, callId, hops, continuation } = call;
+  setMcpAttributes('tools/call', client.getNegotiatedProtocolVersion());
+  const params = {
+    name,
+    arguments: input,
+    ...(continuation?.resume.kind === 'retry' &&
+      retryParams(continuation.answers, continuation.resume.requestState)),
+    _meta: {
+      'interlude/callId': callId,
+      progressToken: callId,
+      ...(hops !== undefined && { [hopsKey]: hops }),
+      ...outgoingTrace(server),
+    },
+  };
+  const options = {
+    signal: AbortSignal.any([deadline.signal, stopped, lost.signal]),
+    timeout: noTimeoutMs,
+    allowInputRequired: true as const,
+    ...(inputSchema && {
+      toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' as const } },
+    }),
+  };
+  await client.callTool(params, options).catch((error: unknown) => {
+    // A bug of ours before anything was sent must not pass for a failure of the server.
+    if (!exchanges.last('tools/call') && !deadline.end) throw error;
+  });
+}
+
+/**
+ * Watches until disposed. When the response to a call ends without an answer, the SDK waits for its timeout. Its transport
+ * reports the end of streams only to callers of `send`; other responses have been read when `send` returns.
+ */
+function watchStream(
+  transport: StreamableHTTPClientTransport,
+  exchanges: ExchangeLog,
+  { onEventId, onLost }: { onEventId: ((eventId: string) => void) | undefined; onLost: () => void },
+): Disposable {
+  const original = transport.send;
+  transport.send = async (message, options) => {
+    const isCall = !Array.isArray(message) && 'method' in message && message.method === 'tools/call';
+    if (!isCall) return original.call(transport, message, options);
+    await original.call(transport, message, {
+      ...options,
+      onRequestStreamEnd: onLost,
+      ...(onEventId && { onresumptiontoken: onEventId }),
+    });
+    if (!exchanges.last('tools/call')?.isStream) onLost();
+  };
+  return { [Symbol.dispose]: () => void (transport.send = original) };
 }

@@ -1,35 +1,38 @@
 /**
- * What became of a tool call, from what is known of its request. The line between "certainly did not run" and
- * "unknown" is drawn here, because nothing may run twice:
+ * The outcome of a tool call, from what is known of its request. The line between "certainly did not run" and "unknown" is
+ * drawn here, because nothing may run twice:
  *
  * - the request was never sent, or was answered with a status that refuses it before processing: did not run;
- * - it was sent and no answer came, or the server failed while it worked on it: unknown.
+ * - it was sent and no answer came, or the server failed while it handled it: unknown.
  *
- * 503 on the call itself is unknown: proxies also say it when the server died with the request in its hands.
+ * 503 on the call itself is unknown: proxies also send it when the server died while it handled the request.
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
+import { couldNotAsk } from './could-not-ask.ts';
 import type { ServerConfig } from '../../config/config.ts';
-import type { Credential } from '../../credentials/store.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import { isDeeperThan } from '../../elicitation/json-size.ts';
 import type { Deadline } from '../deadline.ts';
 import { nameOf } from '../server-name.ts';
-import { refusedAccount } from '../refused-account.ts';
-import type { CallOutcome, Refused } from '../tool-call.ts';
-import type { Exchange } from './exchange.ts';
+import { refusedAccount } from '../request-account.ts';
+import type { CallOutcome, Refused } from '../remote-servers.ts';
+import type { Exchange } from '../tracked-request.ts';
 import { failureMessage } from './failure-message.ts';
-import { readRequiredPages } from './legacy/url-elicitation-required.ts';
-import { readInputRequired } from './modern/input-required.ts';
+import { readRequiredPages } from './legacy/messages.ts';
+import { readInputRequired } from './modern/rounds.ts';
+import type { Session } from '../input-required.ts';
+import { eraMayHaveChanged } from './connect.ts';
+import type { Connection } from './connection.ts';
 
-/** What was seen of one tool call. */
 export interface CallTrace {
   exchange: Exchange | undefined;
-  /** The JSON-RPC answer to it, as it came. */
+  /** The JSON-RPC answer, as received. */
   answer: JSONRPCMessage | undefined;
   end: Deadline['end'];
-  /** That the call was made with. */
+  /** The one that the call was made with. */
   credential: Credential;
 }
 
@@ -40,7 +43,7 @@ export function outcomeOf(server: ServerConfig, trace: CallTrace, capabilities: 
   return (!isOver && refusedAccount(trace.exchange, trace.credential, otherwise)) || otherwise;
 }
 
-/** What the answer means if it is not about the account. */
+/** What the exchange means if it is not about the account. */
 function fromExchange(server: ServerConfig, { exchange, end }: CallTrace): NonNullable<Refused['otherwise']> {
   const message = failureMessage(server, exchange, end);
   const status = exchange?.status;
@@ -58,7 +61,7 @@ function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: 
   if (!isRecord(result)) return unreadable(server);
   const { resultType: type, ...rest } = result;
   const resultType = type ?? 'complete';
-  // Drafts of the new era asked like this. It must not pass for a result, whatever else is in it.
+  // Drafts of the new era asked like this. It must not pass for a result.
   if (type === undefined && rest['inputRequests'] !== undefined)
     return unaskable(server, 'it sent inputRequests without the resultType "input_required"');
   if (resultType === 'input_required') {
@@ -69,10 +72,10 @@ function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: 
   return { kind: 'result', result: readToolResult(rest) };
 }
 
-/** Levels of nesting in a result. What reads it later, here and in clients, does so recursively. */
+/** Maximum nesting of a result. It is processed recursively later, here and in clients. */
 const deepest = 200;
 
-/** Codes that turn a request down before anything is done. All others say only that something went wrong. */
+/** Codes that refuse a request before anything is done. All others only say that something failed. */
 const refusals = new Set([-32700, -32600, -32601, -32602, -32002, -32020, -32022]);
 const missingCapability = -32021;
 const pagesRequired = -32042;
@@ -100,7 +103,10 @@ function fromError(
   };
 }
 
-/** A server whose question was refused, and which answers without it, has simply answered. */
+/**
+ * A failed call whose question was refused is reported as such. A server that answers without the question has simply
+ * answered.
+ */
 export function orUnaskable(
   server: ServerConfig,
   outcome: CallOutcome,
@@ -111,7 +117,7 @@ export function orUnaskable(
   return refused !== undefined && failed ? unaskable(server, refused) : outcome;
 }
 
-/** Ends that may well come from not having been told what the server wanted to know. */
+/** Outcomes that may be caused by the missing answer. */
 const mayFollowRefusal = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
 
 export function unaskable(server: ServerConfig, reason: string): CallOutcome {
@@ -125,8 +131,8 @@ function unreadable(server: ServerConfig): CallOutcome {
 }
 
 /**
- * The server has answered, so the tool has run: what cannot be read is no reason to doubt that. Content of unknown kinds is
- * kept, for its reader to decide, and what is no content at all is shown as text.
+ * The server has answered, so the tool has run, even if the content cannot be read. Blocks of unknown kinds are kept for
+ * the reader to decide, and other values are shown as text.
  */
 function readToolResult({ content, isError, ...rest }: Record<string, unknown>): CallToolResult {
   const blocks = Array.isArray(content) ? content : [content];
@@ -145,4 +151,59 @@ function readBlock(block: unknown): object {
 
 function textBlock(value: unknown): object {
   return { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
+}
+
+/**
+ * A cache entry about a server that made a call fail. Except with `cannot-ask`, the call failed before anything was done.
+ */
+export type OutdatedCache =
+  | 'era'
+  | 'schema'
+  | 'session'
+  | 'pooled-session'
+  /** The server could not ask in the era of the call. The tool may have run up to its question. */
+  | 'cannot-ask';
+
+const unsupportedVersion = -32022;
+const headerMismatch = -32020;
+
+export function outdatedCacheOf(
+  { client, isEraCached }: Connection,
+  outcome: CallOutcome,
+  trace: CallTrace,
+  session: Session | undefined,
+): OutdatedCache | undefined {
+  if (trace.end) return undefined;
+  if (trace.answer && couldNotAsk(trace.answer)) return 'cannot-ask';
+  if (isEraCached && speaksAnotherEra(outcome, trace)) return 'era';
+  if (client.getProtocolEra() === 'modern' && lacksHeaders(trace)) return 'schema';
+  return session && isForgotten(trace) ? 'session' : undefined;
+}
+
+/** Only checked in the new era: older servers use the code for anything. */
+function lacksHeaders({ answer }: CallTrace): boolean {
+  return answer !== undefined && 'error' in answer && answer.error.code === headerMismatch;
+}
+
+/**
+ * Whether the call failed because of the pooled session. A server that has forgotten a session answers 404, some 400 or
+ * 401; and one that was not reached may be reached on a new connection.
+ */
+export function isPooledSessionGone(outcome: CallOutcome, trace: CallTrace): boolean {
+  if (trace.end) return false;
+  const isRefused = outcome.kind === 'refused' && outcome.otherwise?.kind !== 'unknown';
+  return isRefused || isForgotten(trace) || trace.exchange?.isSent !== true;
+}
+
+/** The server no longer knew the session, so nothing was done in it. */
+function isForgotten({ exchange, answer }: CallTrace): boolean {
+  return exchange?.status === 404 || (exchange?.status === 400 && answer === undefined);
+}
+
+/** Only when the call certainly did not run, so that it can be made again. */
+function speaksAnotherEra(outcome: CallOutcome, { exchange, answer }: CallTrace): boolean {
+  const kind = outcome.kind === 'refused' ? outcome.otherwise?.kind : outcome.kind;
+  if (kind !== 'rejected' && kind !== 'unreachable') return false;
+  if (answer) return 'error' in answer && answer.error.code === unsupportedVersion;
+  return eraMayHaveChanged(exchange?.status);
 }

@@ -1,15 +1,15 @@
 /**
- * One round of a call to a tool of an MCP server, from a request to its answer. The request is sent at most once, except
- * where the server turned down the first one for speaking another protocol version, for lacking headers that its tool asks
- * for by now, or in a session that it does not know any more; and where a tool that may be repeated could not ask.
+ * One round of a call to a tool of an MCP server. The request is sent at most once, with these exceptions: the server
+ * refused the first one because of the protocol version, missing headers that its tool now requires, or an unknown session;
+ * or the tool may be repeated and could not ask.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { Credential } from '../../credentials/store.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
 import { startDeadline } from '../deadline.ts';
-import type { CallOutcome, Continuation, ToolCall } from '../tool-call.ts';
+import type { CallOutcome, Continuation, ToolCall } from '../remote-servers.ts';
 import { attemptCall } from './call-attempt.ts';
-import type { AttemptResult, CallParts } from './call-attempt.ts';
+import type { CallAttempt, CallParts } from './call-attempt.ts';
 import { canPush, connect } from './connect.ts';
 import { resumeServerCall } from './legacy/resume-call.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
@@ -18,10 +18,9 @@ import { listServerTools } from './list-tools.ts';
 import { fixedEra } from './server-eras.ts';
 import type { Era, ServerEras } from './server-eras.ts';
 
-/** What is remembered between calls. */
 interface Memory {
   eras: ServerEras;
-  /** Those of the call's owner. */
+  /** The sessions of the user who makes the call. */
   sessions: OwnerSessions | undefined;
 }
 
@@ -38,13 +37,14 @@ export async function callServerTool(
   }
   using deadline = startDeadline(server.timeout, call.signal);
   const parts: CallParts = { server, credential, deadline, eras, sessions, era: eraOf(continuation) };
-  return await withoutDoubt(parts, await callOnce(parts, call));
+  return await confirmRefusal(parts, await callOnce(parts, call));
 }
 
 /**
- * An answer that leaves open whether the tool ran, as a page does, is about the account only if other requests get the like.
+ * An answer that leaves open whether the tool ran, such as an HTML page, refuses the account only if other requests get the
+ * same.
  */
-async function withoutDoubt(
+async function confirmRefusal(
   { server, credential, deadline, eras }: Omit<CallParts, 'sessions'>,
   outcome: CallOutcome,
 ): Promise<CallOutcome> {
@@ -79,7 +79,7 @@ async function callOnce(parts: CallParts, call: ToolCall): Promise<CallOutcome> 
   }
 }
 
-/** A call that has had a round is called again in the same era. */
+/** Later rounds of a call stay in its era. */
 function eraOf(continuation: Continuation | undefined): Era | undefined {
   switch (continuation?.resume.kind) {
     case 'retry':
@@ -91,8 +91,8 @@ function eraOf(continuation: Continuation | undefined): Era | undefined {
   }
 }
 
-/** In a session of the pool, if there is one; a pooled session that turns out to be gone is replaced at once. */
-async function firstAttempt(parts: CallParts, call: ToolCall): Promise<AttemptResult> {
+/** In a pooled session, if there is one. If it turns out to be gone, the call is made again at once in a new one. */
+async function firstAttempt(parts: CallParts, call: ToolCall): Promise<CallAttempt> {
   const { server, credential, sessions, eras } = parts;
   const { continuation, capabilities = cannotAsk } = call;
   const joinsSession = continuation?.resume.kind === 'again' && continuation.resume.session !== undefined;
@@ -108,10 +108,10 @@ async function firstAttempt(parts: CallParts, call: ToolCall): Promise<AttemptRe
 }
 
 /**
- * The server could not ask in this era. If it can in the other one, it is called there from now on. This call is made again
- * only if it may be: the tool has run up to its question.
+ * The server could not ask in this era. If it can in the other one, it is called there from now on. This call is only
+ * repeated if its tool allows it, because the tool has run up to its question.
  */
-async function learnEra(parts: CallParts, call: ToolCall, failed: AttemptResult): Promise<CallOutcome> {
+async function learnEra(parts: CallParts, call: ToolCall, failed: CallAttempt): Promise<CallOutcome> {
   const { server, eras, sessions } = parts;
   const { capabilities = cannotAsk, name, isRepeatable } = call;
   const canAsk = capabilities.form || capabilities.url;

@@ -1,17 +1,15 @@
 /**
- * Connects to an MCP server in the era in which it is to be called. Nothing that goes wrong here can have run a tool: no
- * call was sent yet.
+ * Connects to an MCP server in the right era. No call has been sent yet, so no failure here can mean that a tool has run.
  */
 import type { ServerConfig } from '../../config/config.ts';
-import type { ProcessExit } from '../call-listener.ts';
+import type { ProcessExit } from './stdio/process.ts';
+import type { Refused, Unreachable } from '../remote-servers.ts';
 import type { Deadline } from '../deadline.ts';
-import { refusedAccount } from '../refused-account.ts';
-import { unsendableHeader } from '../request-headers.ts';
+import { refusedAccount, unsendableHeader } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
-import type { Refused, Unreachable } from '../tool-call.ts';
 import { canAsk, openConnection, silentProbeMs } from './connection.ts';
 import type { Connection, OpenResult, Target } from './connection.ts';
-import type { Exchange, ExchangeLog } from './exchange.ts';
+import type { Exchange, ExchangeLog } from '../tracked-request.ts';
 import { failureMessage } from './failure-message.ts';
 import { discoveryFor, fixedEra } from './server-eras.ts';
 import type { Era } from './server-eras.ts';
@@ -26,9 +24,8 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
     const message = `${nameOf(server)} was not called: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
     return { kind: 'unreachable', message };
   }
-  // Only servers of the old era have sessions.
   if (session) return opened(target, await openConnection(target));
-  // Where nothing can be asked, the era does not matter, and the new one takes fewer requests.
+  // When nothing can be asked, the era does not matter, and the new one takes fewer requests.
   const wanted =
     target.era ?? (canAsk(target) ? await eras.wanted(server, tool) : (fixedEra(server) ?? 'modern'));
   const connection = await connectIn(target, wanted);
@@ -48,7 +45,7 @@ async function connectIn(
   const discovery = discoveryFor(known, wanted);
   if (discovery) {
     const first = await openConnection(target, { discovery });
-    // The server no longer speaks what it spoke.
+    // The server may have changed its era.
     if (first.connection || deadline.end || !eraMayHaveChanged(first.exchanges.last()?.status))
       return opened(target, first);
     eras.changed(server);
@@ -56,7 +53,8 @@ async function connectIn(
   }
   if (fixedEra(server) === 'legacy')
     return opened(target, await openConnection(target, { discovery: { kind: 'legacy' } }));
-  // An expired token may be answered with 400, as an unknown version is. A fresh connection in the new era tells them apart.
+  // An expired token may be answered with 400, like an unknown version. A fresh connection in the new era tells the two
+  // apart.
   const isAccounts = target.credential.tokenId !== undefined;
   if (known.modern && known.legacy === undefined && !isAccounts) return preferOldEra(target);
   const first = await negotiate(target);
@@ -64,7 +62,7 @@ async function connectIn(
   return wanted === 'modern' ? first.connection : preferOldEra(target, first.connection);
 }
 
-/** Asks for the new era first, as the SDK does, and learns what the server speaks. */
+/** Asks for the new era first, as the SDK does, and remembers what the server supports. */
 async function negotiate(target: Target): Promise<OpenResult> {
   const { server, deadline, eras } = target;
   const report = deferExitReport(target);
@@ -81,7 +79,7 @@ async function negotiate(target: Target): Promise<OpenResult> {
   }
   if (isOver) return first;
   const last = first.exchanges.last();
-  // Some old servers fail on a probe they do not know, or end when they are asked something before they were greeted.
+  // Some old servers fail on an unknown method, or exit when they get a request before the handshake.
   const failedOnProbe = (last?.status ?? 0) >= 500 && last?.method === 'server/discover';
   if (!failedOnProbe && !endedByProbe) return first;
   const old = await openConnection(target, { discovery: { kind: 'legacy' } });
@@ -92,7 +90,10 @@ async function negotiate(target: Target): Promise<OpenResult> {
   return old;
 }
 
-/** Of a server that speaks the new era: whether it can push questions in the old one. `modern` is closed if it is not used. */
+/**
+ * For a server that supports the new era: uses the old one if the server can push questions there. Closes `modern` if it is
+ * not used.
+ */
 async function preferOldEra(
   target: Target,
   modern?: Connection,
@@ -126,7 +127,7 @@ function opened(target: Target, { connection, exchanges }: OpenResult): Connecti
   return connection ?? connectFailureOf(target, exchanges);
 }
 
-/** Whether an answer can mean that the server now speaks another era than the cached one. */
+/** Whether the status can mean that the server no longer supports the cached era. */
 export function eraMayHaveChanged(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }
@@ -147,7 +148,10 @@ function messageOf(server: ServerConfig, exchange: Exchange | undefined, { end }
   return failureMessage(server, exchange, end);
 }
 
-/** Whether the exit of a process was a failure shows when it was greeted in another way: until then it is not reported. */
+/**
+ * Reports the exit of a process only once it is known whether it was a failure: a process that exits on a probe may work
+ * with the other handshake.
+ */
 function deferExitReport({ onProcessExit }: Pick<Target, 'onProcessExit'>) {
   let deferred: ProcessExit | undefined;
   let isExcused: boolean | undefined;

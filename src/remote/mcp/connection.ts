@@ -1,6 +1,6 @@
 /**
- * A connection to an MCP server for one operation at a time: a client of its own, so that nothing of one person's call
- * can reach another's, and messages that a server sends along belong to this call without doubt.
+ * A connection to an MCP server for one operation at a time. Each has a client of its own, so that calls of different users
+ * are isolated, and every message from the server belongs to the current call.
  */
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -15,12 +15,12 @@ import type {
 } from '@modelcontextprotocol/client';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { ServerConfig } from '../../config/config.ts';
-import { cannotAsk } from '../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import { cannotAsk } from '../../elicitation/elicitation.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import { sendBestEffort } from '../best-effort.ts';
-import type { ExchangeLog } from './exchange.ts';
 import { openTransport } from './open-transport.ts';
 import type { Destination, OpenTransport, Operation } from './open-transport.ts';
+import type { ExchangeLog } from '../tracked-request.ts';
 import type { Era, ServerEras } from './server-eras.ts';
 import { StdioTransport } from './stdio/transport.ts';
 
@@ -28,47 +28,47 @@ export interface Connection extends Omit<OpenTransport, 'begin'> {
   kind: 'connected';
   server: ServerConfig;
   client: Client;
-  /** The era was not asked for: the server may have changed since. */
+  /** The era is from the cache, so the server may have changed since. */
   isEraCached: boolean;
-  /** Serves another operation, after one that has come to its end. */
+  /** Starts another operation, after the previous one has ended. */
   beginOperation(next: Operation): void;
-  /** Serves no operation until the next begins. */
+  /** Between two operations. */
   idle(onMessage: (message: JSONRPCMessage) => void): void;
-  /** Ends the session at the server and frees everything, without making anybody wait. */
+  /** Ends the session at the server, in the background. */
   close(): void;
-  /** Frees everything here; the server keeps the session, and the call in it. */
+  /** Closes the connection here; session and call go on at the server. */
   detach(): Promise<void>;
 }
 
 export interface Target extends Destination {
   eras: ServerEras;
-  /** Of a call. */
+  /** The tool to be called. */
   tool?: string;
-  /** Without it, the one in which the server can ask. */
+  /** Default: the era in which the server can ask. */
   era?: Era | undefined;
-  /** What the server may ask the user with; without them it may not ask. */
+  /** Which questions can be shown. Absent: the server must not ask. */
   capabilities?: Capabilities;
-  /** Nothing is called, so nothing is asked, whatever the server is told. */
+  /** No tool is called, so nothing is asked, although `capabilities` are declared. */
   makesNoCalls?: boolean;
 }
 
-/** Without a connection, the exchanges say why. */
+/** Without a connection, `exchanges` say why. */
 export interface OpenResult {
   exchanges: ExchangeLog;
   connection?: Connection;
 }
 
-/** The SDK's own clock is kept out of the way: the deadline of the operation is the only one. */
+/** Disables the SDK's timeout: only the deadline of the operation counts. */
 export const noTimeoutMs = 2 ** 31 - 1;
-/** Old servers need not answer what they do not know. New ones may take their time to start, but hardly as long. */
+/** Old servers need not answer unknown methods. New ones may start slowly, but hardly this slowly. */
 export const silentProbeMs = 10_000;
 
 interface OpenOptions {
-  /** The server's era, if it need not be asked for. */
+  /** The server's era, if it is known. */
   discovery?: PriorDiscovery | undefined;
-  /** Otherwise: which era to ask for. */
+  /** Which era to negotiate, if it is not known. */
   mode?: VersionNegotiationMode;
-  /** For the handshake; the operation's own by default. */
+  /** Of the handshake. Default: only the operation's deadline. */
   timeoutMs?: number;
 }
 
@@ -81,7 +81,7 @@ export async function openConnection(
   let { onMessage } = target;
   transport.onmessage = (message) => onMessage?.(message);
   const client = createClient(capabilities, mode, server.process !== undefined);
-  // Requests over HTTP end with the deadline by themselves.
+  // Requests over HTTP are aborted by the deadline's signal.
   const giveUp = () => void (transport instanceof StdioTransport && transport.close());
   deadline.signal.addEventListener('abort', giveUp);
   try {
@@ -93,7 +93,7 @@ export async function openConnection(
   } finally {
     deadline.signal.removeEventListener('abort', giveUp);
   }
-  // Older servers may ask there, and what they say before anybody listens is lost.
+  // Older servers may ask on the standing stream, and what they send before it is open is lost.
   if (canAsk(target)) await exchanges.listening();
 
   const toClient = transport.onmessage;
@@ -124,7 +124,7 @@ export function canAsk({ capabilities = cannotAsk, makesNoCalls }: Target): bool
   return (capabilities.form || capabilities.url) && makesNoCalls !== true;
 }
 
-/** Older servers keep a session until told otherwise, and a running call until its cancellation arrives. */
+/** Older servers keep a session until it is deleted, and a running call until its cancellation arrives. */
 async function endSession(
   client: Client,
   transport: OpenTransport['transport'],
@@ -152,21 +152,21 @@ function createClient(capabilities: Capabilities, mode: VersionNegotiationMode, 
 }
 
 /**
- * A round of a call must not carry the id of an earlier one, nor a resumed session the ids it has seen. The SDK counts
- * from zero in every client, and its counter is the only way to tell it otherwise.
+ * A round of a call must not reuse the id of an earlier one, and a resumed session has seen ids, too. The SDK counts from
+ * zero in every client, and only this counter can change that.
  */
 function randomizeFirstId(client: Client): void {
-  // Not beyond what servers in other languages read as an integer.
+  // Small enough for a 32-bit integer.
   Object.assign(client, { _requestMessageId: randomInt(2 ** 30) });
 }
 
-/** As every revision reads it: before 2025-11-25 the presence of `elicitation` means forms, whatever is in it. */
+/** Valid in every revision: before 2025-11-25 any `elicitation` member means forms. */
 function toClientCapabilities({ form, url }: Capabilities): ClientCapabilities {
   if (!form && !url) return {};
   return { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } };
 }
 
-/** What a tool answers is passed on as it came: judging it against the server's own schema is not ours to do. */
+/** Results are passed on unchanged, so they are not validated against the tool's output schema. */
 const acceptAnything: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });

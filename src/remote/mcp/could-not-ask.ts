@@ -1,8 +1,8 @@
-/** Servers of both eras whose tool asks in the way of the era that it was not called in. Pure. */
+/** Recognises tools that ask in the way of the other era than the one that they were called in. Pure. */
 
 /**
- * What SDKs answer when a tool asks in the way of the other era (TypeScript, Python, Go, mcp-go, rmcp, FastMCP). No code
- * says so: it is the text of an error, or of a result that is one.
+ * What SDKs answer when a tool asks in the way of the other era (TypeScript, Python, Go, mcp-go, rmcp, FastMCP). There is
+ * no code for it, only the text of an error or of a failed result.
  */
 const asksInOtherEra =
   /server[- ](?:initiated|to[- ]client) requests?|elicitation\/create|url elicitation cannot be signalled|input_?required|multi[- ]?round[- ]?trip/i;
@@ -20,5 +20,5 @@ export function couldNotAsk(answer: object): boolean {
   });
 }
 
-/** A longer text is more than an error message of an SDK. */
+/** A longer text is not an error message of an SDK. */
 const longestError = 1_000;

@@ -1,14 +1,14 @@
 /**
- * Why a server gave no answer, in words a person can act on: which server, where, what failed, what to do.
- * Only status numbers and error codes are read, so nothing secret can end up in these sentences.
+ * Why a server gave no answer, and what to do about it. Only status numbers and error codes are read, so no secret can get
+ * into these messages.
  */
 import type { ServerConfig } from '../../config/config.ts';
 import type { ServerProcess } from '../../config/agents-file/server-config.ts';
 import type { Deadline } from '../deadline.ts';
-import { networkFailure } from '../network-failure.ts';
 import { responseLimitBytes, ResponseTooLarge } from '../response-body.ts';
+import { networkFailure } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../tracked-request.ts';
 import { ProcessFailure } from './stdio/process.ts';
 
 const checkAddress = 'The operator should check that it runs and that its url in the agents file is right.';
@@ -34,13 +34,13 @@ export function failureMessage(
   return networkFailure(name, exchange?.failure, checkAddress);
 }
 
-/** The specification's 404 for a request in a session that the server does not know. */
+/** The 404 that the specification requires for an unknown session. */
 const sessionLost =
   'lost the session that the request belonged to (HTTP 404), as after a restart. Try again. If this happens often, the operator should check that all processes of the server share their sessions.';
 
 const checkCommand = 'The operator should check its command in the agents file.';
 
-/** Arguments may be anything, passwords included: only the program is named. */
+/** Only the program is named, because arguments may be passwords. */
 function describeProcess({ command, cwd }: ServerProcess, name: string, failure: unknown): string {
   if (!(failure instanceof ProcessFailure))
     return `${name} did not answer like an MCP server. ${checkCommand}`;

@@ -1,32 +1,34 @@
-/** Lists the tools of an MCP server, all pages, within limits. */
+/**
+ * Lists the tools of an MCP server, all pages, within limits. A tool that must not or cannot be called is left out, with a
+ * reason for its author.
+ */
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { passOddTools, asListed } from './listed-tools.ts';
 import type { ServerConfig } from '../../config/config.ts';
-import type { Credential } from '../../credentials/store.ts';
-import type { CatalogueTool, ToolList } from '../../storage/ports/tool-catalogue.ts';
-import type { CallListener } from '../call-listener.ts';
+import type { Credential } from '../../credentials/credential-store.ts';
+import type { CatalogueTool, ToolList } from '../../storage/schema/account-tables.ts';
+import type { CallListener, LeftOut, Listed, ListOutcome } from '../remote-servers.ts';
 import { startDeadline } from '../deadline.ts';
-import type { LeftOut, Listed, ListOutcome } from '../remote-servers.ts';
 import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
-import { asListed, passOddTools } from './listed-tools.ts';
-import { leaveOut, readTool } from './read-tool.ts';
 import type { ServerEras } from './server-eras.ts';
+import { faultOfHeaders } from './modern/parameter-headers.ts';
 
 export const listLimits = { tools: 500, bytes: 1024 * 1024, pages: 100 };
 
-/** Some servers list tools that ask only to clients that can be asked. What is listed is for all callers. */
+/** Some servers list tools that ask only to clients that support it. The list is for all callers. */
 const canAsk = { form: true, url: true };
 
 const methodNotFound = -32601;
 
-/** Tools are read one by one, so that one malformed definition does not hide the others. */
+/** Tools are validated one by one, so that one malformed definition does not hide the others. */
 const pageSchema = z.looseObject({
   tools: z.array(z.unknown()),
   nextCursor: z.string().optional(),
-  /** Of the new era, where the SDK insists on both. */
+  /** Only in the new era, in which the SDK requires both. */
   ttlMs: z.number().min(0).catch(0),
   cacheScope: z.enum(['public', 'private']).catch('private'),
 });
@@ -48,7 +50,7 @@ export async function listServerTools(
   try {
     return await readPages(connection, deadline.signal);
   } catch (error) {
-    // Answered, but with an error: a server without tools, or one that cannot list them.
+    // An error answer: the server has no tools, or cannot list them.
     if (error instanceof ProtocolError) {
       if (error.code === methodNotFound) return { kind: 'tools', tools: [], leftOut: [], ...unstated };
       return {
@@ -63,10 +65,10 @@ export async function listServerTools(
   }
 }
 
-/** Older servers do not state who may be shown their list, and for how long. */
+/** Older servers state neither. */
 const unstated: Pick<ToolList, 'audience' | 'freshMs'> = { audience: 'tenant', freshMs: null };
 
-/** A server that would notify us of changes does so where nobody listens, unless a call is just under way. */
+/** For servers that announce changes: their notifications only arrive during a call. */
 const changeableMs = 60_000;
 
 async function readPages({ client }: Connection, signal: AbortSignal): Promise<Listed> {
@@ -87,7 +89,7 @@ async function readPages({ client }: Connection, signal: AbortSignal): Promise<L
     }
     cursor = page.nextCursor;
     if (list.isTooLong() || cursors.size === listLimits.pages) throw new TooManyTools();
-    // A cursor that comes back is an endless list.
+    // A repeated cursor means an endless list.
   } while (cursor !== undefined && !cursors.has(cursor) && cursors.add(cursor));
   return { kind: 'tools', tools: list.tools, leftOut: list.leftOut, audience, freshMs };
 }
@@ -118,4 +120,53 @@ class TooManyTools extends Error {
   messageFor(server: ServerConfig): string {
     return `${nameOf(server)} lists more than ${listLimits.tools} tools, 1 MB of descriptions or ${listLimits.pages} pages, which is more than is read.`;
   }
+}
+
+const hint = z.boolean().optional().catch(undefined);
+const toolSchema = z.object({
+  name: z.string().min(1),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  /** Not validated: it is converted for the model, and the server checks the arguments. */
+  inputSchema: z
+    .looseObject({})
+    .nullish()
+    .transform((schema) => schema ?? { type: 'object' }),
+  annotations: z
+    .object({ readOnlyHint: hint, idempotentHint: hint, destructiveHint: hint })
+    .optional()
+    .catch(undefined),
+});
+
+/** The names that MCP recommends (2025-11-25), and the slash. Names are shown to users, so sentences are not allowed. */
+const toolName = /^[A-Za-z0-9_./-]{1,128}$/;
+const unreadableName = 'its name is not 1 to 128 letters, digits and _ . / -';
+
+/** `hasHeaders`: in the new era. Before, `x-mcp-header` had no meaning. */
+export function readTool(value: unknown, hasHeaders: boolean): CatalogueTool | LeftOut {
+  const { data, error } = toolSchema.safeParse(value);
+  if (!data)
+    return leaveOut(
+      value,
+      `its definition has no usable "${error.issues[0]?.path[0]?.toString() ?? 'name'}"`,
+    );
+  if (!toolName.test(data.name)) return leaveOut(value, unreadableName);
+  const { type = 'object' } = data.inputSchema;
+  if (type !== null && ![type].flat().includes('object'))
+    return leaveOut(
+      value,
+      `its inputSchema is of type ${JSON.stringify(type).slice(0, 40)}, and arguments are an object`,
+    );
+  const reason = hasHeaders ? faultOfHeaders(data.inputSchema) : undefined;
+  return reason === undefined ? withoutUndefined(data) : leaveOut(data, reason);
+}
+
+function leaveOut(tool: unknown, reason: string): LeftOut {
+  const { data } = z.object({ name: z.string().min(1) }).safeParse(tool);
+  return { tool: data?.name.slice(0, 128) ?? '(without a name)', reason: reason.slice(0, 256) };
+}
+
+/** Removes members that are undefined, which rows do not contain. */
+function withoutUndefined(tool: z.infer<typeof toolSchema>): CatalogueTool {
+  return JSON.parse(JSON.stringify(tool)) as CatalogueTool;
 }

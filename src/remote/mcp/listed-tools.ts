@@ -1,14 +1,14 @@
-/**
- * The SDK refuses a whole list of tools for one that breaks its schema. Such a tool passes it inside of one that does not,
- * so that its reader can judge each tool by itself.
- */
 import { isSpecType } from '@modelcontextprotocol/client';
 import type { Client, JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 
+/**
+ * The SDK rejects a whole list because of one tool that breaks its schema. So such a tool is wrapped in one that fits it,
+ * and unwrapped by `asListed`.
+ */
 const hidden = 'interlude/listed';
 
-/** From now on, for all lists that this client asks for. */
+/** Applies to all lists that this client reads from now on. */
 export function passOddTools({ transport }: Client): void {
   if (!transport) return;
   const toClient = transport.onmessage;
@@ -18,7 +18,6 @@ export function passOddTools({ transport }: Client): void {
   };
 }
 
-/** The tool as its server listed it. */
 export function asListed(tool: unknown): unknown {
   const schema = isRecord(tool) ? tool['inputSchema'] : undefined;
   return isRecord(schema) && hidden in schema ? schema[hidden] : tool;

@@ -1,10 +1,9 @@
-/** Notifications that belong to a call of either era: how far it has come, and that the server's tools have changed. */
+/** Notifications of both eras that belong to a call: progress, and changes of the server's tools. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { plainLine } from '../../elicitation/plain-text.ts';
-import type { CallListener, CallProgress } from '../call-listener.ts';
+import type { CallListener, CallProgress } from '../remote-servers.ts';
 
-/** Longer ones are not for a line on a screen. */
 const maxMessageLength = 200;
 
 const progressSchema = z.looseObject({
@@ -14,7 +13,7 @@ const progressSchema = z.looseObject({
   message: z.string().optional().catch(undefined),
 });
 
-/** `callId` is what the call was sent with as its progress token. */
+/** `callId` is the progress token of the call. */
 export function notifyListener(message: JSONRPCMessage, callId: string, listener: CallListener): void {
   if (!('method' in message) || 'id' in message) return;
   switch (message.method) {

@@ -1,27 +1,27 @@
 /**
- * JSON-RPC messages as servers really send them, before the SDK sees them: it drops a whole message for one member that it
- * does not know or that is null. Known members are read, others left out; null counts as absent, and so does the empty
- * list that PHP writes for an empty object. What a tool answered as data is not touched.
+ * Repairs JSON-RPC messages before the SDK sees them, which drops a whole message because of one unknown or null member.
+ * Known members are kept and others dropped; null counts as absent, and so does the empty list that PHP writes for an empty
+ * object. Data in results of tools is not changed.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import {
-  allPresent,
-  isEmptyList,
   isRecord,
   presentMembers,
   withoutNullKeywords,
+  allPresent,
+  isEmptyList,
 } from '../../elicitation/form/schema-keywords.ts';
 
 type Members = Record<string, unknown>;
 
-/** The same response, with messages that can be read. */
+/** The same response, with repaired messages. */
 export async function readableResponse(response: Response): Promise<Response> {
   const { body, status, headers } = response;
   const type = headers.get('content-type') ?? '';
   if (body === null) return response;
   if (/^text\/event-stream/i.test(type)) return withBody(response, rewriteEvents(body), type);
   if (/[/+]json\b/i.test(type)) return withBody(response, rewriteDocument(body), json);
-  // Some servers send JSON without its type. A page is none.
+  // Some servers send JSON without its type.
   if (status !== 200 || !/^(?:$|text\/plain|application\/octet-stream)/i.test(type)) return response;
   const text = await response.text();
   return withBody(response, rewriteText(text), /^\s*[{[]/.test(text) ? json : type);
@@ -38,7 +38,7 @@ function withBody(
   plain.delete('content-length');
   if (type !== '') plain.set('content-type', type);
   const rewritten = new Response(body, { status, statusText, headers: plain });
-  // By its address the SDK sees where a redirect has led.
+  // The SDK reads the final address of redirects from it.
   return Object.defineProperty(rewritten, 'url', { value: url });
 }
 
@@ -68,12 +68,12 @@ function rewriteEvents(body: Body): Body {
       new TransformStream({
         transform({ id, event, data }, controller) {
           const texts = messagesIn(data);
-          // The SDK reads no event of another name.
+          // The SDK ignores events with another name.
           const name = event === undefined || texts !== undefined ? '' : `event: ${event}\n`;
           for (const [index, text] of (texts ?? [data]).entries()) {
-            // A list is resumed behind its last message.
+            // A list is resumed after its last message.
             const isLast = index === (texts?.length ?? 1) - 1;
-            // Not by a regular expression, for which U+2028 ends a line, too.
+            // Not with a regular expression, for which U+2028 ends a line, too.
             const lines = text.replaceAll('\n', '\ndata: ');
             controller.enqueue(
               `${retry}${id === undefined || !isLast ? '' : `id: ${id}\n`}${name}data: ${lines}\n\n`,
@@ -86,7 +86,7 @@ function rewriteEvents(body: Body): Body {
     .pipeThrough(new TextEncoderStream());
 }
 
-/** Undefined for what is no message or nested too deeply to write, and for an empty list. */
+/** Undefined if it is not a message or is nested too deeply to write, and for an empty list. */
 function messagesIn(data: string): string[] | undefined {
   try {
     const messages = [JSON.parse(data) as unknown].flat();
@@ -107,7 +107,7 @@ function rewriteText(text: string): string {
   }
 }
 
-/** What is no message stays as it is, for the SDK to refuse. */
+/** Other values are left for the SDK to reject. */
 export function readableMessage(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readableMessage);
   if (!isRecord(value)) return value;
@@ -126,7 +126,7 @@ export function readableMessage(value: unknown): unknown {
   return value;
 }
 
-/** Our own ids are numbers; some servers send every id as a text. */
+/** Our ids are numbers; some servers send them back as strings. */
 function ownId(id: unknown): unknown {
   return typeof id === 'string' && /^(?:0|[1-9]\d{0,15})$/.test(id) ? Number(id) : id;
 }
@@ -150,7 +150,7 @@ function readableResult(result: unknown): unknown {
   if (result === null || isEmptyList(result)) return {};
   if (!isRecord(result)) return result;
   const read = withMeta(presentMembers(result));
-  // A handshake: of the old era, or of the new.
+  // The result of a handshake, in the old and the new era.
   if ('protocolVersion' in read) {
     const { capabilities, serverInfo } = read;
     return {
@@ -164,7 +164,7 @@ function readableResult(result: unknown): unknown {
   return 'tools' in result ? readableList(read) : read;
 }
 
-/** The SDK insists on these in the new era. Of a call's result none is supplied: a question without its type is none. */
+/** Required by the SDK in the new era. `resultType` is not added to results of calls: a question without it is invalid. */
 const complete = { resultType: 'complete' };
 const unstated = { ttlMs: 0, cacheScope: 'private' };
 
@@ -192,7 +192,6 @@ function readableTool(tool: unknown): unknown {
 
 const unnamed = { name: 'server', version: '' };
 
-/** Only an object says anything. */
 function withMeta({ _meta: meta, ...rest }: Members): Members {
   return isRecord(meta) ? { ...rest, _meta: meta } : rest;
 }

@@ -1,30 +1,32 @@
 /**
- * In which protocol era a server is called. One that speaks both is called in the era in which it can ask the user:
+ * The protocol era in which a server is called. One that supports both is called in the era in which it can ask the user.
+ * In this order:
  *
  * 1. what the agents file says;
- * 2. what a failed call has shown, for its tool, or else for another tool of the server (stored, shared by all processes);
- * 3. the old era, if the server keeps sessions there or is a process: most servers that speak both still push their
- *    questions, and most of those that return them are called back in the old era by their SDK. Otherwise the new era.
+ * 2. what a failed call has shown for its tool, or else for another tool of the server (stored, shared by all processes);
+ * 3. the old era, if the server keeps sessions there or is a process: most servers that support both still push their
+ *   questions, and most of those that return them are called back in the old era by their SDK. Otherwise the new era.
  */
 import { createHash } from 'node:crypto';
 import type { Client, DiscoverResult, PriorDiscovery } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../config/config.ts';
-import type { LearnedEra, LearnedEras } from '../../storage/ports/learned-eras.ts';
+import type { LearnedEra } from '../../storage/schema/session-tables.ts';
+import type { LearnedEras } from '../../storage/tables/tool-catalogue.ts';
 
 export type Era = LearnedEra['era'];
 
-/** What is known of one server, so that only the first contact asks for it. */
+/** What is known of one server. Only the first contact asks for it. */
 interface KnownEras {
-  /** What it answered to `server/discover`; null if it does not speak the new era. */
+  /** Its answer to `server/discover`; null if it does not support the new era. */
   modern?: DiscoverResult | null;
-  /** Null if it does not speak the old era. */
+  /** Null if it does not support the old era. */
   legacy?: { canPush: boolean } | null;
   expiresAt: number;
 }
 
-/** A server may be upgraded at any time. */
+/** Servers can be upgraded at any time. */
 const lifetimeMs = 10 * 60_000;
-/** How long it may take until this process sees what another one has learned. */
+/** How long until this process sees what another one has learned. */
 const learnedMs = 10_000;
 
 export class ServerEras {
@@ -43,7 +45,7 @@ export class ServerEras {
     return known && known.expiresAt > Date.now() ? known : {};
   }
 
-  /** Adds to what is known, which expires as a whole. */
+  /** Adds to what is known. All of it expires together. */
   found(server: ServerConfig, found: Omit<KnownEras, 'expiresAt'>): void {
     const expiresAt = this.#known.get(keyOf(server))?.expiresAt ?? 0;
     const isExpired = expiresAt <= Date.now();
@@ -58,7 +60,7 @@ export class ServerEras {
     this.#known.delete(keyOf(server));
   }
 
-  /** The era to call this tool in, as far as that is decided before the server is contacted. */
+  /** The era for this tool, as far as it is known before the server is contacted. */
   async wanted(server: ServerConfig, tool?: string): Promise<Era | undefined> {
     return fixedEra(server) ?? (await this.#learnedOf(server, tool))?.era;
   }
@@ -68,11 +70,11 @@ export class ServerEras {
     const others = this.#learned.filter((one) => one.server !== learned.server || one.tool !== tool);
     this.#learned = [learned, ...others];
     await this.#stored?.learn(learned).catch(() => undefined);
-    // A reading that is under way may not have it.
+    // A read that is under way may not contain it.
     this.#readAt = -Infinity;
   }
 
-  /** Whether what was learned is about another version of the server. It is forgotten then. */
+  /** Whether what was learned is about another version of the server. If so, it is forgotten. */
   async isOutdated(server: ServerConfig, tool: string | undefined, client: Client): Promise<boolean> {
     const learned = await this.#learnedOf(server, tool);
     if (!learned || learned.identity === identityOf(client)) return false;
@@ -88,7 +90,7 @@ export class ServerEras {
     return ofServer.find((one) => one.tool === tool) ?? ofServer[0];
   }
 
-  /** Without the database, what this process knows is used. */
+  /** If the database fails, what this process knows is used. */
   async #readLearned(): Promise<void> {
     if (!this.#stored) return;
     if (performance.now() - this.#readAt >= learnedMs) {
@@ -102,13 +104,13 @@ export class ServerEras {
   }
 }
 
-/** What the agents file says; undefined for `auto`. */
+/** The era in the agents file; undefined for `auto`. */
 export function fixedEra({ era }: Pick<ServerConfig, 'era'>): Era | undefined {
   if (era === '2026-07-28') return 'modern';
   return era === '2025-11-25' ? 'legacy' : undefined;
 }
 
-/** How to connect without asking for the era; undefined when that is not known yet. */
+/** How to connect without negotiating; undefined when the era is not known yet. */
 export function discoveryFor(
   { modern, legacy }: Omit<KnownEras, 'expiresAt'>,
   wanted: Era | undefined,
@@ -123,7 +125,7 @@ function identityOf(client: Client): string {
   return JSON.stringify([name, version]);
 }
 
-/** Arguments of commands may be secrets. */
+/** A digest, because arguments may be secrets. */
 function keyOf({ url, process }: ServerConfig): string {
   const key = process ? JSON.stringify([process.command, process.args, process.cwd]) : url;
   return createHash('sha256').update(key).digest('base64url');

@@ -1,25 +1,24 @@
 /**
- * Events on their way from Slack to whoever handles them. `receive` returns as soon as the event has a row, and only then
- * Slack is answered; the rest is done in the background under a lease, so that any process goes on where one has died.
- * Handling an event twice must come to the same.
+ * Events on their way from Slack to their handler. `receive` returns once the event has a row; only then Slack gets its
+ * response. The event is handled in the background under a lease, so another process continues if one dies. Handling an event
+ * twice must have the same result.
  */
 import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { slackEventContext } from '../../credentials/sealing/sealed-slack.ts';
+import { slackEventContext } from '../../credentials/sealing/sealed-values.ts';
 import { troubleOf } from '../../slack/client.ts';
-import { groupWrites } from './group-writes.ts';
 import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import { startLeasedLoop } from '../../storage/leased-loop.ts';
-import type { NewSlackEvent, SlackEvent } from '../../storage/ports/slack.ts';
+import type { NewSlackEvent, SlackEvent } from '../../storage/tables/slack-events.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 export type Handled =
   | { kind: 'done' }
-  /** Goes on when its sender is linked. */
+  /** Continues when its sender is linked. */
   | { kind: 'parked' }
   | { kind: 'later'; ms: number };
 
-/** As Slack sent it: whoever handles it reads it. */
+/** As Slack sent it; its handler parses it. */
 interface EventBody {
   type: string;
   [member: string]: unknown;
@@ -29,43 +28,34 @@ export interface InboxEvent extends Omit<SlackEvent, 'sealed'> {
   event: EventBody;
 }
 
-export interface SlackInbox {
-  /** Rejects where it could not be kept: Slack sends it again. */
-  receive(event: Omit<NewSlackEvent, 'sealed'> & { event: EventBody }): Promise<void>;
-  /** Whether another event of its lane waits for its sender. */
-  waitsInLane(event: InboxEvent): Promise<boolean>;
-  /** Something is due. */
-  wake(): void;
-  /** Rejects where the event is to be handled again. */
-  start(handle: (event: InboxEvent) => Promise<Handled>): void;
-  close(): Promise<void>;
-}
-
 interface Parts {
-  storage: Pick<Storage, 'slack'>;
+  storage: Storage;
   keys: Pick<KeyRing, 'seal' | 'open'>;
   logger: Logger;
 }
 
-/** How long an event stands still whose process has died. */
+/** How long an event waits after its process has died. */
 const leaseMs = 15_000;
 const renewEveryMs = 5_000;
-/** What another process has received is due here, too, when that one is busy or gone. */
+/** How often to look for events that other processes have received and cannot handle. */
 const everyMs = 1_000;
 const atOnce = 20;
-/** Of a flood, so many are kept with one statement. */
+/** The number of events that one statement stores. */
 const mostAtOnce = 200;
-/** While so many wait to be kept, nothing more is begun, so that Slack hears in time; but no longer than this. */
+/**
+ * While this many events wait to be stored, no handling begins, so that Slack gets its responses in time; but no longer than
+ * this.
+ */
 const crowd = 20;
 const longestCrowdMs = 5_000;
 const longestPauseMs = 60_000;
-/** After that, whoever wrote it has stopped waiting. */
+/** After this time its sender has stopped waiting. */
 export const patienceMs = 60 * 60 * 1000;
-/** Slack sends an event again within an hour. */
+/** Slack repeats an event within an hour. */
 const keptMs = 24 * 60 * 60 * 1000;
 const forgetEveryMs = 10 * 60 * 1000;
 
-export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
+export function createSlackInbox({ storage, keys, logger }: Parts) {
   const { events } = storage.slack;
   const add = groupWrites<NewSlackEvent>(mostAtOnce, async (some) => {
     if ((await events.addAll(some)) > 0) loop?.wake();
@@ -82,7 +72,7 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
     switch (handled.kind) {
       case 'done':
         await events.finish(event);
-        // The next one of its lane has waited for this.
+        // The next event of its lane was waiting for it.
         return loop?.wake();
       case 'parked':
         return park(event);
@@ -107,7 +97,7 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
     }
   }
 
-  /** Its sender may have been linked a moment ago, before there was anything to go on with. */
+  /** Its sender may have been linked before the event was parked. */
   async function park(event: Omit<SlackEvent, 'sealed'>): Promise<void> {
     await events.park(event);
     if (!(await storage.slack.people.get(event))) return;
@@ -125,7 +115,8 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
       .catch((error: unknown) => logger.warn({ err: error }, 'old events of Slack could not be forgotten'));
 
   return {
-    async receive({ event, ...row }) {
+    /** Rejects if it could not be stored: Slack sends it again. */
+    async receive({ event, ...row }: Omit<NewSlackEvent, 'sealed'> & { event: EventBody }): Promise<void> {
       const sealed = keys.seal(JSON.stringify(event), slackEventContext(row));
       arriving += 1;
       if (arriving === crowd) crowdedSince = Date.now();
@@ -136,9 +127,12 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
         if (arriving === crowd - 1) loop?.wake();
       }
     },
-    waitsInLane: (event) => events.waitsInLane(event),
-    wake: () => loop?.wake(),
-    start(handler) {
+    /** Whether another event of its lane waits for its sender. */
+    waitsInLane: (event: InboxEvent): Promise<boolean> => events.waitsInLane(event),
+    /** Something is due. */
+    wake: (): void => loop?.wake(),
+    /** A handler that rejects gets the event again. */
+    start(handler: (event: InboxEvent) => Promise<Handled>): void {
       handle = handler;
       const claim = async (free: number) => (isCrowded() ? [] : events.claim(free, leaseMs));
       const renew = {
@@ -154,7 +148,7 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
       );
       forgetting = setInterval(forget, forgetEveryMs).unref();
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(forgetting);
       await loop?.stop();
     },
@@ -164,4 +158,34 @@ export function createSlackInbox({ storage, keys, logger }: Parts): SlackInbox {
 /** 1 s, 2 s, 4 s, … up to a minute. */
 function backoffMs(tries: number): number {
   return Math.min(1_000 * 2 ** Math.min(tries - 1, 10), longestPauseMs);
+}
+
+/** Group commit: items that come during a write are written together next. Each caller waits for the write with its item. */
+function groupWrites<T>(
+  mostAtOnce: number,
+  write: (items: T[]) => Promise<void>,
+): (item: T) => Promise<void> {
+  const waiting: { item: T; written: PromiseWithResolvers<void> }[] = [];
+  let isWriting = false;
+
+  async function writeAll(): Promise<void> {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, mostAtOnce);
+      try {
+        await write(group.map(({ item }) => item));
+        for (const { written } of group) written.resolve();
+      } catch (error) {
+        for (const { written } of group) written.reject(error);
+      }
+    }
+    isWriting = false;
+  }
+
+  return (item) => {
+    const written = Promise.withResolvers<void>();
+    waiting.push({ item, written });
+    if (!isWriting) void writeAll();
+    return written.promise;
+  };
 }

@@ -1,46 +1,28 @@
-/** In which workspaces the app is installed: by the environment, or by an operator who brings it from Slack. */
+/** The workspaces in which the app is installed, by the environment or by an operator. */
 import type { Logger } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import type { SlackConfig } from '../../config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { slackTokenContext } from '../../credentials/sealing/sealed-slack.ts';
+import { slackTokenContext } from '../../credentials/sealing/sealed-values.ts';
 import { createSlackClient, troubleOf } from '../../slack/client.ts';
-import type { SlackInstallation } from '../../storage/ports/slack.ts';
+import type { SlackInstallation } from '../../storage/tables/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
 import { digestOf } from './links.ts';
 
-export interface SlackInstalls {
-  /** A state that Slack sends the browser back with, good for once. */
-  begin(): Promise<string>;
-  /** Exchanges what Slack sent the browser back with. `address`: where the browser was sent back to. */
-  complete(
-    from: { state: string; code: string; redirectUri: string; address: string },
-    principal: UserPrincipal,
-  ): Promise<InstallOutcome>;
-  /** Who the app is in the workspace; null: it is not installed there. */
-  botUserOf(team: string): Promise<string | null>;
-  /** The app may have been taken out of the workspace: asks Slack, and forgets the workspace if so. */
-  check(workspace: SlackWorkspace): Promise<void>;
-  /** The installation of the environment is there, or there is none. */
-  isReady(): boolean;
-  start(): void;
-  close(): Promise<void>;
-}
-
 export type InstallOutcome =
   | { kind: 'installed'; teamName: string }
   | { kind: 'used-state' }
-  /** Of another tenant already. */
+  /** It belongs to another tenant. */
   | { kind: 'taken' }
-  /** For a whole organisation, which is none of ours. */
+  /** It is for a whole organisation, which is not supported. */
   | { kind: 'not-one-workspace' }
   | { kind: 'refused'; code: string };
 
 interface Parts {
-  storage: Pick<Storage, 'slack' | 'audit'>;
+  storage: Storage;
   keys: Pick<KeyRing, 'seal'>;
   slack: SlackConfig;
   logger: Logger;
@@ -49,7 +31,7 @@ interface Parts {
 const stateLifeMs = 10 * 60 * 1000;
 const againMs = 10_000;
 
-export function createSlackInstalls({ storage, keys, slack, logger }: Parts): SlackInstalls {
+export function createSlackInstalls({ storage, keys, slack, logger }: Parts) {
   const { installations, tickets } = storage.slack;
   const closing = new AbortController();
   let isReady = slack.bot === undefined;
@@ -83,7 +65,8 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
   }
 
   return {
-    async begin() {
+    /** A single-use state for the way to Slack and back. */
+    async begin(): Promise<string> {
       const state = randomBytes(32).toString('base64url');
       const expiresAt = Date.now() + stateLifeMs;
       await tickets.issue({
@@ -95,7 +78,16 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
       });
       return state;
     },
-    async complete({ state, code, redirectUri, address }, { tenant, user }) {
+    /** Exchanges what the browser brings back from Slack. `address`: for the audit. */
+    async complete(
+      {
+        state,
+        code,
+        redirectUri,
+        address,
+      }: { state: string; code: string; redirectUri: string; address: string },
+      { tenant, user }: UserPrincipal,
+    ): Promise<InstallOutcome> {
       if (!slack.client || !(await tickets.use(digestOf(state)))) return { kind: 'used-state' };
       const answer = await exchange(slack.apiUrl, slack.client, { code, redirectUri });
       if ('refusal' in answer) return { kind: 'refused', code: answer.refusal };
@@ -118,28 +110,31 @@ export function createSlackInstalls({ storage, keys, slack, logger }: Parts): Sl
       });
       return { kind: 'installed', teamName };
     },
-    async botUserOf(team) {
+    /** The app's bot user in the workspace; null: it is not installed there. */
+    async botUserOf(team: string): Promise<string | null> {
       return (await installations.get(team))?.botUser ?? null;
     },
-    async check({ team, tenant, client }) {
+    /** Asks Slack whether the app is still installed there; if not, forgets the workspace. */
+    async check({ team, tenant, client }: SlackWorkspace): Promise<void> {
       const trouble = await client.auth.test().then(() => null, troubleOf);
-      // Installed again since, or not known for sure.
+      // It was installed again since, or the result is uncertain.
       if (trouble?.kind !== 'refused' || !goneCodes.has(trouble.code)) return;
       await installations.remove(team);
       logger.info({ team, tenant, code: trouble.code }, 'the Slack app is no longer installed there');
     },
-    isReady: () => isReady,
-    start() {
+    /** Whether the environment's installation is complete, if there is one. */
+    isReady: (): boolean => isReady,
+    start(): void {
       if (slack.bot) installing = keepTrying(slack.bot);
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await installing;
     },
   };
 }
 
-/** Slack's words for a token that is dead. */
+/** Slack's error codes for a dead token. */
 const goneCodes = new Set([
   'invalid_auth',
   'not_authed',

@@ -1,34 +1,15 @@
 /**
- * Who somebody in Slack is here. A person without a link is handed one that only they can see, once; whoever comes with it,
- * signed in, and says so, is that person from then on, and what they had asked goes on.
+ * Who a Slack user is here. A person without a link is sent one that only they can see, once. The person who opens it, signs
+ * in and confirms is linked from then on, and what they had asked continues.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { SlackClients } from '../../credentials/slack-clients.ts';
-import { profileOf } from '../../slack/profile.ts';
-import type { LinkedPerson, SlackPerson } from '../../storage/ports/slack.ts';
+import { profileOf } from '../../slack/client.ts';
+import type { LinkedPerson } from '../../storage/tables/slack.ts';
+import type { SlackPerson } from '../../storage/schema/slack-tables.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
 import { patienceMs } from './inbox.ts';
-
-export interface SlackLinks {
-  /**
-   * What they come back with, for their hands only; null: they were just given one. With `again` also then: they ask for
-   * it, or it may not have reached them.
-   */
-  issue(person: SlackPerson, again: boolean): Promise<string | null>;
-  /** Nobody has it: the next try hands out another. */
-  takeBack(token: string): Promise<void>;
-  /** Whom the link in somebody's hands is for; null: it was used, replaced, or is too old. */
-  find(token: string): Promise<FoundLink | null>;
-  /** False: somebody was faster, or it is too late. */
-  accept(found: FoundLink, principal: UserPrincipal, address: string): Promise<boolean>;
-  /** As whom they act in a workspace of this tenant; null: nobody knows. */
-  principalOf(person: SlackPerson, tenant: string): Promise<UserPrincipal | null>;
-  /** Everything that acts as this user, with what Slack calls it. */
-  ofUser(principal: UserPrincipal): Promise<ShownLink[]>;
-  /** Only one's own. False: there is none. */
-  remove(person: SlackPerson, principal: UserPrincipal, address: string | null): Promise<boolean>;
-}
 
 export interface FoundLink extends SlackPerson {
   token: string;
@@ -42,17 +23,19 @@ export interface ShownLink extends LinkedPerson {
 }
 
 interface Parts {
-  storage: Pick<Storage, 'slack' | 'audit'>;
+  storage: Storage;
   workspaces: SlackClients;
-  /** What waited for a person is due. */
+  /** Called when events that waited for a person are due. */
   wake(): void;
 }
 
 const lifeMs = 30 * 60 * 1000;
-/** Who writes again so soon has the link in front of them. */
+/** A person who writes again this soon still sees the link. */
 const quietMs = 60_000;
 
-export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLinks {
+export type SlackLinks = ReturnType<typeof createSlackLinks>;
+
+export function createSlackLinks({ storage, workspaces, wake }: Parts) {
   const { people, tickets, events, installations } = storage.slack;
   const record = (
     action: 'connected' | 'disconnected',
@@ -71,7 +54,11 @@ export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLin
     });
 
   return {
-    async issue(person, again) {
+    /**
+     * A token for their link; null: they were just given one. With `again` always: they have asked for it, or the last one may
+     * not have reached them.
+     */
+    async issue(person: SlackPerson, again: boolean): Promise<string | null> {
       const until = again ? null : await tickets.until(person);
       if (until !== null && until - lifeMs + quietMs > Date.now()) return null;
       const token = randomBytes(32).toString('base64url');
@@ -80,10 +67,12 @@ export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLin
       await tickets.issue({ team, slackUser, digest, purpose: 'link', expiresAt: Date.now() + lifeMs });
       return token;
     },
-    async takeBack(token) {
+    /** It did not reach the person: the next attempt issues another. */
+    async takeBack(token: string): Promise<void> {
       await tickets.use(digestOf(token));
     },
-    async find(token) {
+    /** Null: it was used, replaced, or is too old. */
+    async find(token: string): Promise<FoundLink | null> {
       const ticket = await tickets.find(digestOf(token), 'link');
       const workspace = ticket && (await workspaces.of(ticket.team));
       if (!workspace) return null;
@@ -91,12 +80,17 @@ export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLin
       const { name } = await profileOf(workspace, slackUser);
       return { token, team, slackUser, name, teamName: workspace.teamName, tenant: workspace.tenant };
     },
-    async accept({ token, team, slackUser, tenant }, principal, address) {
+    /** False: it was used by another request, or is too old. */
+    async accept(
+      { token, team, slackUser, tenant }: FoundLink,
+      principal: UserPrincipal,
+      address: string,
+    ): Promise<boolean> {
       if (tenant !== principal.tenant || !(await tickets.use(digestOf(token)))) return false;
       const person = { team, slackUser };
       const { user } = principal;
       const earlier = await people.get(person);
-      // What somebody else said in Slack's threads stays theirs.
+      // Threads of another user stay with that user.
       if (earlier && (earlier.user !== user || earlier.tenant !== tenant)) await people.unlink(person);
       await people.link({ ...person, tenant, user, linkedAt: Date.now() });
       await record('connected', person, principal, address);
@@ -104,18 +98,21 @@ export function createSlackLinks({ storage, workspaces, wake }: Parts): SlackLin
       wake();
       return true;
     },
-    async principalOf(person, tenant) {
+    /** The user as which they act in a workspace of this tenant; null: they are not linked. */
+    async principalOf(person: SlackPerson, tenant: string): Promise<UserPrincipal | null> {
       const linked = await people.get(person);
       return linked?.tenant === tenant ? { kind: 'user', tenant, user: linked.user } : null;
     },
-    async ofUser(principal) {
+    /** The Slack users that act as this user. */
+    async ofUser(principal: UserPrincipal): Promise<ShownLink[]> {
       const own = await people.ofUser(principal);
       const names = new Map(
         (await installations.list(principal.tenant)).map(({ team, teamName }) => [team, teamName]),
       );
       return own.map((person) => ({ ...person, teamName: names.get(person.team) ?? person.team }));
     },
-    async remove(person, principal, address) {
+    /** Only the user's own. False: there is none. */
+    async remove(person: SlackPerson, principal: UserPrincipal, address: string | null): Promise<boolean> {
       const linked = await people.get(person);
       if (linked?.user !== principal.user || linked.tenant !== principal.tenant) return false;
       await people.unlink(person);

@@ -1,12 +1,12 @@
 /**
- * A question as somebody in Slack asks for it: only the person it was put to, linked in that workspace, gets it. Whoever
- * else is linked and tries enters the audit.
+ * A question that a Slack user asks for. Only the linked person who was asked gets it; attempts of other linked users are
+ * audited.
  */
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';
 import { askedQuestion } from '../questions.ts';
 import type { AskedQuestion } from '../questions.ts';
-import { createRecordRefusal } from '../record-refusal.ts';
+import { createRecordRefusal } from '../authenticate.ts';
 import type { SlackLinks } from './links.ts';
 
 export type FoundAsked =
@@ -18,29 +18,24 @@ export type FoundAsked =
 export type OwnQuestion = AskedQuestion & { kind: 'own' } & { principal: UserPrincipal };
 
 export interface Asking {
-  /** Whatever a button or a window says. */
+  /** From a button or a window, not validated. */
   elicitationId: string;
   slackUser: string;
   address: string | null;
 }
 
-export interface SlackQuestions {
-  find(workspace: { team: string; tenant: string }, asking: Asking): Promise<FoundAsked>;
-  /** Slack has led its person to the page: what becomes of it there was then not done elsewhere. */
-  noteLed(found: OwnQuestion, address: string | null): Promise<void>;
-  /** Neither in Slack nor on the page that Slack had led to. */
-  wasSettledElsewhere(elicitationId: string): Promise<boolean>;
-}
-
 interface Parts {
-  storage: Pick<Storage, 'elicitations' | 'audit' | 'slack'>;
+  storage: Storage;
   links: Pick<SlackLinks, 'principalOf'>;
 }
 
-export function createSlackQuestions({ storage, links }: Parts): SlackQuestions {
+export function createSlackQuestions({ storage, links }: Parts) {
   const recordRefusal = createRecordRefusal(storage.audit);
   return {
-    async find({ team, tenant }, { slackUser, elicitationId, address }) {
+    async find(
+      { team, tenant }: { team: string; tenant: string },
+      { slackUser, elicitationId, address }: Asking,
+    ): Promise<FoundAsked> {
       const principal = await links.principalOf({ team, slackUser }, tenant);
       if (!principal) return { kind: 'not-linked' };
       const asked = await askedQuestion(storage, principal, elicitationId);
@@ -50,7 +45,7 @@ export function createSlackQuestions({ storage, links }: Parts): SlackQuestions 
         case 'unknown':
           return asked;
         case 'somebody-elses': {
-          // Of another tenant: nothing is said of it, not even that it is there.
+          // A question of another tenant does not exist here.
           if (asked.tenant !== tenant) return { kind: 'unknown' };
           const detail = 'another user, in Slack';
           await recordRefusal({ tenant, elicitationId, actor: principal.user, detail, address });
@@ -60,7 +55,11 @@ export function createSlackQuestions({ storage, links }: Parts): SlackQuestions 
           return asked satisfies never;
       }
     },
-    noteLed: ({ question, principal }, address) =>
+    /** Slack has sent the person to the question's page, so its settlement there does not count as elsewhere. */
+    recordPageOpenedFromSlack: (
+      { question, principal }: OwnQuestion,
+      address: string | null,
+    ): Promise<void> =>
       storage.audit.record({
         at: Date.now(),
         tenant: principal.tenant,
@@ -70,6 +69,8 @@ export function createSlackQuestions({ storage, links }: Parts): SlackQuestions 
         detail: 'in Slack, on its page',
         address,
       }),
-    wasSettledElsewhere: (elicitationId) => storage.slack.questions.wasSettledElsewhere(elicitationId),
+    /** Settled neither in Slack nor on the page to which Slack had sent the person. */
+    wasSettledElsewhere: (elicitationId: string): Promise<boolean> =>
+      storage.slack.questions.wasSettledElsewhere(elicitationId),
   };
 }

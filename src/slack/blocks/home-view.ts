@@ -1,15 +1,15 @@
-/** The app's home, which its person alone sees: what waits for them and what they have connected, or how to be known here. Pure. */
+/** The app's home, different for each person: their open questions and connections, or how to sign in. Pure. */
 import type { HomeView, KnownBlock } from '@slack/types';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
-import type { SlackQuestion } from '../asked.ts';
 import { escapeText } from '../text/mrkdwn.ts';
+import { until } from './modals.ts';
+import type { SlackQuestion } from './modals.ts';
 import { askerOf, asks, questionButtons } from './question-message.ts';
-import { until } from './question-modal.ts';
 import { inline, literal, marked, note, quoted } from './texts.ts';
 
 export const homeActions = { link: 'home_link' } as const;
 
-export interface HomeParts {
+interface HomeParts {
   /** Oldest first. */
   questions: { question: Omit<SlackQuestion, 'isAboutAccount'>; askedBy: string[] }[];
   connections: HomeConnection[];
@@ -19,11 +19,11 @@ export interface HomeParts {
 export interface HomeConnection {
   title: string;
   status: 'missing' | 'connected' | 'broken';
-  /** Of the whole team, not theirs alone. */
+  /** Of the whole tenant. */
   isShared: boolean;
 }
 
-/** Three blocks for each question, one for all connections: together far below Slack's hundred. */
+/** Three blocks per question: far below Slack's limit of a hundred blocks. */
 const mostQuestions = 20;
 const longestWords = 500;
 const mostConnections = 25;
@@ -69,7 +69,7 @@ export function unlinkedHomeView(): HomeView {
   };
 }
 
-/** To whom we do not offer links. */
+/** For people who are not offered a link. */
 export function strangerHomeView(words: string): HomeView {
   return { type: 'home', blocks: [marked(words)] };
 }

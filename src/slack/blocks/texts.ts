@@ -1,17 +1,17 @@
-/** The small parts that messages and windows are made of, within Slack's limits. Pure. */
+/** Block Kit elements for messages and windows, within Slack's limits. Pure. */
 import type { KnownBlock, PlainTextElement, SectionBlock } from '@slack/types';
 import { plainLine, plainMessage } from '../../elicitation/plain-text.ts';
 import { escapeText } from '../text/mrkdwn.ts';
 
-/** Of a section. */
+/** Slack's limit for a section. */
 export const longestSection = 3_000;
 
-/** Nothing in it is read as markup, not even the name of an emoji. */
+/** Plain text: not even the name of an emoji is markup. */
 export function literal(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: false };
 }
 
-/** In our own words: what strangers wrote goes through `inline` first. */
+/** For our own text; text of others has to go through `inline` first. */
 export function marked(text: string, { expand = false } = {}): SectionBlock {
   return {
     type: 'section',
@@ -24,18 +24,15 @@ export function note(text: string): KnownBlock {
   return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
 }
 
-/** A stranger's words on one line of ours; at most so many characters of Slack's. */
+/** Text of others on one line, escaped and cut to `most` characters. */
 export function inline(text: string, most = 500): string {
   return escapedUpTo(plainLine(text), most);
 }
 
-/** Of a stranger's words in a message of ours. */
+/** Per quotation. */
 const mostLines = 20;
 
-/**
- * The same behind our own words: several lines stand below them as a quotation, so that none is taken for a message of
- * its own.
- */
+/** Text of others after our own: several lines become a quotation, so that none looks like a message of ours. */
 export function quoted(text: string, most: number): string {
   const [first = '', ...others] = plainMessage(text).split('\n');
   if (others.length === 0) return escapedUpTo(first, most);
@@ -46,7 +43,7 @@ export function quoted(text: string, most: number): string {
   return lines.map((line) => `\n> ${line}`).join('');
 }
 
-/** What is cut ends with an ellipsis. Escapes count: they are what Slack counts. */
+/** Ends with an ellipsis if cut. Slack counts escapes, so they count here. */
 function escapedUpTo(text: string, most: number): string {
   const whole = escapeText(text);
   if (whole.length <= most) return whole;
@@ -59,7 +56,7 @@ function escapedUpTo(text: string, most: number): string {
   return `${shown}…`;
 }
 
-/** A stranger's words as a whole, to the letter, in as many sections as they need. */
+/** The complete text of others as plain text, in as many sections as needed. */
 export function sections(text: string): SectionBlock[] {
   return pieces(text, longestSection).map((piece) => ({
     type: 'section',
@@ -67,7 +64,7 @@ export function sections(text: string): SectionBlock[] {
   }));
 }
 
-/** A text in pieces of at most `most`, cut behind lines where there are any. What two texts cost together is what each costs. */
+/** Cuts a text into pieces that cost at most `most` each, at the ends of lines if possible. `costOf` has to be additive. */
 export function pieces(text: string, most: number, costOf = (part: string) => part.length): string[] {
   const found: string[] = [];
   let piece = '';
@@ -87,4 +84,17 @@ export function pieces(text: string, most: number, costOf = (part: string) => pa
   }
   end();
   return found;
+}
+
+export const stopAction = 'turn_stop';
+
+/** The button's value is the thread. It stops the turn of the person who presses it. */
+export function withStopButton(words: string, threadTs: string): KnownBlock[] {
+  return [
+    marked(words),
+    {
+      type: 'actions',
+      elements: [{ type: 'button', action_id: stopAction, value: threadTs, text: literal('Stop') }],
+    },
+  ];
 }

@@ -1,10 +1,9 @@
 /**
- * Where a long answer is cut: as much of its Markdown as one message holds, up to the end of a paragraph, a line, a
- * sentence or a word, whichever is the last one that leaves the message more than half full. Code that is cut is closed
- * and opened again. Pure.
+ * Cuts a long answer into messages: at the end of a paragraph, a line, a sentence or a word, in this order, if that leaves the
+ * message more than half full. A code block that is cut is closed and opened again. Pure.
  */
 
-/** The fence that is open at this place, as it was opened; empty: none. */
+/** The line that opened the code block at this position; empty if there is none. */
 export function openFence(markdown: string, at: number): string {
   let open = '';
   for (const line of markdown.slice(0, at).split('\n')) {
@@ -16,7 +15,7 @@ export function openFence(markdown: string, at: number): string {
   return open;
 }
 
-/** What stands between two places, with the code that began before it opened again, and what is open at its end closed. */
+/** The Markdown between two positions, with code blocks opened and closed as needed. */
 export function excerpt(markdown: string, begin: number, end: number): string {
   const before = openFence(markdown, begin);
   const after = openFence(markdown, end);
@@ -25,14 +24,14 @@ export function excerpt(markdown: string, begin: number, end: number): string {
   return after === '' ? opened : `${opened}${closing(markdown, end)}`;
 }
 
-/** What has to follow a text that ends here, so that its code ends, too. */
+/** The fence that closes an open code block at this position. */
 export function closing(markdown: string, end: number): string {
   const fence = /^(`+|~+)/.exec(openFence(markdown, end))?.[1];
   if (fence === undefined) return '';
   return markdown.charAt(end - 1) === '\n' ? fence : `\n${fence}`;
 }
 
-/** How far one message that begins here reaches: to the end, where `fits` holds for all of it. */
+/** The end of a message that begins at `begin`: as far as `most` and `fits` allow. */
 export function reach(
   markdown: string,
   begin: number,
@@ -49,7 +48,6 @@ export function reach(
   return end;
 }
 
-/** In this order: the end of a paragraph, a line, a sentence, a word. */
 const ends = ['\n\n', '\n', '. ', ' '];
 
 function cutBefore(markdown: string, begin: number, end: number): number {

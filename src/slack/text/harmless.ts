@@ -1,22 +1,22 @@
 /**
- * Markdown as Slack's streams take it, in which no one is mentioned (`<!channel>`, `<@U1>`, `<#C1>`) and no label or picture
- * hides an address. Slack reads it by rules of its own, and a link may arrive in two pieces, so links are not read here: an
- * invisible character keeps apart what would make one, and the address is seen as it was written. Pure.
+ * Makes Markdown safe for Slack's streams: it mentions no one (`<!channel>`, `<@U1>`, `<#C1>`), and no label or picture hides
+ * a URL. Slack parses Markdown in its own way, and a link may arrive in two chunks, so links are not parsed here: an invisible
+ * character is put where one would begin, and the URL shows as it was written. Pure.
  */
 import { plainText } from '../../elicitation/plain-text.ts';
 
 const apart = '\u2060';
 /** `<url|label>`, `[label](url)`, `![](url)`, `[label][reference]` and `[reference]: url`. */
 const joins = /<(?=[^\s<=])|\](?=[([:])/g;
-/** Links in code are text, and programs are copied from there. */
+/** In code only mentions: links are text there, and people copy code. */
 const mentions = /<(?=[!@#])/g;
 
-/** The text between two places of an answer; what is before them is in the stream already. */
+/** The text between two positions; what is before `begin` was sent already. */
 export function harmless(markdown: string, begin = 0, end = markdown.length): string {
   let text = '';
   for (const { isCode, from, to } of partsOf(markdown, end)) {
     if (to <= begin) continue;
-    // With the last character that is there already, which may begin something.
+    // Include the last character that was sent: it may begin a match.
     const start = Math.max(from, begin - 1);
     const part = markdown.slice(start, to).replaceAll(isCode ? mentions : joins, `$&${apart}`);
     text += start < begin ? part.slice(1) : part;
@@ -24,10 +24,7 @@ export function harmless(markdown: string, begin = 0, end = markdown.length): st
   return plainText(text);
 }
 
-/**
- * What is certainly code and what is not. From where Slack may think otherwise about code (a fence in a list, one that is
- * longer, a single backtick), all is text.
- */
+/** Splits into what is certainly code and what is not. After a fence that Slack may read differently, everything counts as text. */
 function partsOf(markdown: string, end: number): { isCode: boolean; from: number; to: number }[] {
   const parts = [];
   let isCode = false;

@@ -1,7 +1,4 @@
-/**
- * The Markdown that models write, in the markup that Slack shows in a message. What a model or a tool wrote can neither
- * mention anybody nor hide where a link leads. Pure.
- */
+/** Converts Markdown to Slack's mrkdwn. The result mentions no one, and shows where each link leads. Pure. */
 import { readMarkdown } from '../../markdown/read-markdown.ts';
 import type { Block } from '../../markdown/read-markdown.ts';
 import type { Span } from '../../markdown/spans.ts';
@@ -10,7 +7,7 @@ export function toMrkdwn(markdown: string): string {
   return blocksToText(readMarkdown(markdown));
 }
 
-/** `&`, `<` and `>` are the only characters that begin anything in Slack that a person could take for ours. */
+/** These three characters begin all of Slack's control sequences. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -45,7 +42,7 @@ function blockToText(block: Block): string {
   }
 }
 
-/** A fence is a line of its own, and stands at its beginning. */
+/** Prefixes lines, except code blocks: Slack wants fences at the beginning of a line. */
 function linesOf(text: string, first: string, next: string): string {
   let isCode = false;
   return text
@@ -59,12 +56,12 @@ function linesOf(text: string, first: string, next: string): string {
     .join('\n');
 }
 
-/** Three backticks inside of it would end it. */
+/** Separates three backticks inside, which would end the code block. */
 export function fenced(code: string): string {
   return `\`\`\`\n${escapeText(code).replaceAll('```', '`\u200b`\u200b`')}\n\`\`\``;
 }
 
-/** As columns; the last one is not filled up. */
+/** Pads cells to columns. */
 function aligned(rows: string[][]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>
@@ -108,7 +105,7 @@ function spanToText(span: Span): string {
   }
 }
 
-/** Marks hold for one line only, and around words. */
+/** Slack's marks apply to one line, and only directly around words. */
 function marked(mark: string, text: string): string {
   return text
     .split('\n')

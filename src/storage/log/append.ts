@@ -1,36 +1,46 @@
 /**
- * The one way into a conversation's log and transcript, to be called inside a transaction.
+ * The only way to write to a conversation's log and transcript. Called inside a transaction.
  *
- * Numbers are taken from the conversation's row, which the transaction keeps locked until it commits: that is
- * what makes sequence numbers gap-free and visible in order. So that writers never wait for each other in a
- * circle, a transaction locks this row last.
+ * Numbers are taken from the conversation's row, which the transaction keeps locked until it commits: so sequence numbers
+ * have no gaps and become visible in order. A transaction locks this row last, so that writers cannot deadlock.
  */
 import { sql } from 'kysely';
-import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import type { ConversationRef, TurnRef, TurnStatus } from '../../turn/turn.ts';
-import { compileOnce } from '../compile-once.ts';
-import { columnOf, keyOf, placed } from '../tables/delegation.ts';
-import type { NewEvent } from '../ports/turn-log.ts';
-import type { StepAttempt } from '../ports/steps.ts';
-import type { StoredMessage } from '../ports/conversations.ts';
+import type { ExpressionBuilder, Kysely, Transaction, RawBuilder } from 'kysely';
+import type { ConversationRef, TurnRef, TurnStatus, Delegation } from '../../turn/turn.ts';
+import { compileOnce } from '../database.ts';
+import type { StoredMessage } from '../schema/turn-tables.ts';
 import type { Tables } from '../schema.ts';
-import { removeVoidText } from './void-text.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
+import { keyOfStep } from '../../turn/event.ts';
+import { fromJson } from '../schema.ts';
+import type { TurnEvent } from '../../turn/event.ts';
+
+/** An attempt at a model call. Steps count from 0 in each agent's work, attempts from 1. */
+export interface StepAttempt {
+  step: number;
+  attempt: number;
+}
+
+export interface NewEvent {
+  /** Unique within the turn. Appending a key again is a no-op, which makes retried activities harmless. */
+  key: string;
+  event: TurnEvent;
+}
 
 export interface Additions {
   messages?: Omit<StoredMessage, 'turnId'>[];
   events?: NewEvent[];
-  /** The attempt that says it: refused once a newer one has begun. */
+  /** The attempt that writes. Refused once a newer one has begun. */
   of?: StepAttempt;
-  /** The end's own words, the last that a turn takes. */
+  /** The turn's end, its last write. */
   isEnd?: boolean;
 }
 
 type Write = Transaction<Tables>;
 
 /**
- * Adds what is not there yet: messages by id, events by key. Takes no number for what is. What a delegated agent does is
- * marked so. A turn that has ended takes nothing new.
+ * Adds what is new: messages by id, events by key. Existing ones take no number. Marks what a delegated agent writes. Refuses
+ * new entries after the turn's end.
  */
 export async function writeToConversation(
   write: Write,
@@ -46,7 +56,7 @@ export async function writeToConversation(
 
   const before = taken.last_seq - events.length;
   if (isOver(taken.status) && additions.isEnd !== true) {
-    // A repetition of what was written in time is none the worse.
+    // A repetition of what was written before the end is fine.
     if (messages.length > 0 || (await unknown(write, turn, events)).length > 0)
       throw new WriteRefused('turn-ended');
     return closeGaps(write, turn, [], before, now);
@@ -78,7 +88,7 @@ const updateNumbers = compileOnce((write, { tenant, conversation, turnId, events
     ) as status`.compile(write),
 );
 
-/** Locks the conversation, and with it the numbers of what is about to be written. */
+/** Locks the conversation, and takes the numbers for what is about to be written. */
 async function takeNumbers(
   write: Write,
   { tenant, conversation, turnId }: TurnRef,
@@ -89,10 +99,10 @@ async function takeNumbers(
   return rows[0];
 }
 
-/** As the database has it while the conversation is locked. */
+/** As of the lock on the conversation. */
 interface LockedState {
   status: TurnStatus | null;
-  /** The newest attempt at the step that is written to. */
+  /** The newest attempt at the step. */
   attempt?: number | null;
 }
 
@@ -101,7 +111,7 @@ function refuseIfLate({ status, attempt }: LockedState, { of, isEnd }: Additions
   if (of && (attempt ?? 0) > of.attempt) throw new WriteRefused('newer-attempt');
 }
 
-/** Fewer events are new than numbers were taken, which is rare: puts them in again, without gaps. */
+/** Rare: fewer events were new than numbers were taken. Inserts them again, without gaps. */
 async function closeGaps(
   write: Write,
   turn: TurnRef,
@@ -118,7 +128,7 @@ async function closeGaps(
     .execute();
 }
 
-/** Those whose key the log does not have, each once. */
+/** Events whose key is not in the log, each once. */
 async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise<NewEvent[]> {
   const known = new Set<string>();
   for (const chunk of chunks(events)) {
@@ -138,8 +148,8 @@ async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise
 }
 
 /**
- * `locked` is as of now, while the conversation is locked: what was read together with the lock may be from before
- * another writer had it. Null when nothing was new.
+ * `locked` is as of the lock on the conversation: what was read together with the lock may be older. Null when no event was
+ * new.
  */
 async function insertEvents(
   write: Write,
@@ -200,23 +210,23 @@ async function insertMessages(
   }
 }
 
-/** Of the step's row. */
+/** The key of the step's row. */
 export function stepKey(turn: TurnRef, { step }: StepAttempt): string {
   return keyOf(turn, `step/${step}`);
 }
 
-/** Condition on any table that has both columns. */
+/** For `where` on tables with both columns. */
 export function isConversation({ tenant, conversation }: ConversationRef) {
   return (row: ExpressionBuilder<Tables, 'conversations' | 'turns' | 'turn_events' | 'messages'>) =>
     row.and([row('tenant', '=', tenant), row('conversation', '=', conversation)]);
 }
 
-/** Both databases limit how many values one statement may carry. */
+/** Both databases limit the number of parameters of a statement. */
 export function* chunks<T>(items: T[], size = 500): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
-/** The counters of some conversations, which grow with every event. */
+/** The counters of these conversations. They grow with every event. */
 export async function lastSeqs(query: Kysely<Tables>, refs: ConversationRef[]) {
   const rows = [];
   for (const chunk of chunks(refs)) {
@@ -227,4 +237,56 @@ export async function lastSeqs(query: Kysely<Tables>, refs: ConversationRef[]) {
     rows.push(...(await found.execute()));
   }
   return rows;
+}
+
+/** For `where` on `turn_events`: output of this step, from any attempt. */
+export function isSaidIn(turn: TurnRef, step: number): RawBuilder<boolean> {
+  const prefix = keyOf(turn, keyOfStep(step));
+  // Not by a range of keys: PostgreSQL sorts them by its locale.
+  return sql<boolean>`substr(key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
+}
+
+/**
+ * Deletes the output of a step's earlier attempts when its `reset-step` is among the events just written. Sequence numbers
+ * are not reused. Only entries before the `reset-step` are deleted, so that writing it again does not affect the attempt
+ * after it.
+ */
+async function removeVoidText(write: Transaction<Tables>, turn: TurnRef, written: NewEvent[]): Promise<void> {
+  for (const { key, event } of written) {
+    if (event.type !== 'reset-step') continue;
+    await write
+      .deleteFrom('turn_events')
+      .where('turn_id', '=', turn.turnId)
+      .where(isSaidIn(turn, event.step))
+      .where('seq', '<', ({ selectFrom }) =>
+        selectFrom('turn_events').select('seq').where('turn_id', '=', turn.turnId).where('key', '=', key),
+      )
+      .execute();
+  }
+}
+
+/**
+ * A delegated agent writes into its turn's log and transcript with a prefix, so that its steps, messages and calls never
+ * collide with those of the delegating agent, or of another call of the same agent.
+ */
+function keyOf({ delegation }: TurnRef, key: string): string {
+  return delegation ? `agent/${delegation.toolCallId}/${key}` : key;
+}
+
+function placed(turn: TurnRef, { key, event }: NewEvent): NewEvent {
+  const { delegation } = turn;
+  if (!delegation) return { key, event };
+  const { path, toolCallId: parentToolCallId } = delegation;
+  return { key: keyOf(turn, key), event: { ...event, path, parentToolCallId } };
+}
+
+/** Always the same text for the same delegation, because rows are found by it. */
+export function columnOf({ delegation }: TurnRef): string | null {
+  if (!delegation) return null;
+  const { toolCallId, path } = delegation;
+  return JSON.stringify({ toolCallId, path } satisfies Delegation);
+}
+
+export function fromColumn(text: string | null): Pick<TurnRef, 'delegation'> {
+  return text === null ? {} : { delegation: fromJson<Delegation>(text) };
 }

@@ -1,16 +1,17 @@
 /**
- * A finished text needs one row, not one per delta. The merged row takes the place of its last part and keeps
- * `parts` (sequence number and length of each original), so that a reader whose cursor is inside gets exactly
- * the rest. Only what follows each other without a gap is merged: if another entry lay between two parts, its
- * number as a cursor would not say whether the first of them has been read. Pure.
+ * A finished text needs one row, not one per delta. The merged row replaces its last part and keeps `parts` (sequence number
+ * and length of each original), so that a reader whose cursor is inside gets exactly the rest. Only deltas with consecutive
+ * numbers are merged: if another entry lay between two parts, its number as a cursor would not tell whether the first of them
+ * was read. Pure.
  */
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import { isDelta } from '../../turn/event.ts';
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>;
 type DeltaEntry = { seq: number; event: Delta };
 
-export interface Merge {
-  /** Rows whose event changes. */
+interface Merge {
+  /** Rows with a new event. */
   replaced: { seq: number; event: Delta }[];
   /** Rows that are now part of a later one. */
   removed: number[];
@@ -44,7 +45,7 @@ function mergeRun(run: DeltaEntry[], merge: Merge): void {
   merge.removed.push(...run.slice(0, -1).map(({ seq }) => seq));
 }
 
-/** What a reader at `after` still has to see of an entry with `seq > after`. */
+/** The part of an entry with `seq > after` that a reader at `after` has not seen. */
 export function remainder(event: TurnEvent, after: number): TurnEvent {
   if (!isDelta(event) || !event.parts) return event;
   const { parts, ...rest } = event;
@@ -54,8 +55,4 @@ export function remainder(event: TurnEvent, after: number): TurnEvent {
 
 function partsOf({ seq, event }: DeltaEntry): [seq: number, length: number][] {
   return event.parts ?? [[seq, event.delta.length]];
-}
-
-function isDelta(event: TurnEvent): event is Delta {
-  return event.type === 'text-delta' || event.type === 'reasoning-delta';
 }

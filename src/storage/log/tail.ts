@@ -1,38 +1,109 @@
 /**
- * The newest part of one conversation's log, read once for all its followers in this process: a window that grows
- * while somebody waits at its end, and loses its beginning when everybody has read it or when it becomes too large.
- * A follower behind the window reads for itself until it has caught up.
+ * The newest part of a conversation's log, read once for all its followers in this process: a window that grows while a
+ * follower waits at its end, and loses its beginning when all followers have read it, or when it becomes too large. A
+ * follower behind the window reads for itself until it has caught up.
  *
- * The window holds every entry with `base < seq <= head`, save the void text of repeated model calls. Merging cannot tear
- * it: what was read before a merge stays as it was, and what is read after it begins where the window ends.
+ * The window holds every entry with `base < seq <= head`, except the void text of repeated model calls. Merging does not
+ * affect it: what was read before a merge stays as it was, and what is read after it begins where the window ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Logger } from 'pino';
-import type { LogEntry } from '../../turn/event.ts';
+import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
+import { compileOnce } from '../database.ts';
+import { remainder } from './merged-deltas.ts';
+import { fromJson } from '../schema.ts';
+import type { Tables } from '../schema.ts';
 import { logFollowed } from '../../telemetry/metrics/instruments.ts';
-import { withoutVoidItems } from '../../turn/void-text.ts';
-import { defaultBounds, seenFrom } from './read-batch.ts';
-import type { Batch, BatchBounds, StoredEntry } from './read-batch.ts';
+import { withoutVoidItems } from '../../turn/event.ts';
 import type { Notifications } from '../notifications/notifications.ts';
+import { unlessAborted } from '../notifications/notifications.ts';
 
-export interface TailParts {
+/** The entry that reaches a bound is the last one of the batch. */
+export interface BatchBounds {
+  entries: number;
+  bytes: number;
+}
+
+const defaultBounds: BatchBounds = { entries: 500, bytes: 65_536 };
+
+/** An entry as stored: a merged delta has its parts. */
+interface StoredEntry {
+  entry: LogEntry;
+  /** The cursor of the read. Parts before it may be missing. */
+  readFrom: number;
+  bytes: number;
+}
+
+interface Batch {
+  entries: StoredEntry[];
+  /** Whether the batch reaches the end of the log. */
+  isEnd: boolean;
+}
+
+export type ReadBatch = (ref: ConversationRef, after: number) => Promise<Batch>;
+
+type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
+
+/**
+ * Limits a batch to what a slow reader may hold in memory. Needs only the length of the column, for which neither database
+ * reads a long text.
+ */
+const selectBatch = compileOnce((query, from: ConversationRef & BatchBounds & { after: number }) => {
+  const { tenant, conversation, after, entries, bytes } = from;
+  return sql<Row>`
+    select seq, turn_id, event, at from turn_events
+    where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
+      select coalesce(max(seq), 0) from (
+        select seq, bytes, sum(bytes) over (order by seq rows unbounded preceding) as total from (
+          select seq, octet_length(event) as bytes from turn_events
+          where tenant = ${tenant} and conversation = ${conversation} and seq > ${after}
+          order by seq limit ${entries}
+        ) as sizes
+      ) as running
+      where total - bytes < ${bytes}
+    )
+    order by seq`.compile(query);
+});
+
+export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = defaultBounds): ReadBatch {
+  return async ({ tenant, conversation }, after) => {
+    const { rows } = await selectBatch(query, { tenant, conversation, after, ...bounds });
+    const entries = rows.map(({ seq, turn_id: turnId, event, at }) => ({
+      entry: { seq, turnId, at, event: fromJson<TurnEvent>(event) },
+      readFrom: after,
+      bytes: Buffer.byteLength(event),
+    }));
+    const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    return { entries, isEnd: entries.length < bounds.entries && total < bounds.bytes };
+  };
+}
+
+/** As a reader sees it that has read everything up to `cursor`. */
+function seenFrom({ entry, readFrom }: StoredEntry, cursor: number): LogEntry {
+  const event = remainder(entry.event, Math.max(cursor, readFrom));
+  return event === entry.event ? entry : { ...entry, event };
+}
+
+interface TailParts {
   readBatch: (ref: ConversationRef, after: number) => Promise<Batch>;
   latest: (ref: ConversationRef) => Promise<number>;
   notifications: Notifications;
   logger: Logger;
-  /** By the clock that events are dated by. */
+  /** The clock of the events' times. */
   now: () => number;
-  /** What is kept for followers that lag behind. */
+  /** How much is kept for followers that lag behind. */
   keep?: BatchBounds;
 }
 
-export interface Tail {
+interface Tail {
   join(after: number): Follower;
 }
 
 export interface Follower {
-  /** Waits for the database, too, until `signal` aborts. Undefined when there is nothing to wait for any more. */
+  /** Also waits while the database is away, until `signal` aborts. Undefined when there is nothing to wait for any more. */
   next(signal: AbortSignal): Promise<LogEntry[] | undefined>;
   leave(): void;
 }
@@ -42,7 +113,7 @@ const firstRetryMs = 100;
 const lastRetryMs = 5_000;
 
 /** `onEnd`: the last follower has left; the tail must not be joined again. */
-export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => void): Tail {
+function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => void): Tail {
   const { readBatch, latest, notifications, logger, now, keep = defaultKeep } = parts;
   const subscription = notifications.subscribe(ref);
   const ended = new AbortController();
@@ -80,7 +151,7 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
     forget();
   }
 
-  /** What has to go to make room; what is new stays, so that whoever waited for it finds it. */
+  /** Drops old entries to make room. New ones stay, because followers are waiting for them. */
   function trimmed(old: StoredEntry[], fresh: StoredEntry[]): StoredEntry[] {
     let entries = old.length + fresh.length;
     let bytes = sizeOf(old) + sizeOf(fresh);
@@ -124,12 +195,12 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
     const batch = await persistently(signal, () => readBatch(ref, cursor));
     if (!batch) return [];
     const entries = batch.entries.map((stored) => seenFrom(stored, cursor));
-    // Nothing there: what lay between has been deleted.
+    // The entries in between have been deleted.
     move(place, entries.at(-1)?.seq ?? upTo);
     return entries;
   }
 
-  /** Until it works, or nobody waits for it any more. */
+  /** Retries until it works or its result is not needed any more. */
   async function persistently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
     for (let retryMs = firstRetryMs; !signal.aborted && !notifications.closed; retryMs *= 2) {
       try {
@@ -176,4 +247,32 @@ export function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => vo
 
 function sizeOf(entries: StoredEntry[]): number {
   return entries.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Follows logs. The readers of a conversation share one tail. While the database is away, streams stay open. */
+export function createFollow(
+  parts: TailParts,
+): (conversation: ConversationRef, after: number, signal: AbortSignal) => AsyncIterable<LogEntry[]> {
+  const tails = new Map<string, Tail>();
+
+  function tailOf(ref: ConversationRef): Tail {
+    const name = JSON.stringify([ref.tenant, ref.conversation]);
+    const tail = tails.get(name) ?? openTail(ref, parts, () => tails.delete(name));
+    tails.set(name, tail);
+    return tail;
+  }
+
+  return async function* follow(ref, after, signal): AsyncGenerator<LogEntry[]> {
+    if (signal.aborted) return;
+    const follower = tailOf(ref).join(after);
+    try {
+      for (;;) {
+        const entries = await unlessAborted(follower.next(signal), signal);
+        if (!entries || signal.aborted) return;
+        yield entries;
+      }
+    } finally {
+      follower.leave();
+    }
+  };
 }

@@ -1,11 +1,11 @@
-/** What the log says of one turn from its start up to a position, for whoever follows the conversation from there on. */
+/** What readers of one turn need from the log: its entries so far, and an end for a turn that never began. */
 import type { LogEntry } from '../../turn/event.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import type { Storage } from '../storage.ts';
 
 /**
- * `last`: a position that the log has reached, and so none of the text that was void by then is there. Nothing when the
- * turn had not begun by then.
+ * The turn's entries up to position `last`, which the log must have reached. Text that was void by then is left out. Empty
+ * when the turn had not begun by then.
  */
 export async function turnEntries(
   turnLog: Pick<Storage['turnLog'], 'startOf' | 'read'>,
@@ -19,4 +19,21 @@ export async function turnEntries(
     entries.push(...batch.filter(({ seq, turnId }) => turnId === turn.turnId && seq <= last));
   }
   return entries;
+}
+
+/**
+ * The end of a turn that never began, because it was withdrawn, or its workflow was ended from outside before a worker took
+ * it up. The log has no entry for it, so this makes one, with the number `seq`. Null: the turn has begun, or still may.
+ */
+export async function unloggedEnd(
+  { turns, turnLog }: Pick<Storage, 'turns' | 'turnLog'>,
+  turn: TurnRef,
+  seq: number,
+): Promise<LogEntry | null> {
+  const row = await turns.get(turn);
+  if (row?.status === 'starting' || row?.status === 'running') return null;
+  // Read after the row: a turn that has ended in between has also begun.
+  if ((await turnLog.startOf(turn)) !== null) return null;
+  const status = row?.status ?? 'cancelled';
+  return { seq, turnId: turn.turnId, at: row?.endedAt ?? Date.now(), event: { type: 'turn-ended', status } };
 }

@@ -3,15 +3,45 @@ import type { Logger } from 'pino';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
 import { chunks, isConversation, writeToConversation } from './append.ts';
-import { dueAfter } from '../tables/due-turns.ts';
-import { createFollow } from './follow.ts';
-import { createReadBatch } from './read-batch.ts';
+import { dueAfter } from '../tables/turn-rows.ts';
+import { createFollow, createReadBatch } from './tail.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
-import type { MergeQueue } from './merge-queue.ts';
-import type { TurnLog } from '../ports/turn-log.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { aboutTurn } from '../../telemetry/events.ts';
+import type { NewEvent } from './append.ts';
+
+export interface TurnLog {
+  /**
+   * Appends in order, in one transaction, and wakes followers after the commit. Sequence numbers have no gaps. A `reset-step`
+   * deletes, in the same transaction, the earlier entries of its step.
+   */
+  append(turn: TurnRef, events: NewEvent[]): Promise<void>;
+  /**
+   * Entries with `seq > after`, oldest first. A cursor inside a merged delta gets the rest of that delta
+   * (same `seq` as the merged row), no more and no less.
+   */
+  read(conversation: ConversationRef, after: number, limit?: number): Promise<LogEntry[]>;
+  /**
+   * Batches of entries as they come, never empty, without gaps or repetitions. Ends only when `signal` aborts. Woken by an
+   * in-process signal or LISTEN/NOTIFY, with a slow poll as a safety net.
+   */
+  follow(conversation: ConversationRef, after: number, signal: AbortSignal): AsyncIterable<LogEntry[]>;
+  /** The sequence number of the newest entry; 0: none. */
+  latest(conversation: ConversationRef): Promise<number>;
+  /** The sequence number just before the turn's first event; null: it has none yet. */
+  startOf(turn: TurnRef): Promise<number | null>;
+  /** The sequence number of the turn's last event; null: it has not ended. */
+  endOf(turn: TurnRef): Promise<number | null>;
+  /** Merges each run of deltas of one part into its last row. Once is enough. */
+  merge(turn: TurnRef): Promise<void>;
+  /**
+   * As `merge`, one turn after another, in the background; `close` waits for it. A merge that fails, or is lost with its
+   * process, is repeated when the turn is claimed as due.
+   */
+  mergeLater(turn: TurnRef): void;
+}
 
 export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger: Logger): TurnLog {
   const { query, notifications } = database;
@@ -63,7 +93,7 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
       now: database.now,
     }),
     latest,
-    // By their keys: sorting a long turn's events for its first or last would cost every reader.
+    // By their keys: sorting a long turn's events would cost every reader.
     async startOf(turn) {
       const started = await seqOf(turn, 'turn-started');
       return started === null ? null : started - 1;
@@ -76,7 +106,7 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
 
 type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
 
-/** As somebody sees it who has read everything up to `after`. */
+/** As a reader sees it that has read everything up to `after`. */
 export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0): LogEntry {
   return { seq, turnId, at, event: remainder(fromJson<TurnEvent>(event), after) };
 }
@@ -84,7 +114,7 @@ export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0):
 export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promise<void> {
   const { tenant, conversation, turnId } = turn;
   await query.transaction().execute(async (write) => {
-    // Two merges of one turn take turns; SQLite's transactions do so anyway.
+    // Serialises merges of one turn. SQLite does so anyway.
     const lock = write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId);
     if (kind === 'postgres') await lock.forNoKeyUpdate().execute();
     const rows = await write
@@ -120,7 +150,7 @@ export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promi
         )
         .execute();
     }
-    // Whoever merges a turn that goes on will merge it again.
+    // A turn that has not ended is merged again later.
     await write
       .updateTable('turns')
       .set(dueAfter.merge)
@@ -128,4 +158,25 @@ export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promi
       .where('ended_at', 'is not', null)
       .execute();
   });
+}
+
+/** Merges ended turns one at a time, so that a burst of endings leaves the database to others. */
+export interface MergeQueue {
+  add(turn: TurnRef): void;
+  /** Resolves when everything that was added has been merged, or its merge has failed. */
+  settled(): Promise<void>;
+}
+
+export function createMergeQueue(merge: (turn: TurnRef) => Promise<void>, logger: Logger): MergeQueue {
+  let merging = Promise.resolve();
+  return {
+    add(turn) {
+      merging = merging
+        .then(() => merge(turn))
+        .catch((error: unknown) =>
+          logger.warn({ ...aboutTurn(turn), err: error }, 'a turn is not merged yet'),
+        );
+    },
+    settled: () => merging,
+  };
 }

@@ -1,9 +1,9 @@
 /**
- * The schema's migrations, forward only, one file each. A migration that has been released is never edited or renamed:
- * databases remember it by its name.
+ * The schema's migrations, forward only, one file each. A released migration is never edited or renamed: databases remember
+ * it by name.
  *
- * Any number of processes may start at once: one migrates, the others wait for it. Everything happens in one transaction,
- * which on PostgreSQL takes an advisory lock first, and on SQLite is immediate.
+ * Any number of processes may start at once: one migrates, the others wait. Everything happens in one transaction, which
+ * takes an advisory lock first on PostgreSQL, and is immediate on SQLite.
  */
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
@@ -71,15 +71,15 @@ export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>)
   });
 }
 
-/** Whether any release has made its tables there. */
+/** Whether any release has created its tables there. */
 export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   return tables.some(({ name }) => name === 'kysely_migration');
 }
 
 /**
- * Migrations that a later release has applied, for this release after a rollback: a migration works with the release before,
- * and the migrator refuses a database with migrations that it does not know.
+ * For a rollback: the migrator refuses a database with unknown migrations, so those of later releases are added as no-ops. A
+ * migration works with the release before it.
  */
 async function migrationsOfLaterReleases(db: Kysely<Tables>): Promise<Record<string, Migration>> {
   if (!(await isMigrated(db))) return {};
@@ -87,7 +87,7 @@ async function migrationsOfLaterReleases(db: Kysely<Tables>): Promise<Record<str
   return Object.fromEntries(rows.map(({ name }) => [name, { up: () => Promise.resolve() }]));
 }
 
-/** The key is that of Kysely's own lock, which lasts for a session; here it ends with the transaction. */
+/** The key of Kysely's own lock, which is a session lock; this one ends with the transaction. */
 const takeLock = `
   set local lock_timeout = 0;
   select pg_advisory_xact_lock(3853314791062309107);

@@ -1,20 +1,19 @@
 /**
  * Notifies followers that a conversation's log has grown, that the questions to a user have changed, or that an MCP client
- * has said something about a question. A notification is a hint, never the truth: whoever is notified reads the log, the
- * questions or what was said.
+ * has replied to a question. A notification is only a hint: the notified read the log, the questions or the replies.
  *
- * Writers in this process notify directly; other processes over the channel (LISTEN/NOTIFY on PostgreSQL, none on SQLite).
- * Because a hint can get lost, three queries per process look from time to time: one at the counters of all followed
- * conversations, one at the questions to all followed users, and one at what clients said. An idle follower costs nothing
- * of its own.
+ * Writers notify followers of this process directly, and other processes over the channel (LISTEN/NOTIFY on PostgreSQL, none
+ * on SQLite). Because hints can get lost, each process polls with three queries: the counters of all followed conversations,
+ * the open questions of all followed users, and the replies in all followed sessions. An idle follower costs nothing of its
+ * own.
  */
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ConversationRef } from '../../turn/turn.ts';
 
-/** Carries hints between processes. Topics are hashes: short, and nobody's ids end up in a server's log. */
+/** Carries hints between processes. Topics are hashes: short, and without ids that would appear in a server's log. */
 export interface Channel {
-  /** Starts listening, once; later calls do nothing. `heard(null)` means that hints may have been missed. */
+  /** Starts listening; later calls do nothing. `heard(null)` means that hints may have been missed. */
   listen(heard: (topic: string | null) => void): void;
   send(topic: string): void;
   close(): Promise<void>;
@@ -23,7 +22,7 @@ export interface Channel {
 interface Subscription {
   /** Resolves at the next notification, or at once when there was one since the last `reset`. */
   notified(): Promise<void>;
-  /** Forgets earlier notifications; call it before reading, so that a notification during the read is not lost. */
+  /** Forgets earlier notifications. Call it before reading, so that a notification during the read is not lost. */
   reset(): void;
   close(): void;
 }
@@ -34,7 +33,7 @@ export interface AskedUser {
   askedUser: string;
 }
 
-/** What the client said in this session of MCP. */
+/** Replies of an MCP client in this session. */
 export interface RepliedSession {
   mcpSession: string;
 }
@@ -42,10 +41,10 @@ export interface RepliedSession {
 type Followed = ConversationRef | AskedUser | RepliedSession;
 
 export interface Notifications {
-  /** To be called after commit. */
+  /** Call it after the commit. */
   announce(ref: Followed): void;
   subscribe(ref: Followed): Subscription;
-  /** Wakes every subscriber for good: `closed` is true from then on. */
+  /** Wakes every subscriber; `closed` is true from then on. */
   close(): Promise<void>;
   readonly closed: boolean;
 }
@@ -53,15 +52,15 @@ export interface Notifications {
 export interface NotificationOptions {
   pollMs: number;
   channel: Channel | null;
-  /** The same as before: no other process has written since. Spares the poll where the database can tell. */
+  /** Unchanged while no other process has written. Spares polls where the database can tell. */
   version?: (() => Promise<number>) | undefined;
-  /** The counter of a conversation in which nothing has happened that somebody waits for. Without it, the first poll notifies everybody. */
+  /** The initial state of a topic. Without it, the first poll notifies every follower. */
   initially?: number;
   /** The counters of these conversations, in any order. */
   lastSeqs: (refs: ConversationRef[]) => Promise<(ConversationRef & { last_seq: number })[]>;
-  /** What differs whenever other questions are open, for each of these users; in any order. */
+  /** A value for each of these users that differs when other questions are open; in any order. */
   openQuestions?: (users: AskedUser[]) => Promise<(AskedUser & { open: string })[]>;
-  /** What differs whenever something was said, for those of these sessions in which something was. */
+  /** A value for each of these sessions that has replies; it differs when there are new ones. */
   replies?: (sessions: RepliedSession[]) => Promise<(RepliedSession & { replies: number })[]>;
   logger: Logger;
 }
@@ -69,7 +68,7 @@ export interface NotificationOptions {
 interface Topic {
   ref: Followed;
   waiters: Set<() => void>;
-  /** The state at the last poll; unknown before the first, which therefore always notifies, unless it is known from the beginning. */
+  /** The state at the last poll. Undefined before the first poll, which therefore always notifies. */
   seen: number | string | undefined;
 }
 
@@ -178,7 +177,7 @@ const isConversation = (ref: Followed) => 'conversation' in ref;
 const isUser = (ref: Followed) => 'askedUser' in ref;
 const isSession = (ref: Followed) => 'mcpSession' in ref;
 
-/** Of one kind of what is followed, with one query; none where nothing of that kind is. */
+/** The states of one kind of topic, with one query; none if there is no such topic. */
 async function readStatesOf<Ref extends Followed, Row extends Ref>(
   refs: Ref[],
   read: ((refs: Ref[]) => Promise<Row[]>) | undefined,
@@ -195,4 +194,20 @@ function topicOf(ref: Followed): string {
 function partsOf(ref: Followed): string[] {
   if ('mcpSession' in ref) return [ref.mcpSession];
   return 'askedUser' in ref ? [ref.tenant, 'questions', ref.askedUser] : [ref.tenant, ref.conversation];
+}
+
+/**
+ * Undefined as soon as `signal` aborts. Each wait adds its own listener: a promise for the whole stream would keep every wait
+ * in memory until its end.
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const abort = () => resolve(undefined);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

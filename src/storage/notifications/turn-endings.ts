@@ -1,39 +1,28 @@
 /**
- * Tells those who work for a turn, in whatever process, that it is ending. Like the wake-ups of the log, a hint is sent
- * and the row is what counts; but on a topic of its own, as a turn ends once and its log grows all the time.
+ * Notifies the processes that work for a turn that it is ending. As with the log, the row counts and notifications are hints;
+ * they have topics of their own, because a turn ends once and its log grows all the time.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import type { Logger } from 'pino';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks } from '../log/append.ts';
 import type { Tables } from '../schema.ts';
-import { createNotifications } from './notifications.ts';
+import { createNotifications, unlessAborted } from './notifications.ts';
 import type { NotificationOptions, Notifications } from './notifications.ts';
+import type { TurnEndings } from '../database.ts';
 
-export interface TurnEndings {
-  announce(turn: TurnRef): void;
-  /** True as soon as the turn is ending or has ended; false when `signal` aborts first. */
-  when(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
-  close(): Promise<void>;
-}
-
-interface Parts extends Pick<NotificationOptions, 'pollMs' | 'channel' | 'version'> {
-  query: Kysely<Tables>;
-  logger: Logger;
-}
-
-/** Most work is done sooner, and needs no look. */
+/** Most work is done sooner, without a query. */
 const firstLookMs = 250;
 const retryMs = 1_000;
-/** What a poll finds. */
+/** States for polls. */
 const [goesOn, isOver] = [0, 1];
 
-export function createTurnEndings({ query, logger, ...options }: Parts): TurnEndings {
+export function createTurnEndings(
+  query: Kysely<Tables>,
+  options: Pick<NotificationOptions, 'pollMs' | 'channel' | 'version' | 'logger'>,
+): TurnEndings {
   const notifications: Notifications = createNotifications({
     ...options,
-    logger,
     initially: goesOn,
     async lastSeqs(topics) {
       const over = await ending(topics.map(({ conversation }) => conversation));
@@ -66,7 +55,10 @@ export function createTurnEndings({ query, logger, ...options }: Parts): TurnEnd
         while (!signal.aborted && !notifications.closed) {
           subscription.reset();
           const over = await ending([turn.turnId]).catch((error: unknown) => {
-            logger.warn({ err: error, ...aboutTurn(turn) }, 'cannot see whether a turn ends; trying again');
+            options.logger.warn(
+              { err: error, ...aboutTurn(turn) },
+              'cannot see whether a turn ends; trying again',
+            );
             return null;
           });
           if (over?.has(turn.turnId)) return true;
@@ -85,17 +77,10 @@ function topicOf({ tenant, turnId }: TurnRef): { tenant: string; conversation: s
   return { tenant, conversation: turnId };
 }
 
-/** Resolves when `notified` does, after `ms` if there is a limit, or when `signal` aborts. */
+/** Resolves when `notified` does, after `ms` if that is not null, or when `signal` aborts. */
 async function within(ms: number | null, notified: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  const waits = [notified, aborted(AbortSignal.any([signal, over.signal]))];
-  if (ms !== null)
-    waits.push(sleep(ms, undefined, { signal: over.signal, ref: false }).catch(() => undefined));
-  await Promise.race(waits);
-  over.abort();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const timer = ms === null ? undefined : setTimeout(() => over.abort(), ms).unref();
+  await unlessAborted(notified, AbortSignal.any([signal, over.signal]));
+  clearTimeout(timer);
 }

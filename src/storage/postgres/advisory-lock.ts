@@ -1,25 +1,25 @@
 /**
- * Named locks of the database, each held by a transaction that stays open while the work goes on. Transaction-level locks
- * pass connection poolers, which keep a client's server connection for a transaction and no longer.
+ * Named locks of the database, each held by a transaction that stays open during the work. Transaction-level locks work
+ * through connection poolers, which keep a server connection for a client only during a transaction.
  *
- * PostgreSQL frees the lock when its holder commits or dies. A holder that merely loses its connection finishes its work
- * although another process may begin the same: what was sent to a provider cannot be taken back, and what is stored
- * afterwards is compared with what it was made from.
+ * PostgreSQL frees the lock when its holder commits or dies. A holder that only loses its connection finishes its work
+ * although another process may begin the same work: what was sent to a provider cannot be taken back, and stores are
+ * compare-and-set.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SharedLock } from '../locks.ts';
 
-/** The second argument of `hashtextextended`, so that other locks hash elsewhere. */
+/** The second argument of `hashtextextended`, so that other locks hash differently. */
 const seed = 7;
 const retryMs = 50;
 
-/** Far longer than any work under a lock: a process that is frozen gives up its connection in the end. */
+/** Far longer than any work under a lock: a frozen process loses its connection eventually. */
 const longestWorkMs = 300_000;
 
 /**
- * How many locks all processes together hold through a pooler. Each occupies one of its server connections, and the work
- * needs another: with as many holders as connections they would wait for each other.
+ * The number of locks that all processes together hold through a pooler. Each occupies a server connection, and the work
+ * needs another one: if all connections held locks, they would wait for each other.
  */
 const heldThroughPooler = ['pooled/1', 'pooled/2'];
 

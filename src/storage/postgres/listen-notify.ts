@@ -1,7 +1,7 @@
 /**
- * Wake-ups between processes by LISTEN/NOTIFY. One connection per process listens, from the first follower on,
- * and is replaced when it breaks. Notifications are sent after the writing transaction, several in one
- * statement when there is much to say: inside it they would make all writers of the database commit one by one.
+ * Notifications between processes by LISTEN/NOTIFY. One connection per process listens, from the first follower on, and is
+ * replaced when it breaks. Notifications are sent after the writing transaction, several in one statement under load: inside
+ * the transaction they would serialise the commits of all writers.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,11 +11,11 @@ import type { Channel } from '../notifications/notifications.ts';
 
 const reconnectMs = 500;
 
-export interface PostgresCarrierOptions {
-  /** Nothing that is sent on another one is heard. */
+interface PostgresCarrierOptions {
+  /** Notifications on other channels are not heard. */
   channel: string;
   pool: pg.Pool;
-  /** A new connection, not connected yet; null where no notification would arrive. */
+  /** A new, unconnected client; null if no notification would arrive. */
   connect: () => pg.Client | null;
   logger: Logger;
 }
@@ -69,7 +69,7 @@ export function createPostgresCarrier({ channel, pool, connect, logger }: Postgr
         if (!closing.signal.aborted)
           logger.warn({ err: error }, 'cannot listen for turn events; polling until it works again');
       }
-      // Here and nowhere else: a client that is ended while it connects never says that it has ended.
+      // Only here: a client that is ended while it connects never emits `end`.
       await client.end().catch(() => undefined);
       if (closing.signal.aborted) return;
       await sleep(reconnectMs, undefined, { signal: closing.signal }).catch(() => undefined);

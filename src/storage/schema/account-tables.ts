@@ -1,7 +1,48 @@
 /** Tables of accounts, credentials and keys, and of what is known of servers. See ../schema.ts. */
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import type { ConnectionRow } from '../ports/connections.ts';
-import type { ToolList } from '../ports/tool-catalogue.ts';
+
+/** A tool as its server listed it (MCP `Tool`, JSON). */
+export interface CatalogueTool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: Record<string, unknown>;
+  annotations?: { readOnlyHint?: boolean; idempotentHint?: boolean; destructiveHint?: boolean };
+}
+
+/** An account at a server. `user` is null for an account that the whole tenant shares (scope `project`). */
+export interface ConnectionKey {
+  tenant: string;
+  server: string;
+  user: string | null;
+}
+
+/** A server's tools, as listed for one user. */
+export interface ToolList {
+  tools: CatalogueTool[];
+  /** `user`: the server does not want other users to see it. */
+  audience: 'tenant' | 'user';
+  /** How long the server considers it fresh, in milliseconds; null: unknown. */
+  freshMs: number | null;
+}
+
+export interface ConnectionRow extends ConnectionKey {
+  store: string;
+  /** Counts successful connects, from 1. A question remembers the version that failed it. */
+  version: number;
+  status: 'active' | 'broken';
+  brokenReason: ConnectionReason | null;
+  /** The account's name for people ("alice@example.com"); null: unknown. */
+  account: string | null;
+  scopes: string[];
+  createdAt: number;
+  updatedAt: number;
+  /** The store's secret material, sealed (see credentials/sealing/key-ring.ts), and when it stops being fresh. */
+  sealed: string;
+  freshUntil: number | null;
+  /** Since when its store cannot tell whether it still works; null while it can. */
+  troubledAt: number | null;
+}
 
 export interface AccountTables {
   connections: {
@@ -28,7 +69,7 @@ export interface AccountTables {
     server: string;
     /** Empty for an account of the whole tenant. */
     user_id: string;
-    /** Empty when no question is to be answered by it. */
+    /** Empty when no question asked for it. */
     elicitation_id: string;
     /** Who began it. */
     actor: string;
@@ -48,7 +89,7 @@ export interface AccountTables {
   };
   oauth_attempts: {
     state_hash: string;
-    /** Empty when no question is to be answered by it. */
+    /** Empty when no question asked for it. */
     elicitation_id: string;
     session_hash: string;
     sealed: string;
@@ -67,11 +108,11 @@ export interface AccountTables {
   tool_catalogue: {
     tenant: string;
     server: string;
-    /** Empty for a list that is nobody's own: a primary key cannot hold null. */
+    /** Empty for a list of no user in particular: a primary key cannot hold null. */
     user_id: string;
     tools: string;
     audience: ToolList['audience'];
-    /** Null when the server did not say how soon it is out of date. */
+    /** Null when the server did not say. */
     fresh_ms: number | null;
     updated_at: number;
   };

@@ -1,9 +1,91 @@
-/** Tables of questions, answers, what was approved in advance, and the audit. See ../schema.ts. */
-import type { ClosedBecause, Status } from '../../elicitation/elicitation.ts';
-import type { AuditEntry } from '../ports/audit.ts';
-import type { AnswerSurface } from '../ports/elicitations.ts';
-import type { Mark } from '../ports/outbox.ts';
-import type { PollSubject } from '../ports/polls.ts';
+/** Tables of questions, answers, approvals, and the audit. See ../schema.ts. */
+import type { ClosedBecause, Status, ElicitationRequest } from '../../elicitation/elicitation.ts';
+import type { TurnRef, Turn } from '../../turn/turn.ts';
+
+type AuditAction =
+  /** The person was sent to the question's page. */
+  | 'opened'
+  | 'answered'
+  | 'refused'
+  | 'connected'
+  | 'disconnected'
+  | 'withdrawn'
+  /** Database and Temporal, by an operator; in no tenant. */
+  | 'adopted'
+  /** A turn or a question, by an operator. */
+  | 'cancelled'
+  | 'expired'
+  /** The contents of a turn, by an operator. */
+  | 'viewed';
+
+export type PollSubject =
+  /** The stream of a call that was left open, or the session in which its server reports that a page is done. */
+  | { kind: 'stream' | 'pages'; turn: Turn; toolCallId: string; server: string; round: number }
+  /** An account that another system keeps. `seenVersion`: the connection version that did not work. */
+  | { kind: 'connection'; turn: Turn; server: string; seenVersion: number };
+
+/**
+ * Something that Temporal or a server does not know yet, and a transaction has decided. A signal is only a hint: its receiver
+ * reads the rows.
+ */
+export type Mark = { id: string } &
+  /** One for each waiting workflow; none if the question closes with its turn, whose workflow ends or is cancelled. */
+  (
+    | { kind: 'settled'; workflowId: string; elicitationId: string; turn: TurnRef }
+    /** The turn has ended or is to end: its workflow is cancelled. */
+    | { kind: 'cancel'; workflowId: string; turn: TurnRef }
+    /** Servers keep calls of the ended turn open: they are notified, and then the rows that this needs are deleted. */
+    | { kind: 'abandon'; turn: TurnRef }
+    /** A command has settled the question. The process that delivers the mark logs, counts and traces it. */
+    | { kind: 'report'; elicitationId: string; turn: TurnRef }
+  );
+
+export interface ElicitationRow extends TurnRef {
+  id: string;
+  agent: string;
+  /** The only user who may answer. */
+  user: string;
+  request: ElicitationRequest;
+  /** For a connection question: its server and the connection version that did not work. */
+  server: string | null;
+  seenVersion: number | null;
+  /** Only the report of its page settles it, not the consent to open the page. */
+  isReported: boolean;
+  status: Status;
+  /** The answer that settled it. */
+  responseId: string | null;
+  /** The consent to open its page, while the question is pending. */
+  consent: string | null;
+  /** Random; mixed into response ids, so that answers cannot be guessed from logs and histories. */
+  salt: string;
+  createdAt: number;
+  /** By the database's clock. */
+  deadline: number;
+  settledAt: number | null;
+  because: ClosedBecause | null;
+  /** It was accepted, and its turn or its call ended before the answer was used. */
+  isUnused: boolean;
+  /** W3C's `traceparent` of its turn; absent: it is not traced. */
+  traceParent?: string;
+}
+
+/** `slack`: in a window, or by a button, of Slack. */
+export type AnswerSurface = 'slack' | 'other';
+
+export interface AuditEntry {
+  at: number;
+  tenant: string;
+  /** Empty if it is about no question. */
+  elicitationId: string;
+  /** A user id; null: unknown. */
+  actor: string | null;
+  /** Absent: it is about no turn, or about the question's turn. */
+  turnId?: string;
+  action: AuditAction;
+  /** Low-cardinality, never an answer's content. */
+  detail: string;
+  address: string | null;
+}
 
 export interface QuestionTables {
   elicitations: {
@@ -11,14 +93,14 @@ export interface QuestionTables {
     tenant: string;
     conversation: string;
     turn_id: string;
-    /** The place in the turn that asks, once. */
+    /** The place in the turn that asks; see `NewQuestion`. */
     place: string;
     agent: string;
     user_id: string;
     request: string;
     server: string | null;
     seen_version: number | null;
-    /** 1: a page that reports that it is done settles it. */
+    /** 1: only the report of its page settles it. */
     is_reported: number;
     status: Status;
     /** The consent to open its page, while it is pending. */
@@ -31,19 +113,19 @@ export interface QuestionTables {
     because: ClosedBecause | null;
     /** 1: its turn or its call ended before the accepted answer was acted on. */
     is_unused: number;
-    /** What is polled while it is open. */
+    /** The poll that runs while it is open. */
     look: string | null;
-    /** That of its turn. */
+    /** Its turn's. */
     trace_parent: string | null;
   };
-  /** Calls that wait for a pending question, or have waited for one until it was settled. */
+  /** Calls that wait for a pending question, or have waited for it until it was settled. */
   question_waiters: {
     elicitation_id: string;
     tool_call_id: string;
     /** Null: the process that opened the question watches the row itself. */
     workflow_id: string | null;
   };
-  /** What Temporal and servers still have to be notified of; see ../tables/outbox.ts. */
+  /** What Temporal and servers do not know yet; see ../tables/outbox.ts. */
   outbox: {
     id: string;
     kind: Mark['kind'];
@@ -53,7 +135,7 @@ export interface QuestionTables {
     conversation: string;
     turn_id: string;
     due_at: number;
-    /** 1: a process is delivering it, unless it is due again by now. */
+    /** 1: a process is delivering it, if it is not due yet. */
     is_leased: number;
     failures: number;
   };
@@ -63,7 +145,7 @@ export interface QuestionTables {
     server: string;
     subject: string;
     due_at: number;
-    /** How many have been made. */
+    /** The number of runs. */
     looks: number;
   };
   elicitation_answers: {
@@ -72,7 +154,7 @@ export interface QuestionTables {
     action: 'accept' | 'decline' | 'cancel';
     sealed_content: string | null;
     received_at: number;
-    /** Null: not known. */
+    /** Null: unknown. */
     surface: AnswerSurface | null;
   };
   approvals: {
@@ -82,9 +164,9 @@ export interface QuestionTables {
     server: string;
     place: string;
     tool: string;
-    /** Null where an earlier release wrote the row: it counts for no call. */
+    /** Null: an earlier release wrote the row, and it applies to no call. */
     definition: string | null;
-    /** Empty for all of them. */
+    /** Empty: all conversations. */
     conversation: string;
     created_at: number;
     withdrawn_at: number | null;
@@ -94,7 +176,7 @@ export interface QuestionTables {
     at: number;
     tenant: string;
     elicitation_id: string;
-    /** Null where it is about no turn, or about a turn by its question. */
+    /** Null: it is about no turn, or about the question's turn. */
     turn_id: string | null;
     actor: string | null;
     action: AuditEntry['action'];

@@ -1,7 +1,45 @@
-/** Tables that turns would not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
-import type { LearnedEra } from '../ports/learned-eras.ts';
-import type { McpReply } from '../ports/mcp-sessions.ts';
-import type { PushConfig } from '../ports/push-configs.ts';
+/** Tables that turns do not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
+import type { TurnRef } from '../../turn/turn.ts';
+
+export interface PushConfigKey {
+  turn: Pick<TurnRef, 'tenant' | 'turnId'>;
+  /** The principal that made it. Other principals do not see it. */
+  caller: string;
+  id: string;
+}
+
+export interface PushConfig extends PushConfigKey {
+  turn: Pick<TurnRef, 'tenant' | 'conversation' | 'turnId'>;
+  /** Names its delivery. Changes with any other member. */
+  deliveryId: string;
+  /** The protocol version of the target. */
+  wire: '1.0' | '0.3';
+  /** Its caller supports the extension for questions. */
+  isStructured: boolean;
+  /** The log's position when it was made: the first notification shows the turn as of then. */
+  position: number;
+  sealed: string;
+}
+
+/** A client's reply to a question that stays open. */
+export interface McpReply {
+  elicitationId: string;
+  /** `misfit`: asked again. `awaited`: answered, and a page or an account is to follow. `undelivered`: cannot be asked. */
+  kind: 'misfit' | 'awaited' | 'undelivered';
+  /** Of a misfit: the fields and what they accept; never what was entered. */
+  reasons: string | null;
+  times: number;
+}
+
+/** The protocol era in which an MCP server can ask, learned from a call that failed in the other era. */
+export interface LearnedEra {
+  /** A hash of the server's address or command. */
+  server: string;
+  tool: string;
+  era: 'modern' | 'legacy';
+  /** The server's name and version then. What was learned does not apply to another one. */
+  identity: string;
+}
 
 export interface SessionTables {
   mcp_sessions: {
@@ -9,7 +47,7 @@ export interface SessionTables {
     /** The principal that opened it. */
     owner: string;
     version: string;
-    /** JSON: the kinds of questions that its client shows. */
+    /** JSON: the kinds of questions that its client supports. */
     shows: string;
     expires_at: number;
   };
@@ -22,7 +60,7 @@ export interface SessionTables {
     tool: string;
     /** JSON: a string or a number. */
     progress_token: string | null;
-    /** Null where an older release wrote the row. */
+    /** Null: an older release wrote the row. */
     idempotency_key: string | null;
     created_at: number;
   };
@@ -31,10 +69,10 @@ export interface SessionTables {
     elicitation_id: string;
     kind: McpReply['kind'];
     reasons: string | null;
-    /** How many there have been to this question. */
+    /** The number of replies to this question. */
     times: number;
   };
-  /** Of the pages; see ports/ended-sessions.ts. */
+  /** Of the pages; see ../tables/sessions.ts. */
   ended_sessions: {
     id_hash: string;
     expires_at: number;
@@ -59,7 +97,7 @@ export interface SessionTables {
     position: number;
     sealed: string;
   };
-  /** One row at most; see tables/installation.ts. */
+  /** At most one row; see ../tables/installation.ts. */
   installation: {
     key: string;
     id: string;

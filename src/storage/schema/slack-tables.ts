@@ -1,6 +1,41 @@
-/** Tables of the Slack app. See ../schema.ts and ../ports/slack.ts. */
-import type { SlackMessageRow } from '../ports/slack-deliveries.ts';
-import type { SlackTicket } from '../ports/slack.ts';
+/** Tables of the Slack app. See ../schema.ts and ../tables/slack.ts. */
+
+export interface SlackTicket extends SlackPerson {
+  digest: string;
+  /** `install`: for an operator who comes back from Slack with an installation; without team and user. */
+  purpose: 'link' | 'install';
+  expiresAt: number;
+}
+
+/** A person in Slack, by the workspace in which they wrote to us. */
+export interface SlackPerson {
+  team: string;
+  slackUser: string;
+}
+
+export interface SlackMessageRow {
+  turnId: string;
+  /** In the order of the thread, from 1. */
+  number: number;
+  team: string;
+  channel: string;
+  /** Slack's id of it; null: it is about to be posted, or may have been. */
+  ts: string | null;
+  kind: 'text' | 'question' | 'end';
+  /** The text of the answer, or the question. */
+  subject: string;
+  /** Of a text: the range that is shown here. */
+  begins: number;
+  ends: number;
+  /** Of what is shown. */
+  digest: string;
+  /** False during a call, and after a call with an unknown result. */
+  isSure: boolean;
+  /** More may be added to it. */
+  isOpen: boolean;
+  isStream: boolean;
+  startedAt: number;
+}
 
 export interface SlackSchema {
   slack_installations: {
@@ -18,10 +53,10 @@ export interface SlackSchema {
     slack_user: string;
     lane: string;
     ts: string;
-    /** Empty once it is done with. */
+    /** Empty once it is handled. */
     sealed: string;
     is_parked: number;
-    /** Also a lease; null: parked, or done with. */
+    /** Also a lease; null: parked, or handled. */
     due_at: number | null;
     tries: number;
     received_at: number;
@@ -63,9 +98,9 @@ export interface SlackSchema {
     thread_ts: string;
     slack_user: string;
     streams: number;
-    /** Who may write to its messages: the newest attempt at it. */
+    /** The newest attempt, which alone may write to its messages. */
     holder: string;
-    /** In the order of the conversation. */
+    /** The order in the conversation. */
     number: number;
     /** When the newest attempt began. */
     held_at: number;

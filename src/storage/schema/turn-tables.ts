@@ -2,19 +2,43 @@
 import type { LeftOut } from '../../turn/left-out.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { TurnStatus } from '../../turn/turn.ts';
-import type { StoredMessage } from '../ports/conversations.ts';
-import type { ToolCallRow } from '../ports/tool-calls.ts';
-import type { CodeKind } from '../ports/workflow-code.ts';
+
+/** `turns`: of turns and deliveries, one for each version of this program; `tools`: of a folder of tools in TypeScript. */
+export type CodeKind = 'turns' | 'tools';
+
+export interface ToolCallRow {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /**
+   * `requested` by the model → `started`: a request may have been sent → `finished`: the model has its result. `paused`:
+   * between two rounds, the server has asked, and nothing is under way until people have answered.
+   */
+  state: 'requested' | 'started' | 'paused' | 'finished';
+  /** When the model asked for it. */
+  createdAt: number;
+}
+
+/** A message as the model is given it: AI SDK `ModelMessage` content. */
+export interface StoredMessage {
+  /** Unique in the conversation; storing an id again is a no-op. */
+  id: string;
+  turnId: string;
+  role: 'user' | 'assistant' | 'tool';
+  content: unknown;
+  /** What the model is no longer given of it; absent: it is given everything. */
+  leftOut?: LeftOut;
+}
 
 export interface TurnTables {
   conversations: {
     tenant: string;
     conversation: string;
     user_id: string | null;
-    /** Without a user: whose it is; null: made by a key without a named service. */
+    /** The owner if there is no user; null: made by a key without a named service. */
     service: string | null;
     agent: string;
-    /** Counters of the log and of the messages; whoever writes takes numbers here and so waits in line. */
+    /** Counters of the log and of the messages. Writers take numbers here, and so queue. */
     last_seq: number;
     last_position: number;
     created_at: number;
@@ -26,7 +50,7 @@ export interface TurnTables {
     tenant: string;
     conversation: string;
     user_id: string | null;
-    /** As of its conversation. */
+    /** As in its conversation. */
     service: string | null;
     agent: string;
     capabilities: string;
@@ -36,16 +60,16 @@ export interface TurnTables {
     staged: string | null;
     created_at: number;
     ended_at: number | null;
-    /** Since when its workflow has been ending it. */
+    /** When its workflow began to end it. */
     ending_at: number | null;
     /** The version it started with; '': Temporal chose it; null: a release without versions started it. */
     build_id: string | null;
-    /** When somebody is to look after it (see due-turns.ts); null when nothing is left to do. */
+    /** When it is to be looked after (see `claimDueTurns`); null: nothing is left to do. */
     due_at: number | null;
-    /** W3C's `traceparent` of the span with which it began; null: it is not traced. */
+    /** W3C's `traceparent` of its first span; null: it is not traced. */
     trace_parent: string | null;
   };
-  /** A step that was kept, or was begun again; see steps.ts. */
+  /** A step that was kept, or begun again; see ../tables/steps.ts. */
   turn_steps: {
     turn_id: string;
     key: string;
@@ -73,9 +97,9 @@ export interface TurnTables {
     turn_id: string;
     role: StoredMessage['role'];
     content: string;
-    /** Of a delegated agent's own transcript (see delegation.ts); null in the conversation's. */
+    /** Of a delegated agent's own transcript (see ../log/append.ts); null in the conversation's. */
     delegation: string | null;
-    /** What of it the model is no longer given; null: nothing. See turn/left-out.ts. */
+    /** What the model is no longer given of it; null: it is given everything. See turn/left-out.ts. */
     left_out: LeftOut | null;
     created_at: number;
   };
@@ -91,19 +115,19 @@ export interface TurnTables {
     tool_name: string;
     input: string;
     state: ToolCallRow['state'];
-    /** The newest that has written; see call-attempt.ts. */
+    /** The newest that has written; see ../tables/call-attempt.ts. */
     attempt: number;
-    /** Of a call that a delegated agent makes. */
+    /** Of a call by a delegated agent. */
     delegation: string | null;
-    /** How far it said it had come. */
+    /** The progress it has reported. */
     progress: number | null;
-    /** The attempt is alive until then at least, and no later one takes the call over. */
+    /** Until then the attempt is alive, and later ones do not take the call over. */
     held_until: number | null;
-    /** 1: it has asked a question, or shared one. */
+    /** 1: it has asked or shared a question. */
     has_asked: number;
-    /** How often it has failed since it was asked for, or its server last asked something. */
+    /** How often it has failed since it was requested, or since its server's last question. */
     failures: number;
-    /** The code that an unfinished call is to run with, where no open workflow shows that. */
+    /** The code that an unfinished call needs, if no open workflow shows that. */
     code: string | null;
     created_at: number;
   };
@@ -121,7 +145,7 @@ export interface TurnTables {
     needs: number;
     sealed: string;
     created_at: number;
-    /** When a worker last said that it runs it. */
+    /** When a worker last reported that it runs it. */
     used_at: number;
   };
   deployed_versions: {
@@ -143,7 +167,7 @@ export interface TurnTables {
   agent_exposed_tools: {
     agent: string;
     name: string;
-    /** JSON: all else of it. */
+    /** JSON: its other members. */
     description: string;
   };
   tool_effects: {
@@ -152,7 +176,7 @@ export interface TurnTables {
     turn_id: string;
     name: string;
     state: 'started' | 'finished';
-    /** Null until it is finished, and once its tool has ended. */
+    /** Null until it is finished, and after its tool has ended. */
     sealed: string | null;
     created_at: number;
   };

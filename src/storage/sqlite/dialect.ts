@@ -1,22 +1,20 @@
 /**
- * Kysely on `node:sqlite`: writes go through one connection, in turns (sqlite-writer.ts); what only reads has another
- * one, which sees what is committed and waits for nobody.
+ * Kysely on `node:sqlite`. Writes go through one connection, one at a time (writer.ts). Reads have another connection, which
+ * sees what is committed and never waits.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
-import { keepStatements } from './prepared-statements.ts';
-import type { Statements } from './prepared-statements.ts';
-import { createSqliteWriter, whenNotBusy } from './writer.ts';
-import type { SqliteWriter } from './writer.ts';
+import { keepStatements, createSqliteWriter, whenNotBusy } from './writer.ts';
+import type { Statements, SqliteWriter } from './writer.ts';
 
-/** `reader` is the same as `writer` where a second connection would see another database, as in memory. */
+/** `reader` is `writer` if a second connection would open another database, as in memory. */
 export interface SqliteConnections {
   writer: DatabaseSync;
   reader: DatabaseSync;
 }
 
-/** The same object twice where both connections are one. */
+/** The same object twice if both connections are one. */
 interface ConnectionStatements {
   writer: Statements;
   reader: Statements;
@@ -46,22 +44,22 @@ class TurnTakingDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<Lent> {
-    return new Lent(this.#connections.writer, this.#statements, this.#turns);
+  async acquireConnection(): Promise<SqliteConnection> {
+    return new SqliteConnection(this.#connections.writer, this.#statements, this.#turns);
   }
 
-  async beginTransaction(connection: Lent): Promise<void> {
+  async beginTransaction(connection: SqliteConnection): Promise<void> {
     await this.#turns.enter();
     connection.isWriting = true;
   }
 
-  async commitTransaction(connection: Lent): Promise<void> {
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
     connection.isWriting = false;
     await this.#turns.keep();
   }
 
-  async rollbackTransaction(connection: Lent): Promise<void> {
-    // A commit that failed has taken everything back.
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    // A failed commit has rolled everything back.
     if (!connection.isWriting) return;
     connection.isWriting = false;
     await this.#turns.discard();
@@ -76,9 +74,9 @@ class TurnTakingDriver implements Driver {
   }
 }
 
-/** What Kysely takes for a connection: one query, or one transaction. */
-class Lent implements DatabaseConnection {
-  /** In the middle of a transaction. */
+/** A connection for Kysely: one query, or one transaction. */
+class SqliteConnection implements DatabaseConnection {
+  /** Inside a transaction. */
   isWriting = false;
   readonly #database: DatabaseSync;
   readonly #statements: ConnectionStatements;
@@ -125,7 +123,7 @@ class Lent implements DatabaseConnection {
   }
 }
 
-/** Statements written as text have no other sign; `pragma` is not one, for it may be about the writer's connection. */
+/** Recognises statements that were written as text. Not `pragma`, which may be about the writer's connection. */
 function isRead({ query, sql }: CompiledQuery): boolean {
   return (
     query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && sql.trimStart().startsWith('select '))
@@ -145,7 +143,7 @@ class TransactionalAdapter extends SqliteAdapter {
     return true;
   }
 
-  /** Whose turn it is, is the writer's business. */
+  /** The writer serialises transactions. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }

@@ -1,6 +1,5 @@
 /**
- * A row says who holds the lock and until when; the holder renews it while it works. A holder that died is
- * forgotten when its time is up.
+ * A row names the lock's holder and an expiry, which the holder renews during its work. The lock of a dead holder expires.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +11,7 @@ const retryMs = 25;
 
 export function createSqliteLock(query: Kysely<Tables>, holdMs = 10_000): SharedLock {
   const claim = async (name: string, owner: string): Promise<boolean> => {
-    // The wall clock of the machine that both processes run on; a test's clock has no say here.
+    // The wall clock of the machine, which both processes share; never a test's clock.
     const at = Date.now();
     const held = await query
       .insertInto('locks')
@@ -47,7 +46,7 @@ export function createSqliteLock(query: Kysely<Tables>, holdMs = 10_000): Shared
         if (performance.now() >= giveUpAt) return null;
         await sleep(retryMs);
       }
-      // What cannot be renewed or forgotten ends by itself; the work under the lock matters more.
+      // If renewing or deleting fails, the lock expires; the work under the lock matters more.
       const renewal = setInterval(() => void renew(name, owner).catch(() => undefined), holdMs / 4);
       return async () => {
         clearInterval(renewal);

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import type { Backend } from '../engine.ts';
+import type { Backend } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { makePrivate } from '../private-files.ts';
-import { reportingDialect } from '../reporting-dialect.ts';
+import { reportingDialect } from '../transient-errors.ts';
 import { sqliteDialect } from './dialect.ts';
 import type { SqliteConnections } from './dialect.ts';
 import { createSqliteLock } from './lock.ts';
@@ -20,7 +20,7 @@ export async function openSqlite(file: string): Promise<Backend> {
     kind: 'sqlite',
     query,
     migrate: () => migrate({ kind: 'sqlite', query }),
-    // Writers of the same process notify directly; writes of another process on the same file are found by polling.
+    // Writers of this process notify directly; writes of other processes to the file are found by polling.
     channel: null,
     endingsChannel: null,
     lock: createSqliteLock(query),
@@ -29,7 +29,7 @@ export async function openSqlite(file: string): Promise<Backend> {
       const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(query);
       return rows[0]?.data_version ?? NaN;
     },
-    // A deleted file stays readable and writable for whoever has it open, and is gone for good afterwards.
+    // Processes that have a deleted file open can still read and write it, but its content is lost.
     async checkFile() {
       if ((await identityOf(file)) !== opened) throw new Error(`${file} was replaced while it was in use.`);
     },
@@ -37,11 +37,11 @@ export async function openSqlite(file: string): Promise<Backend> {
   };
 }
 
-/** Opens the file for durable, shared use, making its folder when needed. */
+/** Opens the file for durable, shared use; creates its folder if needed. */
 async function openFile(file: string): Promise<SqliteConnections> {
   if (file !== ':memory:') {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    // What people said is in it. SQLite gives the files beside it the same mode.
+    // It contains what people said. SQLite gives the files beside it the same mode.
     closeSync(openSync(file, 'a', 0o600));
   }
   const writer = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });

@@ -1,33 +1,64 @@
 /**
- * Group commit: one writer at a time, and one commit for all that wrote in the same turn of the event loop. A commit
- * waits for the disk, and with it everything else that the process does.
+ * Group commit: one writer at a time, and one commit for everything that was written in the same turn of the event loop. A
+ * commit waits for the disk, and blocks everything else in the process.
  *
- * Who writes first opens a transaction, those who come before it is committed join it, each behind a savepoint of its
- * own. Nobody is told that something is written before all of it is committed, and nobody outside sees it before, as
- * long as it reads by another connection. A writer that fails takes only its own part back; a commit that fails fails
- * everybody's.
+ * The first writer opens a transaction; those that come before the commit join it, each behind a savepoint. A write is
+ * confirmed only after the commit, and other connections do not see it before. A writer that fails rolls back only its own
+ * part; a commit that fails fails all of them.
  *
- * Transactions take the write lock at once (`begin immediate`): another process may write the same file, and a
- * transaction that reads first and writes later would fail instead of waiting its turn. The waiting is ours, not
- * SQLite's: its own would block the whole process, and with it perhaps the very transaction it waits for.
+ * Transactions take the write lock at once (`begin immediate`): another process may write the same file, and a transaction
+ * that reads first and writes later would fail instead of waiting. The waiting is done here, because SQLite's own would block
+ * the whole process, and perhaps the very transaction it waits for.
  */
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepStatements } from './prepared-statements.ts';
+
+export interface Prepared {
+  statement: StatementSync;
+  returnsRows: boolean;
+}
+
+/** Queries for lists have a text for each length. */
+const mostKept = 500;
+
+export interface Statements {
+  prepare(sql: string): Prepared;
+}
+
+/** Safe with one caller at a time that reads all rows at once, because a statement has one cursor. */
+export function keepStatements(database: DatabaseSync): Statements {
+  const kept = new Map<string, Prepared>();
+  return {
+    prepare(sql) {
+      let found = kept.get(sql);
+      if (found) {
+        // The least recently used one is first.
+        kept.delete(sql);
+      } else {
+        const statement = database.prepare(sql);
+        found = { statement, returnsRows: statement.columns().length > 0 };
+        const [oldest] = kept.keys();
+        if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
+      }
+      kept.set(sql, found);
+      return found;
+    },
+  };
+}
 
 const busyTimeoutMs = 10_000;
 const busy = 5;
 
-/** So that the first of many does not wait for all of them, nor another process for the lock. */
+/** So that neither the first of many writers nor another process waits too long. */
 const mostTogether = 50;
 const longestTogetherMs = 5;
 
 export interface SqliteWriter {
-  /** Resolves when it is the caller's turn to write, inside a transaction; ends with `keep` or `discard`. */
+  /** Resolves when the caller may write, inside a transaction. End with `keep` or `discard`. */
   enter(): Promise<void>;
-  /** Ends the caller's turn; resolves when what it wrote is committed. */
+  /** Ends the caller's turn; resolves when its writes are committed. */
   keep(): Promise<void>;
-  /** Takes back what the caller wrote, and ends its turn; resolves when what it may have read of others is committed. */
+  /** Rolls back the caller's writes, and ends its turn; resolves when what it may have read of others is committed. */
   discard(): Promise<void>;
   /** Runs `work` outside of any transaction. */
   alone<T>(work: () => T): Promise<T>;
@@ -60,13 +91,14 @@ export function createSqliteWriter(
     const wasOverdue = isOverdue;
     if (isOverdue) commit();
     const next = waiting.shift();
-    // Taken on behalf of the next one, so that nobody comes in between. Between two commits everything else has a chance.
+    // The turn passes directly to the next one, so that no other can come in between. After a commit other work of the
+    // process comes first.
     if (next && wasOverdue) setImmediate(next);
     else if (next) next();
     else isTaken = false;
   }
 
-  /** SQLite takes everything back by itself on some errors (a full disk). */
+  /** SQLite rolls everything back by itself on some errors (a full disk). */
   function fail(): void {
     group?.committed.reject(new Error('another write of the same commit failed, and this one with it'));
     group = undefined;
@@ -86,7 +118,7 @@ export function createSqliteWriter(
     }
   }
 
-  /** Once everything that is ready by now has had its chance to join. */
+  /** Commits when everything that is ready now has had its chance to join. */
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
@@ -106,7 +138,7 @@ export function createSqliteWriter(
       }
       await whenNotBusy(() => run('begin immediate'));
       group = { openedAt: performance.now(), kept: 0, committed: Promise.withResolvers() };
-      // Whoever keeps something waits for it; a group that nobody kept anything in has nobody to tell.
+      // Those who keep something await it; a group without kept writes has no one to reject to.
       group.committed.promise.catch(() => undefined);
     } catch (error) {
       endTurn();
@@ -157,13 +189,13 @@ export function createSqliteWriter(
       await takeTurn();
       commit();
       database.close();
-      // Whoever still waits is told by SQLite.
+      // SQLite fails those who still wait.
       endTurn();
     },
   };
 }
 
-/** Repeats what another connection's lock does not let through. Not for use inside a transaction. */
+/** Repeats what another connection's lock prevents. Not for use inside a transaction. */
 export async function whenNotBusy<T>(attempt: () => T): Promise<T> {
   const giveUpAt = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -176,7 +208,7 @@ export async function whenNotBusy<T>(attempt: () => T): Promise<T> {
   }
 }
 
-/** The lowest byte says what went wrong, the others say where. */
+/** The lowest byte is the kind of error, the others its place. */
 function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
   return typeof code === 'number' && (code & 0xff) === busy;

@@ -1,20 +1,42 @@
-/** How an answer is recorded, and what follows from it, in one transaction: what it returns stays true. */
+/** Records an answer and what follows from it, in one transaction. */
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { compileOnce } from '../compile-once.ts';
+import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import { writeToConversation } from '../log/append.ts';
-import type { AuditEntry } from '../ports/audit.ts';
-import type { Answer, ElicitationRow, Elicitations } from '../ports/elicitations.ts';
+import type { AuditEntry, ElicitationRow, AnswerSurface } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
 import { insertAudit } from './audit.ts';
 import { consentOf } from './elicitation-rows.ts';
 import { advanced, announceSettled, lockQuestions, nothingSettled, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
+import type { Action } from '../../elicitation/elicitation.ts';
+
+export interface Answer {
+  responseId: string;
+  action: Action;
+  /** Sealed by the caller. */
+  sealedContent: string | null;
+  /** It had content, which was deleted after its retention. */
+  isDeleted?: true;
+  receivedAt: number;
+  /** Where it was given; absent: unknown. */
+  surface?: AnswerSurface;
+}
 
 type Write = Transaction<Tables>;
 type AnswerRow = Selectable<Tables['elicitation_answers']>;
 type Given = Answer & { user: string };
-type Answered = NonNullable<Awaited<ReturnType<Elicitations['answer']>>>;
+
+export interface Answered {
+  /** As it is afterwards. */
+  question: ElicitationRow;
+  isOverdue: boolean;
+  isNew: boolean;
+  /** The answer that was recorded before under this response id. */
+  earlier: Answer | null;
+  /** The answer that settled the question. */
+  winner: Answer | null;
+}
 
 const insertAnswer = compileOnce((write, row: AnswerRow) => {
   const { elicitation_id, response_id, action, sealed_content, received_at, surface } = row;
@@ -41,8 +63,8 @@ const selectConnected = compileOnce(
       .compile(),
 );
 
-export function createAnswer(database: Database): Elicitations['answer'] {
-  return async (id, answer, audit) => {
+export function createAnswer(database: Database) {
+  return async (id: string, answer: Given, audit: AuditEntry): Promise<Answered | null> => {
     const done = await database.query
       .transaction()
       .execute((write) => answerQuestion(database, write, id, answer, audit));
@@ -111,7 +133,7 @@ async function insertNew(write: Write, id: string, answer: Given): Promise<boole
   return Number(numAffectedRows) > 0;
 }
 
-/** The answer that settled the question, which often is this one. */
+/** The answer that settled the question; often this one. */
 async function winnerOf(
   write: Write,
   { id, responseId }: ElicitationRow,
@@ -156,10 +178,10 @@ export async function recordedAnswer(
   };
 }
 
-/** In the place of content. Null says that there was none. */
+/** Replaces deleted content. Null means that there was none. */
 const deletedContent = '';
 
-/** The row stays: who answered what, and when, is part of the audit. */
+/** The row stays: who answered what, and when, belongs to the audit. */
 export async function deleteContent(query: Kysely<Tables>, endedBefore: number): Promise<number> {
   const { numUpdatedRows } = await query
     .updateTable('elicitation_answers')

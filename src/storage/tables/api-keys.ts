@@ -1,11 +1,42 @@
 import type { Selectable } from 'kysely';
-import type { ApiKey, ApiKeys } from '../ports/api-keys.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-export function createApiKeys({ query, now }: Database): ApiKeys {
+/** All false by default. */
+export interface KeyRights {
+  /** It may name a user of its tenant, and acts as that user then. */
+  actsForUsers: boolean;
+  /** It may also accept approvals of that user. */
+  approvesForUsers: boolean;
+}
+
+export interface ApiKey extends KeyRights {
+  id: string;
+  tenant: string;
+  /** The key's owner; keys of one service replace each other. Null: made before services had names. */
+  service: string | null;
+  hash: string;
+  /** Who made it, as reported by their machine; null for older keys. */
+  createdBy: string | null;
+  createdAt: number;
+  /** Within a minute. */
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+}
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+export function createApiKeys({ query, now }: Database) {
   return {
-    async create({ id, tenant, service, hash, createdBy, actsForUsers = false, approvesForUsers = false }) {
+    async create({
+      id,
+      tenant,
+      service,
+      hash,
+      createdBy,
+      actsForUsers = false,
+      approvesForUsers = false,
+    }: Pick<ApiKey, 'id' | 'tenant' | 'service' | 'hash' | 'createdBy'> & Partial<KeyRights>): Promise<void> {
       await query
         .insertInto('api_keys')
         .values({
@@ -22,11 +53,12 @@ export function createApiKeys({ query, now }: Database): ApiKeys {
         })
         .execute();
     },
-    async get(id) {
+    async get(id: string): Promise<ApiKey | null> {
       const row = await query.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
       return row ? toApiKey(row) : null;
     },
-    async list(tenant) {
+    /** Of one tenant, or of all; with revoked ones. */
+    async list(tenant: string | null): Promise<ApiKey[]> {
       const rows = await query
         .selectFrom('api_keys')
         .selectAll()
@@ -36,7 +68,8 @@ export function createApiKeys({ query, now }: Database): ApiKeys {
         .execute();
       return rows.map(toApiKey);
     },
-    async revoke(id) {
+    /** False when there is none. The first time of revocation stays. */
+    async revoke(id: string): Promise<boolean> {
       const { numUpdatedRows } = await query
         .updateTable('api_keys')
         .set(({ fn, ref, val }) => ({ revoked_at: fn.coalesce(ref('revoked_at'), val(now())) }))
@@ -44,7 +77,8 @@ export function createApiKeys({ query, now }: Database): ApiKeys {
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async used(id) {
+    /** Notes that it was used now. */
+    async used(id: string): Promise<void> {
       await query.updateTable('api_keys').set({ last_used_at: now() }).where('id', '=', id).execute();
     },
   };

@@ -1,9 +1,38 @@
 import type { Selectable } from 'kysely';
-import type { Approvals, RememberedApproval } from '../ports/approvals.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 
-export function createApprovals({ query, now }: Database): Approvals {
+interface ApprovingUser {
+  tenant: string;
+  user: string;
+}
+
+interface ApprovedTool extends ApprovingUser {
+  server: string;
+  /** The server's address when it was approved. The approval does not apply at another address. */
+  place: string;
+  /** The tool's own name at its server. */
+  tool: string;
+  /**
+   * A digest of the server's description of the tool, '' if there is none. The approval does not apply to another
+   * description.
+   */
+  definition: string;
+}
+
+interface NewApproval extends ApprovedTool {
+  /** The id of the question in which it was given. */
+  id: string;
+  /** Null: in all conversations. */
+  conversation: string | null;
+}
+
+export interface RememberedApproval extends NewApproval {
+  createdAt: number;
+}
+
+/** Tools that a user has approved in advance. */
+export function createApprovals({ query, now }: Database) {
   const inForce = ({ tenant, user }: { tenant: string; user: string }) =>
     query
       .selectFrom('approvals')
@@ -13,7 +42,17 @@ export function createApprovals({ query, now }: Database): Approvals {
       .where('withdrawn_at', 'is', null);
 
   return {
-    async remember({ id, tenant, user, server, place, tool, definition, conversation }) {
+    /** A no-op for an existing id, also after its withdrawal. */
+    async remember({
+      id,
+      tenant,
+      user,
+      server,
+      place,
+      tool,
+      definition,
+      conversation,
+    }: NewApproval): Promise<void> {
       await query
         .insertInto('approvals')
         .values({
@@ -31,7 +70,14 @@ export function createApprovals({ query, now }: Database): Approvals {
         .onConflict((same) => same.column('id').doNothing())
         .execute();
     },
-    async isRemembered({ server, place, tool, definition, conversation, ...user }) {
+    async isRemembered({
+      server,
+      place,
+      tool,
+      definition,
+      conversation,
+      ...user
+    }: ApprovedTool & { conversation: string }): Promise<boolean> {
       const row = await inForce(user)
         .where('server', '=', server)
         .where('place', '=', place)
@@ -42,12 +88,14 @@ export function createApprovals({ query, now }: Database): Approvals {
         .executeTakeFirst();
       return row !== undefined;
     },
-    async list(user) {
+    /** Those in force, newest first. */
+    async list(user: ApprovingUser): Promise<RememberedApproval[]> {
       const rows = await inForce(user).orderBy('created_at', 'desc').orderBy('id').execute();
       const seen = new Map(rows.toReversed().map((row) => [keyOf(row), row]));
       return rows.filter((row) => seen.get(keyOf(row)) === row).map(toApproval);
     },
-    async withdraw(user, id) {
+    /** Together with equal ones. Null when this user has none in force under this id. */
+    async withdraw(user: ApprovingUser, id: string): Promise<RememberedApproval | null> {
       const row = await inForce(user).where('id', '=', id).executeTakeFirst();
       if (!row) return null;
       await query
@@ -66,7 +114,7 @@ export function createApprovals({ query, now }: Database): Approvals {
   };
 }
 
-/** In the column of the conversation. */
+/** Value of the column `conversation`. */
 const everywhere = '';
 
 type Row = Selectable<Tables['approvals']>;

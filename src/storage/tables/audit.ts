@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
-import type { Audit, AuditEntry } from '../ports/audit.ts';
-import { compileOnce } from '../compile-once.ts';
+import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import type { AuditEntry } from '../schema/question-tables.ts';
 
 const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
   const { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address } = row;
@@ -29,10 +29,13 @@ export async function insertAudit(
   await insert(query, entry);
 }
 
-export function createAudit({ query }: Database): Audit {
+export type Audit = ReturnType<typeof createAudit>;
+
+export function createAudit({ query }: Database) {
   return {
-    record: (entry) => insertAudit(query, entry),
-    async ofElicitation(elicitationId) {
+    record: (entry: AuditEntry): Promise<void> => insertAudit(query, entry),
+    /** Oldest first. */
+    async ofElicitation(elicitationId: string): Promise<AuditEntry[]> {
       const rows = await query
         .selectFrom('audit')
         .select(['at', 'tenant', 'actor', 'action', 'detail', 'address'])
@@ -41,9 +44,10 @@ export function createAudit({ query }: Database): Audit {
         .execute();
       return rows.map((row) => ({ elicitationId, ...row }));
     },
-    async ofTurn(turnId) {
+    /** About the turn or one of its questions, oldest first. */
+    async ofTurn(turnId: string): Promise<AuditEntry[]> {
       const questions = query.selectFrom('elicitations').select('id').where('turn_id', '=', turnId);
-      // Two statements, because PostgreSQL uses no index for one condition or the other.
+      // Two statements, because PostgreSQL uses no index for a condition with `or`.
       const [ofItself, ofQuestions] = await Promise.all([
         query.selectFrom('audit').selectAll().where('turn_id', '=', turnId).execute(),
         query

@@ -1,29 +1,36 @@
 /**
- * Which attempt at a tool call counts. A call is made in executions, one after another: first of all, again once an
- * account is connected, again for each round of answers. Each is an activity of its own, with attempts of its own.
+ * Which attempt at a tool call counts. A call has executions, one after another: the first one, another when its account is
+ * connected, another for each round of answers. Each execution is an activity with its own attempts.
  */
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
-import type { CallAttempt, ToolCallRow } from '../ports/tool-calls.ts';
+import type { ToolCallRow } from '../schema/turn-tables.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 
-/** More attempts than any activity has. */
+/** An attempt at a call. Writes of older attempts are refused once a newer one has written. */
+export interface CallAttempt {
+  /** The number of activities that were executed for the call before. Attempts of each count from 1. */
+  execution: number;
+  attempt: number;
+}
+
+/** More than any activity has. */
 const attemptsEach = 2 ** 20;
 
-/** Grows from one attempt to the next. */
+/** Grows from attempt to attempt. */
 export function numberOf({ execution, attempt }: CallAttempt): number {
   return execution * attemptsEach + attempt;
 }
 
-/** Counts from 1 in each execution; 0: there was none. */
+/** Counts from 1 in each execution; 0: none. */
 export function attemptWithinExecution(number: number): number {
   return number % attemptsEach;
 }
 
 /**
- * For `where`: the row of this call, while its turn goes on and no newer attempt has taken it over. `number`: of the attempt;
- * without it, any. `isStart`: the call is to start, which it does not in a turn that was asked to stop.
+ * For `where`: the row of this call, unless its turn has ended or a newer attempt has taken it over. `number`: the attempt;
+ * undefined: any. `isStart`: the call starts with this, which is refused if its turn was asked to stop.
  */
 export function openTo(
   { turnId, toolCallId }: { turnId: string; toolCallId: string },
@@ -46,9 +53,7 @@ export function openTo(
     ]);
 }
 
-/**
- * To be called when that condition did not hold, with the same `isStart`. Rejects unless the reason was the state of the call.
- */
+/** Call it when that condition did not hold, with the same `isStart`. Rejects unless the state of the call was the reason. */
 export async function stateUnlessRefused(
   query: Kysely<Tables>,
   turn: TurnRef,

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Selectable, Transaction } from 'kysely';
-import { compileOnce } from '../compile-once.ts';
-import type { ConnectionKey, ConnectionRow, Connections } from '../ports/connections.ts';
+import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { TurnOwner } from '../../turn/turn.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import { fromJson } from '../schema.ts';
-import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import type { Locks } from '../locks.ts';
 import { toElicitation } from './elicitation-rows.ts';
 import { advanced, announceSettled, nothingSettled, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
+import type { ConnectionRow, ConnectionKey } from '../schema/account-tables.ts';
 
-/** Of a row that was removed, or that only is there to be locked. */
+/** A removed row, or one that exists only to be locked. */
 const withoutAccount = {
   status: 'removed',
   broken_reason: null,
@@ -22,17 +23,19 @@ const withoutAccount = {
   troubled_at: null,
 } as const;
 
-export function createConnections(database: Database, locks: Locks): Connections {
+export type Connections = ReturnType<typeof createConnections>;
+
+export function createConnections(database: Database, locks: Locks) {
   const { query, now } = database;
   const change = (key: ConnectionKey) => query.updateTable('connections').where(isConnection(key));
 
   return {
-    async get(key) {
+    async get(key: ConnectionKey): Promise<ConnectionRow | null> {
       const { tenant, server, user } = key;
       const { rows } = await selectOne(query, { tenant, server, user: user ?? '' });
       return rows[0] ? toConnection(rows[0]) : null;
     },
-    async list({ tenant, user }) {
+    async list({ tenant, user }: TurnOwner): Promise<ConnectionRow[]> {
       const rows = await query
         .selectFrom('connections')
         .selectAll()
@@ -43,7 +46,15 @@ export function createConnections(database: Database, locks: Locks): Connections
         .execute();
       return rows.map(toConnection);
     },
-    async establish(key, connection) {
+    /**
+     * Creates or replaces the connection as `active` with the next version, and returns that version. For a user's own
+     * account the waiting questions are settled in the same transaction; for a shared one the version is committed first and
+     * the questions follow in batches, which another call of `settleConnected` completes.
+     */
+    async establish(
+      key: ConnectionKey,
+      connection: Pick<ConnectionRow, 'store' | 'account' | 'scopes' | 'sealed' | 'freshUntil'>,
+    ): Promise<number> {
       if (key.user === null) {
         const version = await query
           .transaction()
@@ -59,8 +70,13 @@ export function createConnections(database: Database, locks: Locks): Connections
       announceSettled(database, settled);
       return version;
     },
-    settleConnected: (key) => settleConnected(database, key),
-    async refresh(row, { sealed, freshUntil, scopes }) {
+    /** Settles the questions that wait for an older version of this account than the current one. Idempotent. */
+    settleConnected: (key: ConnectionKey): Promise<void> => settleConnected(database, key),
+    /** Refreshed secrets of the same version. Compare-and-set on `version` and the previous `sealed`. */
+    async refresh(
+      row: ConnectionRow,
+      { sealed, freshUntil, scopes }: Pick<ConnectionRow, 'sealed' | 'freshUntil' | 'scopes'>,
+    ): Promise<boolean> {
       const result = await change(row)
         .set({ sealed, fresh_until: freshUntil, scopes: JSON.stringify(scopes), updated_at: now() })
         .where('status', '!=', 'removed')
@@ -69,7 +85,8 @@ export function createConnections(database: Database, locks: Locks): Connections
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
-    async markBroken(key, version, reason) {
+    /** `active` → `broken`, only if `version` is still current. */
+    async markBroken(key: ConnectionKey, version: number, reason: ConnectionReason): Promise<boolean> {
       const result = await change(key)
         .set({ status: 'broken', broken_reason: reason, updated_at: now() })
         .where('status', '=', 'active')
@@ -77,10 +94,12 @@ export function createConnections(database: Database, locks: Locks): Connections
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
-    async markTroubled(key, version, since) {
+    /** Notes since when its store has trouble; null: the trouble is over. Only if `version` is still current. */
+    async markTroubled(key: ConnectionKey, version: number, since: number | null): Promise<void> {
       await change(key).set({ troubled_at: since }).where('version', '=', version).execute();
     },
-    remove: (key) =>
+    /** Deletes the account and its secret, and returns the row as it was; null: there was no connection. */
+    remove: (key: ConnectionKey): Promise<ConnectionRow | null> =>
       query.transaction().execute(async (write) => {
         const row = await write
           .selectFrom('connections')
@@ -97,7 +116,8 @@ export function createConnections(database: Database, locks: Locks): Connections
           .execute();
         return toConnection(row);
       }),
-    async lastVersion(key) {
+    /** Of the newest connection, also if it was removed since; the next one has a higher version. 0: there was none. */
+    async lastVersion(key: ConnectionKey): Promise<number> {
       const row = await query
         .selectFrom('connections')
         .select('version')
@@ -105,8 +125,12 @@ export function createConnections(database: Database, locks: Locks): Connections
         .executeTakeFirst();
       return row?.version ?? 0;
     },
-    withLock: ({ tenant, server, user }, waitMs, work) =>
-      locks.withLock(JSON.stringify(['connection', tenant, server, user]), waitMs, work),
+    /** Runs `work` while no other process holds the lock of this connection. Waits at most `waitMs`, then rejects. */
+    withLock: <T>(
+      { tenant, server, user }: ConnectionKey,
+      waitMs: number,
+      work: () => Promise<T>,
+    ): Promise<T> => locks.withLock(JSON.stringify(['connection', tenant, server, user]), waitMs, work),
   };
 }
 
@@ -136,7 +160,7 @@ async function establish(
       conflict.columns(['tenant', 'server', 'user_id']).doUpdateSet({
         ...values,
         version: sql`connections.version + 1`,
-        // Connecting again after a removal is a new connection, only the count goes on.
+        // A connection after a removal is new; only the version continues.
         created_at: sql`case connections.status when 'removed' then ${at} else connections.created_at end`,
       }),
     )
@@ -145,7 +169,7 @@ async function establish(
   return version;
 }
 
-/** So many questions of a shared account are settled in one transaction. */
+/** The number of questions of a shared account that one transaction settles. */
 const batchSize = 50;
 
 async function settleConnected(database: Database, key: ConnectionKey): Promise<void> {
@@ -165,7 +189,7 @@ async function settleConnected(database: Database, key: ConnectionKey): Promise<
   }
 }
 
-/** Of a user's own account, all that wait for an older version; of a shared one, a batch. */
+/** For a user's own account, all questions that wait for an older version; for a shared one, a batch. */
 async function settleWaiting(
   write: Transaction<Tables>,
   { tenant, server, user }: ConnectionKey,
@@ -212,7 +236,7 @@ const lockOne = compileOnce((write, key: ConnectionKey & { user: string; at: num
     .compile();
 });
 
-/** Until the transaction ends, this account is not connected. Where there never was one, its row is made, in version 0. */
+/** Until the transaction ends, this account cannot be connected. Creates the row, in version 0, if there was none. */
 export async function lockConnection(
   write: Transaction<Tables>,
   key: ConnectionKey & { user: string },

@@ -1,17 +1,45 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { LogEntry } from '../../turn/event.ts';
-import { conversationColumns, toConversationRow } from './conversation-rows.ts';
-import { isConversation } from '../log/append.ts';
-import type { Conversations, StoredMessage } from '../ports/conversations.ts';
+import type { ConversationRef, TurnOwner, TurnRef } from '../../turn/turn.ts';
+import { isConversation, columnOf } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { toLogEntry } from '../log/turn-log.ts';
+import { compileOnce } from '../database.ts';
+import type { StoredMessage } from '../schema/turn-tables.ts';
 
-export function createConversations({ query }: Database): Conversations {
+export interface ConversationRow extends ConversationRef, TurnOwner {
+  agent: string;
+  createdAt: number;
+  /** When something was last written to it. */
+  updatedAt: number;
+}
+
+/** A conversation and its running turn. */
+export interface ListedConversation extends ConversationRow {
+  liveTurn: string | null;
+}
+
+/** A turn that has begun. */
+export interface BegunTurn {
+  turnId: string;
+  /** Of its `turn-started`, for the order of turns. */
+  seq: number;
+  /** What clients sent to begin it: its user message, after the history of a new conversation. */
+  given: StoredMessage[];
+  /** Its whole log; null while it runs. */
+  log: LogEntry[] | null;
+}
+
+export function createConversations({ query }: Database) {
   return {
-    async list({ tenant, user, service = null }, { after, limit }) {
+    /** Last changed first. `after`: the last one of the page before. */
+    async list(
+      { tenant, user, service = null }: TurnOwner,
+      { after, limit }: { after: Pick<ConversationRow, 'updatedAt' | 'conversation'> | null; limit: number },
+    ): Promise<ListedConversation[]> {
       const rows = await query
         .selectFrom('conversations')
         .select(conversationColumns)
@@ -41,7 +69,11 @@ export function createConversations({ query }: Database): Conversations {
       return rows.map((row) => ({ ...toConversationRow(row), liveTurn: row.live_turn }));
     },
 
-    async turns(ref, { before, limit }) {
+    /** The newest turns of those that began before the sequence number `before`, oldest first. */
+    async turns(
+      ref: ConversationRef,
+      { before, limit }: { before: number | null; limit: number },
+    ): Promise<BegunTurn[]> {
       const begun = await query
         .selectFrom('turn_events')
         .innerJoin('turns', 'turns.turn_id', 'turn_events.turn_id')
@@ -65,7 +97,8 @@ export function createConversations({ query }: Database): Conversations {
       }));
     },
 
-    async starting(ref) {
+    /** The turn that was accepted and has not begun; at most one. */
+    async starting(ref: ConversationRef): Promise<Pick<BegunTurn, 'turnId' | 'given'>[]> {
       const rows = await query
         .selectFrom('turns')
         .select(['turn_id', 'staged'])
@@ -82,8 +115,8 @@ export function createConversations({ query }: Database): Conversations {
 }
 
 /**
- * What clients sent to begin these turns: not what agents and tools made of it. Asked for by turn alone, or SQLite
- * reads the whole conversation to have it in order.
+ * What clients sent to begin these turns, without the messages of agents and tools. The condition has only the turn:
+ * otherwise SQLite reads the whole conversation to sort it.
  */
 async function givenTo(query: Kysely<Tables>, turnIds: string[]): Promise<StoredMessage[]> {
   if (turnIds.length === 0) return [];
@@ -115,4 +148,65 @@ async function logsOf(query: Kysely<Tables>, turnIds: string[]): Promise<LogEntr
     .orderBy('seq')
     .execute();
   return rows.map((row) => toLogEntry(row));
+}
+
+export const conversationColumns = [
+  'tenant',
+  'conversation',
+  'user_id',
+  'service',
+  'agent',
+  'created_at',
+  'updated_at',
+] as const;
+
+type Row = Pick<Selectable<Tables['conversations']>, (typeof conversationColumns)[number]>;
+
+export function toConversationRow(row: Row): ConversationRow {
+  return {
+    tenant: row.tenant,
+    conversation: row.conversation,
+    user: row.user_id,
+    service: row.service,
+    agent: row.agent,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const selectOwn = compileOnce((query, ref: ConversationRef) =>
+  selectIn(query, ref).where('delegation', 'is', null).compile(),
+);
+const selectDelegated = compileOnce((query, ref: ConversationRef & { turnId: string; delegation: string }) =>
+  selectIn(query, ref).where('turn_id', '=', ref.turnId).where('delegation', '=', ref.delegation).compile(),
+);
+
+function selectIn(query: Kysely<Tables>, ref: ConversationRef) {
+  return query
+    .selectFrom('messages')
+    .select(['id', 'turn_id', 'role', 'content', 'left_out'])
+    .where(isConversation(ref))
+    .orderBy('position');
+}
+
+export function createMessages({ query }: Database) {
+  return {
+    /**
+     * The conversation's messages in order, of begun turns only. For a delegation: the delegated agent's own messages, which
+     * are not among the conversation's.
+     */
+    async list(ref: ConversationRef | TurnRef): Promise<StoredMessage[]> {
+      const { rows } =
+        'turnId' in ref && ref.delegation
+          ? await selectDelegated(query, { ...ref, delegation: columnOf(ref) ?? '' })
+          : await selectOwn(query, ref);
+      return rows.map(({ id, turn_id, role, content, left_out }) => ({
+        id,
+        turnId: turn_id,
+        role,
+        content: fromJson(content),
+        ...(left_out !== null && { leftOut: left_out }),
+      }));
+    },
+  };
 }

@@ -1,10 +1,46 @@
 import type { Selectable } from 'kysely';
-import { toElicitationEvent } from '../../elicitation/elicitation-event.ts';
+import { toElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
-import type { ElicitationRow, NewQuestion } from '../ports/elicitations.ts';
-import type { NewEvent } from '../ports/turn-log.ts';
+import type { ElicitationRow } from '../schema/question-tables.ts';
+import type { NewEvent } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
+import type { NewPoll } from './polls.ts';
+
+/** What waits for a question: a call, and the workflow that continues it. */
+interface Waiter {
+  toolCallId: string;
+  /** Notified when the question is settled; null: the process that opened it watches the row itself. */
+  workflowId: string | null;
+}
+
+export interface NewQuestion extends Pick<
+  ElicitationRow,
+  | 'id'
+  | 'tenant'
+  | 'conversation'
+  | 'turnId'
+  | 'agent'
+  | 'user'
+  | 'request'
+  | 'server'
+  | 'seenVersion'
+  | 'isReported'
+  | 'salt'
+> {
+  /**
+   * The place in the turn that asks: an account of the turn, a call's approval, a question of a round. A question that is
+   * opened again at the same place, after a retry or a reset of the workflow, is the existing one.
+   */
+  place: string;
+  waiter: Waiter;
+  /** From its opening, by the database's clock. */
+  timeoutMs: number;
+  /** When the server that asks stops waiting, in epoch milliseconds. */
+  expiresAt?: number;
+  /** The poll that runs while it is open. Questions may share a poll by its id. */
+  poll?: NewPoll;
+}
 
 export function eventOf(question: ElicitationRow, status: Status): NewEvent {
   const { id, request } = question;

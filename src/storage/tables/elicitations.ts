@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { Outcome } from '../../elicitation/elicitation.ts';
-import { compileOnce } from '../compile-once.ts';
+import type { ClosedBecause, Outcome, Status } from '../../elicitation/elicitation.ts';
+import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
+import type { TooManyOpen } from '../../turn/ask.ts';
+import type { AuditEntry, ElicitationRow } from '../schema/question-tables.ts';
+import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
-import type { ElicitationRow, Elicitations, SettlingEvent, TimedQuestion } from '../ports/elicitations.ts';
+import { unlessAborted } from '../notifications/notifications.ts';
 import type { Tables } from '../schema.ts';
 import { createAnswer, deleteContent, recordedAnswer } from './answering.ts';
 import { toElicitation } from './elicitation-rows.ts';
@@ -20,6 +23,88 @@ import {
   waitedForBy,
   writeSettled,
 } from './settling.ts';
+import type { NewQuestion } from './elicitation-rows.ts';
+import type { OpenLimits } from './opening.ts';
+import type { AskedOf } from './open-questions.ts';
+import type { Answer, Answered } from './answering.ts';
+
+/** A question and the time until its deadline, by the database's clock. */
+export interface TimedQuestion {
+  question: ElicitationRow;
+  /** 0 when it is settled, or the deadline has passed. */
+  remainingMs: number;
+}
+
+export type OpenedQuestions =
+  /** In the given order. Existing ones may be settled already. */
+  | { kind: 'opened'; questions: TimedQuestion[] }
+  /** For an account: it is connected in a newer version than the question's. Nothing was opened. */
+  | { kind: 'already-connected'; version: number }
+  /** The turn has ended, or the call is finished. Nothing was opened. */
+  | { kind: 'over' }
+  | { kind: TooManyOpen };
+
+/** What settles questions, besides an answer and a connected account (see `Connections.establish`). */
+export type SettlingEvent =
+  /** Settles only questions whose deadline has passed by the database's clock. */
+  | { type: 'deadline-passed' }
+  | { type: 'expired-by-operator' }
+  /** The server that asked is no longer listening. */
+  | { type: 'withdrawn'; because: ClosedBecause }
+  /** The question's page reports that it is done. */
+  | { type: 'page-done' }
+  /** The call that asks is given up. */
+  | { type: 'abandoned' };
+
+export interface Elicitations {
+  /**
+   * Opens the questions of one call, all or none, with their events, in one transaction. If a question's `place` is taken,
+   * the existing question gets this waiter too. Locks in the order of `settle`: connection, turn, questions, conversation.
+   */
+  open(questions: NewQuestion[], limits: OpenLimits): Promise<OpenedQuestions>;
+  /**
+   * Records an answer and what follows from it by `advance` (elicitation/lifecycle.ts): answer, outcome, event, audit entry
+   * and outbox mark in one transaction. While the question is pending, an answer is recorded even if it settles nothing; not
+   * when the question is settled or its deadline has passed. `accept` settles a connection question whose account is
+   * connected.
+   */
+  answer(id: string, answer: Answer & { user: string }, audit: AuditEntry): Promise<Answered | null>;
+  /**
+   * Applies the event to those of the questions that are pending, in one transaction. Returns all of them, in the given
+   * order, as they are afterwards. `except`: a workflow that is not notified, because the caller's activity reports to it.
+   */
+  settle(
+    ids: string[],
+    event: SettlingEvent,
+    options?: { except?: string; audit?: AuditEntry },
+  ): Promise<TimedQuestion[]>;
+  /** In the given order; unknown ids are left out. */
+  read(ids: string[]): Promise<TimedQuestion[]>;
+  get(id: string): Promise<ElicitationRow | null>;
+  /** The questions that this call has asked or shared in this turn, oldest first. */
+  ofCall(turn: TurnRef, toolCallId: string): Promise<TimedQuestion[]>;
+  /** How the turn's last question about this account was settled, if not by `accept`; null: there is none. */
+  refusalOf(turn: TurnRef, server: string): Promise<Exclude<Outcome, 'accept'> | null>;
+  /** A call or workflow stops waiting. A question without waiters is settled as `cancel`. */
+  leave(turn: TurnRef, waiter: { toolCallId: string } | { workflowId: string }): Promise<void>;
+  /** Resolves with the question once it is settled by any process; null when `signal` aborts first. */
+  untilSettled(
+    question: ConversationRef & { id: string },
+    signal: AbortSignal,
+  ): Promise<ElicitationRow | null>;
+  ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
+  /** The open questions of this user in all conversations, newest first; at most 100. */
+  openOf(asked: AskedOf): Promise<ElicitationRow[]>;
+  /**
+   * Each question to this user whenever its status changes: first the open ones, oldest first, possibly none; then others as
+   * they are opened and settled, by any process. Ends only when `signal` aborts.
+   */
+  followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]>;
+  /** Deletes the content of answers to turns that ended before this time. Returns their number. */
+  deleteContent(endedBefore: number): Promise<number>;
+  /** Null when there is none under this id. */
+  recorded(elicitationId: string, responseId: string): Promise<Answer | null>;
+}
 
 const selectOne = compileOnce((query, { id }: { id: string }) =>
   query.selectFrom('elicitations').selectAll().where('id', '=', id).compile(),
@@ -39,7 +124,7 @@ const selectOfCall = compileOnce((query, { turnId, toolCallId }: { turnId: strin
 export function createElicitations(database: Database, logger: Logger): Elicitations {
   const { query, notifications, questions, now, timeIn } = database;
 
-  /** Where none is pending, the time need not be read. */
+  /** Without a pending question, the time is not needed. */
   async function timed(rows: ElicitationRow[]): Promise<TimedQuestion[]> {
     const isAnyOpen = rows.some(({ status }) => status === 'pending');
     const time = isAnyOpen ? await timeIn(query) : 0;
@@ -161,14 +246,12 @@ async function untilSettled(
   signal: AbortSignal,
 ): Promise<ElicitationRow | null> {
   const subscription = notifications.subscribe(conversation);
-  const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => giveUp(), { once: true });
   try {
     while (!signal.aborted && !notifications.closed) {
       subscription.reset();
       const row = await find(query, id);
       if (row && row.status !== 'pending') return row;
-      await Promise.race([subscription.notified(), given]);
+      await unlessAborted(subscription.notified(), signal);
     }
     return null;
   } finally {

@@ -1,12 +1,30 @@
-import type { IdempotencyKeys, KeyUse } from '../ports/idempotency-keys.ts';
+import type { TurnOwner } from '../../turn/turn.ts';
 import type { Database } from '../database.ts';
 
-/** As long as clients may go on repeating a request. */
+/** The use of an `Idempotency-Key`: always the same message in the same conversation. */
+interface KeyUse extends TurnOwner {
+  key: string;
+  /** Of the request, to notice that the key came with another one. */
+  fingerprint: string;
+  conversation: string;
+  clientMessageId: string;
+}
+
+/** How long clients may repeat a request. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-export function createIdempotencyKeys({ query, now }: Database): IdempotencyKeys {
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
+
+export function createIdempotencyKeys({ query, now }: Database) {
   return {
-    claim: (use, { isNew = false, withinMs = keptMs } = {}) =>
+    /**
+     * The first use of a key counts, and is returned. An earlier use counts for `withinMs` (a day at most, and by default);
+     * with `isNew` it does not count.
+     */
+    claim: (
+      use: KeyUse,
+      { isNew = false, withinMs = keptMs }: { isNew?: boolean; withinMs?: number } = {},
+    ): Promise<KeyUse> =>
       query.transaction().execute(async (write) => {
         const at = now();
         const values = { ...rowOf(use), created_at: at };
@@ -25,7 +43,7 @@ export function createIdempotencyKeys({ query, now }: Database): IdempotencyKeys
           .onConflict((conflict) =>
             conflict
               .columns(['tenant', 'user_id', 'key'])
-              // Writing what is there locks the row, and so waits for whoever is just claiming the key.
+              // This update locks the row, and so waits for another request that is claiming the key.
               .doUpdateSet((known) =>
                 isNew
                   ? { fingerprint, conversation, client_message_id, created_at: at }
@@ -48,7 +66,7 @@ function rowOf({ tenant, user, service, key, fingerprint, conversation, clientMe
   return {
     tenant,
     user_id: user ?? '',
-    // The names of services have no spaces.
+    // Names of services contain no spaces.
     key: service ? `service ${service} ${key}` : key,
     fingerprint,
     conversation,

@@ -1,17 +1,34 @@
-/** The row that says which installation the database belongs to, and what is asked of turns when it does not fit Temporal. */
+/**
+ * The row that names the installation that the database belongs to, and how turns continue when it does not match Temporal.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Transaction } from 'kysely';
+import type { TurnRow } from './turn-rows.ts';
 import { chunks } from '../log/append.ts';
-import type { Installation, InstallationRow } from '../ports/installation.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { addSettledMarks } from './outbox.ts';
 import { advanced, announceSettled, lockPendingOf, writeSettled } from './settling.ts';
 import { toTurn } from './turn-rows.ts';
 
+/**
+ * The installation that the database belongs to, and its generation. Temporal keeps the same three values in its mark.
+ * `generation` 0: Temporal's mark has not been written yet.
+ */
+export interface InstallationRow {
+  id: string;
+  generation: number;
+  /** Random for each generation, so that two databases that continue from one backup differ. Null in generation 0. */
+  token: string | null;
+  /** Of the next generation, once a process has begun to write it. */
+  nextToken: string | null;
+  /** When the next generation is to be written. */
+  dueAt: number;
+}
+
 const key = 'this';
 
-export function createInstallation(database: Database): Installation {
+export function createInstallation(database: Database) {
   const { query, now } = database;
 
   async function read(): Promise<InstallationRow | null> {
@@ -22,8 +39,10 @@ export function createInstallation(database: Database): Installation {
   const turns = () => query.selectFrom('turns').selectAll().orderBy('created_at', 'desc').orderBy('turn_id');
 
   return {
+    /** Null until `make` was called. */
     read,
-    async make() {
+    /** Creates the row, in generation 0; returns the existing one otherwise. */
+    async make(): Promise<InstallationRow> {
       const row = {
         key,
         id: randomUUID(),
@@ -41,7 +60,8 @@ export function createInstallation(database: Database): Installation {
       if (!made) throw new Error('the row of the installation was made and is gone');
       return made;
     },
-    async claim(everyMs) {
+    /** True for one caller per interval, which writes the next generation. */
+    async claim(everyMs: number): Promise<boolean> {
       const at = now();
       const { numUpdatedRows } = await query
         .updateTable('installation')
@@ -50,7 +70,8 @@ export function createInstallation(database: Database): Installation {
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async intend(generation) {
+    /** The token of the next generation, the same for all callers; null when the database is no longer in this generation. */
+    async intend(generation: number): Promise<string | null> {
       const row = await query
         .updateTable('installation')
         .set(({ fn, val }) => ({ next_token: fn.coalesce('next_token', val(randomUUID())) }))
@@ -59,7 +80,8 @@ export function createInstallation(database: Database): Installation {
         .executeTakeFirst();
       return row?.next_token ?? null;
     },
-    async confirm(generation) {
+    /** Compare-and-set: the intended generation becomes the database's. */
+    async confirm(generation: number): Promise<void> {
       await query
         .updateTable('installation')
         .set(({ ref }) => ({ generation, token: ref('next_token'), next_token: null }))
@@ -67,7 +89,16 @@ export function createInstallation(database: Database): Installation {
         .where('next_token', 'is not', null)
         .execute();
     },
-    async replace({ id, generation, token }) {
+    /** An operator has decided that the database belongs to this installation. */
+    async replace({
+      id,
+      generation,
+      token,
+    }: {
+      id: string;
+      generation: number;
+      token: string;
+    }): Promise<void> {
       const row = { id, generation, token, next_token: null };
       await query
         .insertInto('installation')
@@ -75,20 +106,27 @@ export function createInstallation(database: Database): Installation {
         .onConflict((there) => there.column('key').doUpdateSet(row))
         .execute();
     },
-    async liveTurns(limit) {
+    /** Turns that have not ended, in all tenants, newest first. */
+    async liveTurns(limit?: number): Promise<TurnRow[]> {
       const rows = await turns()
         .where('status', 'in', ['starting', 'running'])
         .$if(limit !== undefined, (some) => some.limit(limit ?? 0))
         .execute();
       return rows.map((row) => toTurn({ ...row, input_tokens: null, output_tokens: null }));
     },
-    async latestTurns(limit) {
+    /** Turns that have begun, ended or not, newest first. */
+    async latestTurns(limit: number): Promise<TurnRow[]> {
       const rows = await turns().where('status', '!=', 'starting').limit(limit).execute();
       return rows.map((row) => toTurn({ ...row, input_tokens: null, output_tokens: null }));
     },
-    async rewind({ turnId }, buildId) {
+    /**
+     * Prepares a running turn to begin again under a new workflow, with this version of the workflow code, in one
+     * transaction: closes its questions and returns its unfinished calls to `requested`. Kept steps and results stay. False
+     * when it has ended.
+     */
+    async rewind({ turnId }: Pick<TurnRow, 'turnId'>, buildId: string): Promise<boolean> {
       const settled = await query.transaction().execute(async (write) => {
-        // Locks the turn's row; the due time keeps others from looking at it while its workflow is started.
+        // Locks the turn's row; the due time keeps others from looking after it while its workflow is started.
         const turn = await write
           .updateTable('turns')
           .set({ due_at: now() + startMs, build_id: buildId })
@@ -116,7 +154,11 @@ export function createInstallation(database: Database): Installation {
       announceSettled(database, settled);
       return true;
     },
-    async catchUp({ turnId }) {
+    /**
+     * Prepares a running turn to continue with a workflow that is older than its rows: attempts that the workflow repeats
+     * become the newest, and it is notified again of settled questions.
+     */
+    async catchUp({ turnId }: Pick<TurnRow, 'turnId'>): Promise<void> {
       await query.transaction().execute(async (write) => {
         const settled = await write
           .selectFrom('elicitations')
@@ -143,10 +185,7 @@ export function createInstallation(database: Database): Installation {
   };
 }
 
-/**
- * Its unfinished calls are made anew and ask anew: what they asked before is no question of theirs, and the places of those
- * questions are free.
- */
+/** Unfinished calls start again and ask again: they lose their earlier questions, whose places become free. */
 async function forgetQuestions(write: Transaction<Tables>, turnId: string): Promise<void> {
   const asked = write
     .selectFrom('question_waiters')
@@ -165,7 +204,7 @@ async function forgetQuestions(write: Transaction<Tables>, turnId: string): Prom
     await write.deleteFrom('question_waiters').where('elicitation_id', 'in', chunk).execute();
 }
 
-/** As long as the start of a turn is tried for. */
+/** How long the start of a turn is tried. */
 const startMs = 30_000;
 
 function toRow(row: Selectable<Tables['installation']>): InstallationRow {

@@ -1,22 +1,28 @@
-/** The questions that wait for one user, in all conversations, and what becomes of them. */
+/** The open questions of one user, in all conversations, and their changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
 import type { AskedUser } from '../notifications/notifications.ts';
-import { unlessAborted } from '../notifications/unless-aborted.ts';
-import type { AskedOf, ElicitationRow } from '../ports/elicitations.ts';
+import { unlessAborted } from '../notifications/notifications.ts';
+import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
 import { toElicitation } from './elicitation-rows.ts';
 
-/** More than a user usually may have open; of more, the newest are seen. */
+/** The user who is asked. */
+export interface AskedOf {
+  tenant: string;
+  user: string;
+}
+
+/** More than a user usually may have open. Beyond it, only the newest are seen. */
 const mostOpenQuestions = 100;
 const retryMs = 1_000;
 
-/** Newest first; those whose time is over are left out, though nobody may have closed them yet. */
+/** Newest first, without those whose deadline has passed, even if they are not closed yet. */
 export async function openQuestionsOf(
-  { query, now }: Pick<Database, 'query' | 'now'>,
+  { query, now }: Database,
   { tenant, user }: AskedOf,
 ): Promise<ElicitationRow[]> {
   const rows = await query
@@ -34,30 +40,30 @@ export async function openQuestionsOf(
 }
 
 /**
- * What one read has found at a time: first all that are open, possibly none. Outlives a database that is away for a while.
- * What opened and closed between two reads is not told.
+ * Batches of changes: first all open questions, possibly none. Continues after an outage of the database. A question that
+ * opens and closes between two reads is left out.
  */
 export async function* followQuestionsOf(
-  database: Pick<Database, 'query' | 'now' | 'notifications'>,
+  database: Database,
   asked: AskedOf,
   signal: AbortSignal,
   logger: Logger,
 ): AsyncGenerator<ElicitationRow[]> {
   const { notifications } = database;
   const subscription = notifications.subscribe({ tenant: asked.tenant, askedUser: asked.user });
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let isFirst = true;
   try {
     while (!signal.aborted && !notifications.closed) {
       subscription.reset();
-      const changes = await changesSince(database, asked, told).catch((error: unknown) => {
+      const changes = await changesSince(database, asked, reported).catch((error: unknown) => {
         if (!notifications.closed)
           logger.warn({ err: error }, 'cannot read the questions to a user; trying again');
         return null;
       });
       for (const { id, status } of changes ?? []) {
-        if (status === 'pending') told.add(id);
-        else told.delete(id);
+        if (status === 'pending') reported.add(id);
+        else reported.delete(id);
       }
       if (changes && (isFirst || changes.length > 0)) yield changes;
       isFirst &&= changes === null;
@@ -69,15 +75,15 @@ export async function* followQuestionsOf(
   }
 }
 
-/** Oldest first: those that have been settled, and then those that have opened. */
+/** Oldest first: those that were settled, then those that were opened. */
 async function changesSince(
-  database: Pick<Database, 'query' | 'now'>,
+  database: Database,
   asked: AskedOf,
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
 ): Promise<ElicitationRow[]> {
   const open = await openQuestionsOf(database, asked);
   const stillOpen = new Set(open.map(({ id }) => id));
-  const gone = [...told].filter((id) => !stillOpen.has(id));
+  const gone = [...reported].filter((id) => !stillOpen.has(id));
   const settled: ElicitationRow[] = [];
   for (const ids of chunks(gone)) {
     const rows = await database.query
@@ -89,10 +95,10 @@ async function changesSince(
       .execute();
     settled.push(...rows.map(toElicitation));
   }
-  return [...settled, ...open.toReversed().filter(({ id }) => !told.has(id))];
+  return [...settled, ...open.toReversed().filter(({ id }) => !reported.has(id))];
 }
 
-/** Other for each user as soon as another question is open. */
+/** A text for each user that differs when other questions are open. */
 export async function openQuestionIds(
   query: Kysely<Tables>,
   users: AskedUser[],

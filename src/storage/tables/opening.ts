@@ -1,26 +1,32 @@
 /**
- * How questions open. Opening one about an account locks the account's row, which is made where there is none, so that
- * opening and connecting cannot miss each other; and the questions of one user open one transaction after the other, so that
- * they are counted, and found at their places.
+ * How questions open. Opening a question about an account locks the account's row, which is created if needed, so that
+ * opening and connecting cannot miss each other. The questions of one user open one transaction after another, so that they
+ * are counted correctly and found at their places.
  */
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
 import type { TooManyOpen } from '../../turn/ask.ts';
-import { compileOnce } from '../compile-once.ts';
-import { needsLocks } from '../database.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import { writeToConversation } from '../log/append.ts';
-import type { ElicitationRow, NewQuestion, OpenLimits } from '../ports/elicitations.ts';
+import type { ElicitationRow } from '../schema/question-tables.ts';
+import type { NewQuestion } from './elicitation-rows.ts';
 import type { Tables } from '../schema.ts';
 import { isOver } from '../write-refused.ts';
 import { lockConnection } from './connections.ts';
 import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
 import { addPoll } from './polls.ts';
 
+/** The maximal numbers of open questions. `perTurn` is `perUser` by default. */
+export interface OpenLimits {
+  perUser: number;
+  perTurn?: number;
+}
+
 type Write = Transaction<Tables>;
 
 export type Opening =
-  /** `rows` in the given order, `opened` those that are new. */
+  /** `rows`: in the given order. `opened`: the new ones. */
   | { kind: 'opened'; rows: ElicitationRow[]; opened: ElicitationRow[]; time: number }
   | { kind: 'already-connected'; version: number }
   | { kind: 'over' }
@@ -37,9 +43,9 @@ export class NotOpened extends Error {
   }
 }
 
-/** Of one call. */
+/** The questions of one call. */
 export async function openQuestions(
-  { now, timeIn }: Pick<Database, 'now' | 'timeIn'>,
+  { now, timeIn }: Database,
   write: Write,
   questions: NewQuestion[],
   limits: OpenLimits,
@@ -62,7 +68,7 @@ export async function openQuestions(
   const byPlace = new Map(existing.map((row) => [row.place, toElicitation(row)]));
   const fresh = questions.filter(({ place }) => !byPlace.has(place));
   const lastSettled = fresh.length > 0 ? await expectRoom(write, first, fresh.length, limits, time) : 0;
-  // After what its call may have acted on, also where the process that settled that is ahead.
+  // Later than anything its call may have acted on, even if the clock of the process that settled that is ahead.
   const at = Math.max(now(), lastSettled + 1);
   const opened = fresh.map((question) => ({
     ...newRow(question, at, time),
@@ -127,7 +133,7 @@ const lockTurn = compileOnce((write, { turnId, name }: { turnId: string; name: s
         select status, ending_at, trace_parent from turns where turn_id = ${turnId}`.compile(write),
 );
 
-/** The end of a turn closes the questions that it sees: it comes before all of this, or after. */
+/** The end of a turn closes the questions that it sees, so it has to come before all of this, or after. */
 async function expectLive(
   write: Write,
   { tenant, user, turnId }: NewQuestion,
@@ -188,7 +194,7 @@ async function expectRoom(
   return settled ?? 0;
 }
 
-/** Of settled questions, too: their calls have asked them. */
+/** Also for settled questions, because their calls have asked them. */
 async function addWaiters(
   write: Write,
   questions: NewQuestion[],

@@ -1,37 +1,37 @@
 /**
- * What Temporal and servers still have to be notified of. A mark is written in the transaction that decides it, under an
- * id that says what it is about, so that there is one. `due_at` is the lease of the process that delivers it.
+ * What Temporal and servers do not know yet. A mark is written in the transaction that decides it, under an id made of its
+ * subject, so that it is unique. `due_at` is the lease of the process that delivers it.
  */
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
-import { turnWorkflowId } from '../../turn/turn.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { compileOnce } from '../compile-once.ts';
-import { needsLocks } from '../database.ts';
+import type { ElicitationRow, Mark } from '../schema/question-tables.ts';
+import { turnWorkflowId } from '../../turn/turn.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
-import type { Mark, Outbox } from '../ports/outbox.ts';
 import type { Tables } from '../schema.ts';
 
 type Write = Transaction<Tables>;
 type Row = Selectable<Tables['outbox']>;
 
 /**
- * As many are delivered at once by the processes that have committed them, in all processes; the loop delivers the rest. A
- * few more where transactions commit at the same moment.
+ * The number of marks, over all processes, that are delivered at once by the process that has committed them; the loop
+ * delivers the rest. Slightly more if transactions commit at the same moment.
  */
 const mostAtOnce = 32;
-/** After this time other processes deliver what the one that has committed did not. */
+/** After this time other processes deliver what the committing process did not. */
 const firstLeaseMs = 5_000;
-/** How long the loop leaves the marks of a burst, whose answers are still being recorded. */
+/** How long the loop leaves the marks of a burst, while its answers are still being recorded. */
 const restAfterMs = 1_000;
 
-export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): Outbox {
+export function createOutbox({ query, now }: Database) {
   return {
-    async claim(limit, leaseMs) {
+    /** Due marks, longest due first, leased for `leaseMs`. */
+    async claim(limit: number, leaseMs: number): Promise<Mark[]> {
       const at = now();
       const due = query.selectFrom('outbox').select('id').where('due_at', '<=', at);
-      // Mostly nothing is due: a read is cheaper than an update that finds nothing.
+      // Usually nothing is due, and a read is cheaper than an update.
       if (!(await due.limit(1).executeTakeFirst())) return [];
       const next = due
         .orderBy('due_at')
@@ -45,10 +45,12 @@ export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): O
         .execute();
       return rows.map(toMark);
     },
-    async done(ids) {
+    /** They have been delivered, or never can be. */
+    async done(ids: string[]): Promise<void> {
       for (const chunk of chunks(ids)) await query.deleteFrom('outbox').where('id', 'in', chunk).execute();
     },
-    async failed(ids) {
+    /** Due again after a delay that doubles with each attempt, from one second to ten minutes. */
+    async failed(ids: string[]): Promise<void> {
       const at = now();
       const delayMs = sql`case when failures < 10 then 1000 * (1 << failures) else 600000 end`;
       for (const chunk of chunks(ids))
@@ -62,7 +64,11 @@ export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): O
           .where('id', 'in', chunk)
           .execute();
     },
-    async handOver(marks, settled) {
+    /**
+     * For a command, which delivers nothing itself: its marks become due at once, and reports of the questions that it has
+     * settled are added.
+     */
+    async handOver(marks: Mark[], settled: ElicitationRow[]): Promise<void> {
       const at = now();
       const ids = marks.map(({ id }) => id);
       for (const chunk of chunks(ids))
@@ -94,7 +100,7 @@ export function createOutbox({ query, now }: Pick<Database, 'query' | 'now'>): O
   };
 }
 
-/** Of settled questions, for each workflow that waits. Returns the marks that this process is to deliver. */
+/** For each workflow that waits for these questions. Returns the marks that this process has to deliver. */
 export async function addSettledMarks(
   write: Write,
   elicitationIds: string[],
@@ -143,7 +149,7 @@ const insertTurnMark = compileOnce((write, mark: TurnMark) => {
     returning *`.compile(write);
 });
 
-/** The turn's workflow is to be cancelled, or what servers keep open for its calls is to be abandoned. */
+/** `cancel`: the turn's workflow. `abandon`: what servers keep open for its calls. */
 export async function addTurnMark(
   write: Write,
   kind: 'cancel' | 'abandon',

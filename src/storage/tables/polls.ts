@@ -1,26 +1,53 @@
 /**
- * What is polled while questions are open. A poll is written with its first question and deleted when none of its
- * questions is pending any more. A claim is a lease: it moves `due_at`, so that processes never run the same poll at once,
- * and a poll whose process died is run by another one. Where the next run is due when the lease ends, nothing is written.
+ * What is polled while questions are open, because what could settle them may not notify this service. A poll is written with
+ * its first question, and deleted when none of its questions is pending any more. A claim is a lease: it moves `due_at`, so
+ * that processes never run the same poll at once, and a dead process's poll is run by another one. If the next run is due
+ * when the lease ends, nothing is written.
  */
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { chunks } from '../log/append.ts';
-import type { Poll, Polls, NewPoll } from '../ports/polls.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import type { PollSubject } from '../schema/question-tables.ts';
 
-export function createPolls({ kind, query, now }: Database): Polls {
+export interface NewPoll {
+  id: string;
+  subject: PollSubject;
+  /** Until the first poll. */
+  firstMs: number;
+}
+
+export interface Poll extends Pick<NewPoll, 'id' | 'subject'> {
+  /** The number of runs, with this one. */
+  count: number;
+  /** The ids of its pending questions; at least one. */
+  questions: string[];
+}
+
+export function createPolls({ kind, query, now }: Database) {
   return {
-    async claim({ kinds, limit, perServer, except }, leaseMs) {
+    /**
+     * Claims due polls, longest due first, at most `perServer` of one server and none of the servers in `except`. After
+     * `leaseMs` they are due again.
+     */
+    async claim(
+      {
+        kinds,
+        limit,
+        perServer,
+        except,
+      }: { kinds: PollSubject['kind'][]; limit: number; perServer: number; except: string[] },
+      leaseMs: number,
+    ): Promise<Poll[]> {
       const at = now();
       const due = query
         .selectFrom('looks')
         .where('due_at', '<=', at)
         .where('kind', 'in', kinds)
         .$if(except.length > 0, (some) => some.where('server', 'not in', except));
-      // Mostly nothing is due: a read is cheaper than an update that finds nothing.
+      // Usually nothing is due, and a read is cheaper than an update.
       if (!(await due.select('id').limit(1).executeTakeFirst())) return [];
       const place = sql<number>`row_number() over (partition by server order by due_at)`.as('place');
       const next = query
@@ -51,14 +78,17 @@ export function createPolls({ kind, query, now }: Database): Polls {
         return questions ? [{ id, count, questions, subject: fromJson(row.subject) }] : [];
       });
     },
-    async hold(ids, ms) {
+    /** Renews leases for `ms`. Returns the ids of those that still have a pending question. */
+    async hold(ids: string[], ms: number): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
       await move(ids, ms);
       return new Set((await pendingOf(ids)).keys());
     },
-    again: (id, afterMs) => move([id], afterMs),
-    drop: (id) => drop([id]),
-    async isDue(kinds, sinceMs) {
+    /** Ends a lease: due again after `afterMs`. */
+    again: (id: string, afterMs: number): Promise<void> => move([id], afterMs),
+    drop: (id: string): Promise<void> => drop([id]),
+    /** Whether a poll of these kinds has been due for at least `sinceMs`. */
+    async isDue(kinds: PollSubject['kind'][], sinceMs: number): Promise<boolean> {
       const due = query
         .selectFrom('looks')
         .select('id')

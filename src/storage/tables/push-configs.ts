@@ -1,9 +1,17 @@
 import type { Selectable } from 'kysely';
+import type { TurnRef } from '../../turn/turn.ts';
 import type { Database } from '../database.ts';
-import type { PushConfig, PushConfigKey, PushConfigs } from '../ports/push-configs.ts';
 import type { Tables } from '../schema.ts';
+import type { PushConfig, PushConfigKey } from '../schema/session-tables.ts';
 
-export function createPushConfigs({ query }: Database): PushConfigs {
+/** Per caller: for one turn, and for all turns. Targets that have been notified of the end do not count. */
+interface PushLimits {
+  perTurn: number;
+  perCaller: number;
+}
+
+/** Where the callers of turns want to be notified. */
+export function createPushConfigs({ query }: Database) {
   const ofOwner = ({ turn, caller }: Omit<PushConfigKey, 'id'>) =>
     query
       .selectFrom('push_configs')
@@ -19,7 +27,8 @@ export function createPushConfigs({ query }: Database): PushConfigs {
       .where('caller', '=', caller)
       .where('id', '=', id);
   return {
-    async put(config, { perTurn, perCaller }) {
+    /** Replaces the caller's earlier one of this id. Otherwise returns the limit that the caller has reached. */
+    async put(config: PushConfig, { perTurn, perCaller }: PushLimits): Promise<'kept' | keyof PushLimits> {
       const all = await query
         .selectFrom('push_configs')
         .select(['tenant', 'turn_id', 'id'])
@@ -40,17 +49,18 @@ export function createPushConfigs({ query }: Database): PushConfigs {
         .execute();
       return 'kept';
     },
-    async get(key) {
+    async get(key: PushConfigKey): Promise<PushConfig | null> {
       const row = await ofOwner(key).where('id', '=', key.id).executeTakeFirst();
       return row ? toConfig(row) : null;
     },
-    async list(owner) {
+    async list(owner: Omit<PushConfigKey, 'id'>): Promise<PushConfig[]> {
       return (await ofOwner(owner).orderBy('id').execute()).map(toConfig);
     },
-    async remove(key) {
+    async remove(key: PushConfigKey): Promise<void> {
       await remove(key).execute();
     },
-    async ofDelivery(deliveryId) {
+    /** Null when it was removed or replaced. */
+    async ofDelivery(deliveryId: string): Promise<PushConfig | null> {
       const row = await query
         .selectFrom('push_configs')
         .selectAll()
@@ -58,10 +68,11 @@ export function createPushConfigs({ query }: Database): PushConfigs {
         .executeTakeFirst();
       return row ? toConfig(row) : null;
     },
-    async removeDelivery(deliveryId) {
+    async removeDelivery(deliveryId: string): Promise<void> {
       await query.deleteFrom('push_configs').where('delivery_id', '=', deliveryId).execute();
     },
-    async deliveriesOf({ tenant, turnId }) {
+    /** Of all callers. */
+    async deliveriesOf({ tenant, turnId }: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<string[]> {
       const rows = await query
         .selectFrom('push_configs')
         .select('delivery_id')

@@ -1,21 +1,37 @@
 /**
- * Everything that is sealed, wherever it is, for whoever brings it to another key. The tables are gone through in the
- * order of their primary keys, so that a pass sees each row once however many are written meanwhile.
+ * All sealed values, for resealing with another key, and the proofs of keys. Tables are read in the order of their primary
+ * keys, so that a pass sees each row once although others are written meanwhile.
  */
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import type { SealedTable, SealedValue, SealedValues } from '../ports/sealed-values.ts';
+import type { ConnectionKey } from '../schema/account-tables.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+
+/** A sealed value and its place. */
+export type SealedValue = { sealed: string } & (
+  | ({ table: 'connections'; store: string } & ConnectionKey)
+  | { table: 'oauth_records'; key: string }
+  | { table: 'oauth_attempts'; stateHash: string }
+  | { table: 'elicitation_answers'; elicitationId: string; responseId: string }
+  | { table: 'tool_call_rounds'; turnId: string; toolCallId: string; round: number }
+  | { table: 'workflow_code'; id: string }
+  | { table: 'tool_effects'; workflowId: string; activityId: string }
+  | { table: 'push_configs'; deliveryId: string }
+  | { table: 'slack_installations'; team: string }
+  | { table: 'slack_events'; team: string; eventId: string }
+);
+
+export type SealedTable = SealedValue['table'];
 
 type ValueOf<Table extends SealedTable> = Extract<SealedValue, { table: Table }>;
 
 interface Place<Table extends SealedTable = SealedTable> {
-  /** The columns of the primary key, in its order, by what they are called outside. */
+  /** The columns of the primary key, in order, by their names in `SealedValue`. */
   key: Record<Exclude<keyof ValueOf<Table>, 'table' | 'sealed' | 'store'>, string>;
-  /** Default `sealed`. */
+  /** `sealed` by default. */
   column?: string;
-  /** Whose values are bound to more than their key. */
+  /** Other members to which the value is bound. */
   more?: Record<string, string>;
 }
 
@@ -40,14 +56,21 @@ function placeOf(table: SealedTable) {
   return { key: Object.entries<string>(key), column, more: Object.entries(more) };
 }
 
-export function createSealedValues({ query, now }: Database): SealedValues {
-  /** Removed connections and events that are done with keep an empty value, others none. */
+export function createSealedValues({ query, now }: Database) {
+  /** Removed connections and handled events keep an empty value, others null. */
   const isUsed = (table: SealedTable, column: string) =>
     table === 'oauth_attempts' ? sql`expires_at > ${now()}` : sql`${sql.ref(column)} != ''`;
 
   return {
     tables: Object.keys(places) as SealedTable[],
-    async page(table, { except, after, limit }) {
+    /**
+     * Values that begin with none of `except`, in the order of their keys, after `after`. Leaves out what cannot be used any
+     * more, such as expired attempts.
+     */
+    async page(
+      table: SealedTable,
+      { except, after, limit }: { except: string[]; after: SealedValue | null; limit: number },
+    ): Promise<SealedValue[]> {
       const { key, column, more } = placeOf(table);
       const shown = [...key, ...more].map(([field, name]) => sql`${toField(name)} as ${sql.ref(field)}`);
       const order = sql.join(key.map(([, name]) => sql.ref(name)));
@@ -58,7 +81,8 @@ export function createSealedValues({ query, now }: Database): SealedValues {
         order by ${order} limit ${limit}`.execute(query);
       return rows.map((row) => ({ ...row, table }) as SealedValue);
     },
-    async count(table, prefix) {
+    /** The number of values, and of those that begin with `prefix`. */
+    async count(table: SealedTable, prefix: string): Promise<{ all: number; withPrefix: number }> {
       const { column } = placeOf(table);
       const { rows } = await sql<{ all: number; with_prefix: number }>`
         select count(*) as "all", count(case when ${begins(column, prefix)} then 1 end) as with_prefix
@@ -66,7 +90,8 @@ export function createSealedValues({ query, now }: Database): SealedValues {
       const [counted = { all: 0, with_prefix: 0 }] = rows;
       return { all: counted.all, withPrefix: counted.with_prefix };
     },
-    replace: (changes) =>
+    /** Each compare-and-set on what was read, all in one transaction. Changes nothing else of the rows. */
+    replace: (changes: { value: SealedValue; sealed: string }[]): Promise<boolean[]> =>
       query.transaction().execute(async (write) => {
         const replaced: boolean[] = [];
         for (const { value, sealed } of changes) replaced.push(await replace(write, value, sealed));
@@ -84,7 +109,7 @@ async function replace(write: Kysely<Tables>, value: SealedValue, sealed: string
   return numAffectedRows === 1n;
 }
 
-/** In the database the user of a service's own account is '', so that it can be part of a key. */
+/** The column is '' for a shared account, because it is part of a key. */
 const toField = (column: string) =>
   column === 'user_id' ? sql`nullif(${sql.ref(column)}, '')` : sql.ref(column);
 
@@ -98,7 +123,36 @@ function beginsWithNone(column: string, prefixes: string[]) {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-/** Not `like`: the names of keys may have characters in them that mean something there. */
+/** Not `like`: names of keys may contain its wildcards. */
 function begins(column: string, prefix: string) {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
+}
+
+interface KeyProof {
+  keyId: string;
+  /** A text that this key has encrypted. */
+  proof: string;
+}
+
+/**
+ * One proof for every key that seals or has sealed, by which a process checks whether its keys are those of this database.
+ */
+export function createKeyProofs({ query, now }: Database) {
+  return {
+    all: (): Promise<KeyProof[]> =>
+      query.selectFrom('key_proofs').select(['key_id as keyId', 'proof']).orderBy('key_id').execute(),
+    /** False, and nothing changes, when this key has one. */
+    async add({ keyId, proof }: KeyProof): Promise<boolean> {
+      const { numInsertedOrUpdatedRows } = await query
+        .insertInto('key_proofs')
+        .values({ key_id: keyId, proof, created_at: now() })
+        .onConflict((conflict) => conflict.column('key_id').doNothing())
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+    /** Nothing changes if the proof has changed. */
+    async remove({ keyId, proof }: KeyProof): Promise<void> {
+      await query.deleteFrom('key_proofs').where('key_id', '=', keyId).where('proof', '=', proof).execute();
+    },
+  };
 }

@@ -1,20 +1,17 @@
 /**
- * How questions are settled. Every path that can settle one locks its row, asks `advance`, and writes what follows here:
- * row, event on the log, audit entry, and a mark in the outbox for each workflow that waits.
+ * How questions are settled. Every path locks the question's row, asks `advance`, and writes the result here: row, event,
+ * audit entry, and an outbox mark for each waiting workflow.
  *
- * Transactions lock connections, turns, questions, calls and conversations in this order, several of a kind by their ids. One
- * that learns by reading which rows it has to lock starts over when it finds more of them under its locks.
+ * Transactions lock connections, turns, questions, calls and conversations in this order, several of a kind by their ids. A
+ * transaction that learns which rows to lock by reading starts over when it finds more of them after locking.
  */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import { advance, toLifecycle } from '../../elicitation/lifecycle.ts';
 import type { LifecycleEvent } from '../../elicitation/lifecycle.ts';
-import { compileOnce } from '../compile-once.ts';
-import { needsLocks } from '../database.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks, writeToConversation } from '../log/append.ts';
-import type { AuditEntry } from '../ports/audit.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
-import type { Mark } from '../ports/outbox.ts';
+import type { AuditEntry, ElicitationRow, Mark } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
 import { insertAudit } from './audit.ts';
 import { settledEvent, toElicitation } from './elicitation-rows.ts';
@@ -49,7 +46,7 @@ const lockPendingOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
     .compile(),
 );
 
-/** With accepted ones of unfinished calls, which the end of the turn may mark as unused. */
+/** Also accepted ones of unfinished calls, which the end of the turn may mark as unused. */
 const lockLeftOpenOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
   write
     .selectFrom('elicitations')
@@ -77,7 +74,7 @@ const lockLeftOpenOfTurn = compileOnce((write, { turnId }: { turnId: string }) =
     .compile(),
 );
 
-/** Locked in the order of their ids. */
+/** In the order of their ids. */
 export async function lockQuestions(write: Write, ids: string[]): Promise<ElicitationRow[]> {
   const [id = '', ...others] = ids;
   if (others.length === 0)
@@ -101,13 +98,13 @@ export async function lockPendingOf(write: Write, turnId: string): Promise<Elici
   return rows.map(toElicitation);
 }
 
-/** Locks what the end of a turn changes; returns those that are pending. */
+/** Locks what the end of a turn changes; returns the pending ones. */
 export async function lockLeftOpen(write: Write, turnId: string): Promise<ElicitationRow[]> {
   const { rows } = await lockLeftOpenOfTurn(write, { turnId });
   return rows.filter(({ status }) => status === 'pending').map(toElicitation);
 }
 
-/** The question after the event; the same object where the event changes nothing. */
+/** The question after the event; the same object if the event changes nothing. */
 export function advanced(row: ElicitationRow, event: LifecycleEvent, at: number): ElicitationRow {
   if (row.status !== 'pending') return row;
   const before = toLifecycle(row);
@@ -115,7 +112,7 @@ export function advanced(row: ElicitationRow, event: LifecycleEvent, at: number)
   if (state === before.state) return row;
   if (state.kind === 'pending') return { ...row, consent: state.consent ?? null };
   const { outcome, responseId = null, because = null } = state;
-  // Processes carry the database's clock forward, and may differ by what reading it took.
+  // Processes carry the database's clock forward, and may differ slightly.
   const settledAt = Math.max(at, row.createdAt);
   return { ...row, status: outcome, responseId, because, consent: null, settledAt };
 }
@@ -129,7 +126,7 @@ interface Settling {
   audit?: AuditEntry | undefined;
 }
 
-/** Writes the rows as they are after they were settled; before that they were locked, and pending. */
+/** Writes these settled questions, whose rows are locked and were pending. */
 export async function writeSettled(
   write: Write,
   questions: ElicitationRow[],
@@ -147,7 +144,7 @@ export async function writeSettled(
   return { questions, marks };
 }
 
-/** To be called after the commit. */
+/** Call it after the commit. */
 export function announceSettled(
   { notifications, questions: observer, outbox }: Database,
   { questions, marks }: Settled,
@@ -168,7 +165,7 @@ const updateOne = compileOnce((write, row: Outcome & { id: string }) => {
     .compile();
 });
 
-/** With one statement for those that were settled alike. */
+/** One statement for questions with the same outcome. */
 async function updateRows(write: Write, questions: ElicitationRow[]): Promise<void> {
   const alike = Map.groupBy(questions, ({ status, responseId, because }) =>
     JSON.stringify([status, responseId, because]),
@@ -202,7 +199,7 @@ function byTurn(questions: ElicitationRow[]): ElicitationRow[][] {
   return [...turns].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, rows]) => rows);
 }
 
-/** Rolls the transaction back: it begins anew, and locks these questions first. */
+/** Rolls the transaction back; it is repeated, and locks these questions first. */
 export class StartOver extends Error {
   override name = 'StartOver';
   readonly ids: string[];
@@ -213,12 +210,12 @@ export class StartOver extends Error {
   }
 }
 
-/** More than once only where questions open meanwhile. */
+/** More than once only if questions open meanwhile. */
 const mostTimes = 20;
 
 /**
- * `work` is given the ids of questions that it has to lock first, none at the beginning. It calls `needs` with those that
- * it finds later, which begins it anew unless they are among them.
+ * `work` gets the ids of questions that it has to lock first, none at first. It calls `needs` with those that it finds later;
+ * if some are not locked yet, it is repeated.
  */
 export async function startingOver<T>(
   query: Kysely<Tables>,
@@ -261,7 +258,7 @@ export async function waitedForBy(write: Write, turnId: string, leaving: Leaving
   return rows.map(({ id }) => id);
 }
 
-/** It does not wait for these questions any more, whose rows are locked. Returns those that nothing else waits for, settled. */
+/** Removes the waiter from these questions, whose rows are locked. Returns those without other waiters, settled. */
 export async function stopWaiting(
   write: Write,
   questions: ElicitationRow[],
@@ -287,7 +284,7 @@ export async function stopWaiting(
 
 const serverTriggers = new Set(['mcp_elicitation', 'a2a_input_required', 'a2a_auth_required']);
 
-/** A server that asked is not there to hear the answer. */
+/** A server that asked gets no answer. */
 function withdrawalOf({ request }: ElicitationRow): LifecycleEvent {
   return serverTriggers.has(request.context.trigger)
     ? { type: 'withdrawn', because: 'server_gone' }

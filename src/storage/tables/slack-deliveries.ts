@@ -1,10 +1,25 @@
+/** Answers that are shown in Slack. Their text is in the turn's log only: here are places, lengths and digests. */
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
+import type { TurnRef } from '../../turn/turn.ts';
 import type { Database } from '../database.ts';
-import type { SlackDeliveries, SlackDelivery, SlackMessageRow } from '../ports/slack-deliveries.ts';
 import type { Tables } from '../schema.ts';
+import type { SlackMessageRow } from '../schema/slack-tables.ts';
 
-export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | 'now'>): SlackDeliveries {
+/** Where the answer to a turn is shown, and the Slack user who asked. */
+export interface NewSlackDelivery {
+  turn: Pick<TurnRef, 'tenant' | 'conversation' | 'turnId'>;
+  team: string;
+  channel: string;
+  threadTs: string;
+  slackUser: string;
+}
+
+export interface SlackDelivery extends NewSlackDelivery {
+  streams: boolean;
+}
+
+export function createSlackDeliveries({ query, now }: Database) {
   /** In one transaction with the check that this holder may still write. */
   const whileHeld = (
     turnId: string,
@@ -24,7 +39,8 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
     });
 
   return {
-    async begin({ turn, team, channel, threadTs, slackUser }) {
+    /** A no-op if the turn has one. */
+    async begin({ turn, team, channel, threadTs, slackUser }: NewSlackDelivery): Promise<void> {
       await query
         .insertInto('slack_deliveries')
         .values({
@@ -45,7 +61,7 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
         .onConflict((same) => same.column('turn_id').doNothing())
         .execute();
     },
-    async get(turnId) {
+    async get(turnId: string): Promise<SlackDelivery | null> {
       const row = await query
         .selectFrom('slack_deliveries')
         .selectAll()
@@ -53,17 +69,23 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
         .executeTakeFirst();
       return row ? toDelivery(row) : null;
     },
-    async hold(turnId, holder) {
+    /** Takes it over from its earlier holder, who cannot write any more. */
+    async hold(turnId: string, holder: string): Promise<void> {
       await query
         .updateTable('slack_deliveries')
         .set({ holder, held_at: now() })
         .where('turn_id', '=', turnId)
         .execute();
     },
-    async end(turnId) {
+    /** Everything is shown. Later answers of the conversation may follow. */
+    async end(turnId: string): Promise<void> {
       await query.updateTable('slack_deliveries').set({ is_over: 1 }).where('turn_id', '=', turnId).execute();
     },
-    async earlier(turnId, deadMs) {
+    /**
+     * Turns whose answers come before it in the thread and are not complete, first one first. Leaves out those that no
+     * attempt has held for `deadMs`: their workflows are gone.
+     */
+    async earlier(turnId: string, deadMs: number): Promise<string[]> {
       const rows = await query
         .selectFrom('slack_deliveries as own')
         .innerJoin('slack_deliveries as earlier', (join) =>
@@ -80,10 +102,12 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
         .execute();
       return rows.map((row) => row.turn_id);
     },
-    async stopStreaming(turnId) {
+    /** Slack does not stream there; messages are edited as they grow. */
+    async stopStreaming(turnId: string): Promise<void> {
       await query.updateTable('slack_deliveries').set({ streams: 0 }).where('turn_id', '=', turnId).execute();
     },
-    async messages(turnId) {
+    /** In their order. */
+    async messages(turnId: string): Promise<SlackMessageRow[]> {
       const rows = await query
         .selectFrom('slack_messages')
         .selectAll()
@@ -92,7 +116,8 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
         .execute();
       return rows.map(toMessage);
     },
-    put(holder, message) {
+    /** Inserts or replaces the message's row. False: the delivery has another holder, and nothing was written. */
+    put(holder: string, message: SlackMessageRow): Promise<boolean> {
       const row = toRow(message);
       return whileHeld(message.turnId, holder, (write) =>
         write
@@ -102,7 +127,11 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
           .execute(),
       );
     },
-    drop: (holder, { turnId, number }) =>
+    /** It is not in Slack, or not any more. False as with `put`. */
+    drop: (
+      holder: string,
+      { turnId, number }: Pick<SlackMessageRow, 'turnId' | 'number'>,
+    ): Promise<boolean> =>
       whileHeld(turnId, holder, (write) =>
         write
           .deleteFrom('slack_messages')
@@ -110,7 +139,8 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
           .where('number', '=', number)
           .execute(),
       ),
-    async isOurs({ team, channel, ts }) {
+    /** Whether one of our messages is there. */
+    async isOurs({ team, channel, ts }: { team: string; channel: string; ts: string }): Promise<boolean> {
       const row = await query
         .selectFrom('slack_messages')
         .select('number')
@@ -120,7 +150,8 @@ export function createSlackDeliveries({ query, now }: Pick<Database, 'query' | '
         .executeTakeFirst();
       return row !== undefined;
     },
-    async ofQuestion(elicitationId) {
+    /** Null: it is not shown yet. */
+    async ofQuestion(elicitationId: string): Promise<SlackMessageRow | null> {
       const row = await query
         .selectFrom('slack_messages')
         .selectAll()

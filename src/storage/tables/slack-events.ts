@@ -1,8 +1,29 @@
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
-import type { NewSlackEvent, SlackEventKey, SlackEvents } from '../ports/slack.ts';
+import type { SlackPerson } from '../schema/slack-tables.ts';
 
-export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
+export interface SlackEventKey {
+  team: string;
+  eventId: string;
+}
+
+export interface NewSlackEvent extends SlackEventKey {
+  /** Empty if no user is behind it. */
+  slackUser: string;
+  /** Events of one lane are handled one after another. */
+  lane: string;
+  /** Slack's timestamp, the order of events in a lane. */
+  ts: string;
+  sealed: string;
+}
+
+export interface SlackEvent extends NewSlackEvent {
+  receivedAt: number;
+  /** The number of claims, with this one. */
+  tries: number;
+}
+
+export function createSlackEvents({ kind, query, now }: Database) {
   const change = ({ team, eventId }: SlackEventKey) =>
     query.updateTable('slack_events').where('team', '=', team).where('event_id', '=', eventId);
   async function addAll(events: NewSlackEvent[]): Promise<number> {
@@ -29,9 +50,15 @@ export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
   }
 
   return {
-    add: async (event) => (await addAll([event])) > 0,
+    /** False: it is known from an earlier delivery. */
+    add: async (event: NewSlackEvent): Promise<boolean> => (await addAll([event])) > 0,
+    /** As `add`, for some hundreds in one statement. Returns the number of new ones. */
     addAll,
-    async claim(limit, leaseMs) {
+    /**
+     * Leases due events, oldest first, and none whose lane has an older one: what one person says in one thread is handled in
+     * order, over all processes.
+     */
+    async claim(limit: number, leaseMs: number): Promise<SlackEvent[]> {
       const at = now();
       const rows = await query
         .updateTable('slack_events')
@@ -52,7 +79,7 @@ export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
               )
               .orderBy('due.received_at')
               .limit(limit)
-              // SQLite's writers never meet.
+              // SQLite has one writer at a time.
               .$if(kind === 'postgres', (rows) => rows.forNoKeyUpdate().skipLocked())
               .$asTuple('team', 'event_id'),
           ),
@@ -70,22 +97,25 @@ export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
         tries: row.tries,
       }));
     },
-    async renew(events, leaseMs) {
+    async renew(events: SlackEventKey[], leaseMs: number): Promise<void> {
       for (const event of events)
         await change(event)
           .set({ due_at: now() + leaseMs })
           .where('due_at', 'is not', null)
           .execute();
     },
-    async postpone(event, ms) {
+    /** Due again after this time. */
+    async postpone(event: SlackEventKey, ms: number): Promise<void> {
       await change(event)
         .set({ due_at: now() + ms })
         .execute();
     },
-    async park(event) {
+    /** Not due until its sender is linked. */
+    async park(event: SlackEventKey): Promise<void> {
       await change(event).set({ due_at: null, is_parked: 1 }).execute();
     },
-    async waitsInLane({ team, lane }) {
+    /** Whether a parked event is in this lane. */
+    async waitsInLane({ team, lane }: { team: string; lane: string }): Promise<boolean> {
       const row = await query
         .selectFrom('slack_events')
         .select('event_id')
@@ -96,7 +126,8 @@ export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
         .executeTakeFirst();
       return row !== undefined;
     },
-    async unpark({ team, slackUser }, since) {
+    /** This person's parked events, received since then, become due. Returns their number. */
+    async unpark({ team, slackUser }: SlackPerson, since: number): Promise<number> {
       const { numUpdatedRows } = await query
         .updateTable('slack_events')
         .set({ due_at: now(), is_parked: 0 })
@@ -107,10 +138,12 @@ export function createSlackEvents({ kind, query, now }: Database): SlackEvents {
         .executeTakeFirst();
       return Number(numUpdatedRows);
     },
-    async finish(event) {
+    /** Keeps only its id. */
+    async finish(event: SlackEventKey): Promise<void> {
       await change(event).set({ due_at: null, is_parked: 0, sealed: '' }).execute();
     },
-    async forget(before) {
+    /** Deletes events received before then, which are not sent again. */
+    async forget(before: number): Promise<void> {
       await query.deleteFrom('slack_events').where('received_at', '<', before).execute();
     },
   };

@@ -1,26 +1,60 @@
 /**
- * The model's steps, each kept once. Of several attempts at one, the newest counts: it has left its number in the
- * step's row, and what an older one still writes is refused, here or where the log is written. A first attempt leaves
- * its number only when the step is kept, because nothing can be older.
+ * The model's steps, each kept once. Of several attempts at a step, the newest counts: it has left its number in the step's
+ * row, and writes of older ones are refused, here or where the log is written. A first attempt leaves its number only when
+ * the step is kept, because nothing can be older.
  *
- * The row of the turn is locked before the row of the step, and that before what the end of a turn locks, and the
- * conversation.
+ * Locks the turn's row before the step's row, and that before what the end of a turn locks, and the conversation.
  */
 import type { Selectable, Transaction } from 'kysely';
-import type { TurnRef } from '../../turn/turn.ts';
-import { chunks, isConversation, stepKey, writeToConversation } from '../log/append.ts';
-import { isSaidIn } from '../log/void-text.ts';
-import { compileOnce } from '../compile-once.ts';
-import { columnOf } from './delegation.ts';
+import type { LeftOut } from '../../turn/left-out.ts';
+import type { StepFinish } from '../../turn/step.ts';
+import type { TurnRef, Usage } from '../../turn/turn.ts';
+import type { NewEvent, StepAttempt } from '../log/append.ts';
+import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
+import type { Ended, Ending, EndedTurn } from './turn-end.ts';
+import { chunks, isConversation, stepKey, writeToConversation, isSaidIn, columnOf } from '../log/append.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import { announceSettled } from './settling.ts';
 import { endTurn } from './turn-end.ts';
-import type { EndedTurn } from './turn-end.ts';
-import type { StepFinish } from '../../turn/step.ts';
-import type { KeptStep, StepAttempt, StepStart, Steps } from '../ports/steps.ts';
-import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
+
+type StepStart =
+  /** `isRepeat`: an older attempt has written to the log. */
+  | { kind: 'begun'; isRepeat: boolean }
+  /** An older attempt has finished it, and counts. */
+  | { kind: 'kept'; finish: StepFinish };
+
+type KeptStep =
+  /** `ended`: the turn has ended with it. */
+  | { kind: 'kept'; ended: Ended | null }
+  /** It was kept before, with this finish; nothing is written. */
+  | { kind: 'known'; finish: StepFinish };
+
+export interface Steps {
+  /** From now on, writes of older attempts at the step are refused. */
+  begin(turn: TurnRef, of: StepAttempt): Promise<StepStart>;
+  /** As `TurnLog.append`, for an attempt at a step. */
+  append(turn: TurnRef, of: StepAttempt, events: NewEvent[]): Promise<void>;
+  /** Everything that a step leaves behind, in one transaction. */
+  keep(
+    turn: TurnRef,
+    of: StepAttempt,
+    kept: {
+      finish: StepFinish;
+      usage: Usage;
+      messages: Omit<StoredMessage, 'turnId'>[];
+      events: NewEvent[];
+      /** `code`: the code that the call needs, which has to stay until the call is finished. */
+      calls: (Omit<ToolCallRow, 'state' | 'createdAt'> & { code?: string })[];
+      /** Messages of the transcript, by id, of which the model is given less from now on. */
+      leftOut?: ReadonlyMap<string, LeftOut>;
+      /** The turn ends with the step, as completed, unless it is stopping already. The caller has to be its workflow. */
+      ending?: Pick<Ending, 'resultOf'>;
+    },
+  ): Promise<KeptStep>;
+}
 
 const selectStep = compileOnce((query, { turnId, key }: { turnId: string; key: string }) =>
   query
@@ -141,7 +175,7 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
   const { turnId } = turn;
   const finish = await takeRow(write, turn, of, null);
   if (finish) return { kind: 'kept', finish };
-  // What an older attempt is just writing is in the log when this has its lock; the next it writes sees the row.
+  // After this lock, what an older attempt is writing is in the log, and its next write sees the row.
   await write
     .updateTable('conversations')
     .set((row) => ({ created_at: row.ref('created_at') }))
@@ -173,7 +207,7 @@ function isStopping({
   return ending_at !== null || isOver(status);
 }
 
-/** The end of a turn closes the calls that it sees: it comes before all of this, or after. */
+/** The end of a turn closes the calls that it sees, so it has to come before all of this, or after. */
 async function lockTurn(write: Transaction<Tables>, { turnId }: TurnRef): Promise<void> {
   if (!needsLocks(write)) return;
   await write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId).forShare().execute();
@@ -185,7 +219,7 @@ async function lockUnlessStopping(write: Transaction<Tables>, { turnId }: TurnRe
   return rows.length > 0;
 }
 
-/** Null, or how the step ended when it is kept already. */
+/** Null, or the step's finish if it is kept already. */
 async function takeRow(
   write: Transaction<Tables>,
   turn: TurnRef,

@@ -1,43 +1,44 @@
 /**
- * Whether a live turn only waits for people, so that a new message may take its place, and which accepted answers the end of a
- * turn or call leaves unused. Both are decided of what was read while the turn, its pending questions and its unfinished calls are locked.
+ * Whether a live turn only waits for people, so that a new message may replace it, and which accepted answers the end of a
+ * turn or a call leaves unused. Both use what was read while the turn, its pending questions and its unfinished calls are locked.
  */
 import type { Selectable, Transaction } from 'kysely';
 import type { ElicitationRequest, Status } from '../../elicitation/elicitation.ts';
-import type { ToolCallRow } from '../ports/tool-calls.ts';
+import type { ToolCallRow } from '../schema/turn-tables.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
-import { fromColumn } from './delegation.ts';
+import { fromColumn } from '../log/append.ts';
+import { needsLocks } from '../database.ts';
 
-/** A call without a result, and the questions that it has asked or shared. */
+/** An unfinished call, and the questions that it has asked or shared. */
 export interface OpenCall {
   toolCallId: string;
   state: ToolCallRow['state'];
-  /** The call that handed a task to the agent that makes this one; null: the turn's own agent makes it. */
+  /** The call that delegated to the agent that makes this one; null: the turn's own agent makes it. */
   delegatedBy: string | null;
   questions: CallQuestion[];
-  /** When the newest effect of its tool began; 0: none has. */
+  /** When the newest effect of its tool began; 0: there is none. */
   newestEffectAt: number;
 }
 
-export interface CallQuestion {
+interface CallQuestion {
   id: string;
   status: Status;
   createdAt: number;
   settledAt: number | null;
-  /** Asked by the code of a tool in TypeScript, which is running while it waits. */
+  /** Asked by a tool in TypeScript, whose code runs while it waits. */
   isOfTool: boolean;
 }
 
-export interface OpenWork {
+interface OpenWork {
   calls: OpenCall[];
   /** An effect of a tool has begun and has not finished. */
   isEffectUnderWay: boolean;
 }
 
 /**
- * A model step is under way only where its agent has no unfinished call: then the call that handed it the task is an innermost
- * one, without a question.
+ * A model step is under way only if its agent has no unfinished call: then the call that delegated to it is an innermost one,
+ * without a question.
  */
 export function onlyWaits({ calls, isEffectUnderWay }: OpenWork): boolean {
   if (calls.length === 0 || isEffectUnderWay) return false;
@@ -50,8 +51,8 @@ export function onlyWaits({ calls, isEffectUnderWay }: OpenWork): boolean {
 }
 
 /**
- * The answers that these calls were to act on, and never will, because they end now. `alsoEnding`: calls that end with them,
- * without having acted on any. An answer that yet another call has waited for may still be used, or has been.
+ * The accepted answers that these calls have not used and never will, because they end now. `alsoEnding`: calls that end with
+ * them and have used none. An answer that another call waits for, too, may still be used, or has been.
  */
 export async function unusedAnswers(
   write: Transaction<Tables>,
@@ -76,9 +77,23 @@ export async function unusedAnswers(
   return [...left.keys()].filter((id) => !usable.has(id));
 }
 
-/** Accepted, and the call has not gone on with it: its request was not sent, nor has its tool done anything since. */
+/** Accepted answers that the call has not used: it has sent no request, and its tool has done nothing since. */
 function notActedOn(call: OpenCall): CallQuestion[] {
   return acceptedLast(call).filter(({ isOfTool }) => isOfTool || call.state !== 'started');
+}
+
+/** Its state cannot change until the transaction ends. */
+export function lockCall(
+  write: Transaction<Tables>,
+  { turnId, toolCallId }: { turnId: string; toolCallId: string },
+): Promise<AskingCall | undefined> {
+  return write
+    .selectFrom('tool_calls')
+    .select(['tool_call_id', 'state', 'delegation', 'has_asked'])
+    .where('turn_id', '=', turnId)
+    .where('tool_call_id', '=', toolCallId)
+    .$if(needsLocks(write), (call) => call.forNoKeyUpdate())
+    .executeTakeFirst();
 }
 
 export async function markUnused(write: Transaction<Tables>, ids: string[]): Promise<void> {
@@ -86,7 +101,7 @@ export async function markUnused(write: Transaction<Tables>, ids: string[]): Pro
     await write.updateTable('elicitations').set({ is_unused: 1 }).where('id', 'in', ids).execute();
 }
 
-/** Those accepted since the call last asked something or had an effect. */
+/** Answers accepted since the call last asked or had an effect. */
 function acceptedLast({ questions, newestEffectAt }: OpenCall): CallQuestion[] {
   const since = Math.max(newestEffectAt, ...questions.map(({ createdAt }) => createdAt));
   return questions.filter(({ status, settledAt }) => status === 'accept' && (settledAt ?? 0) >= since);
@@ -97,11 +112,11 @@ export type LockedCall = Pick<
   'tool_call_id' | 'tool_name' | 'input' | 'state' | 'delegation' | 'created_at' | 'has_asked'
 >;
 
-export type AskingCall = Pick<LockedCall, 'tool_call_id' | 'state' | 'delegation' | 'has_asked'>;
+type AskingCall = Pick<LockedCall, 'tool_call_id' | 'state' | 'delegation' | 'has_asked'>;
 
 function askedBy(write: Transaction<Tables>, turnId: string, calls: AskingCall[]) {
   const asking = calls.filter((call) => call.has_asked === 1).map((call) => call.tool_call_id);
-  // Without any, `in` would have an empty list.
+  // `in` needs a list that is not empty.
   if (asking.length === 0) return [];
   return write
     .selectFrom('elicitations')

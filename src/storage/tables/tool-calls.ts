@@ -1,14 +1,11 @@
-/** What the model asked for, kept so that no call runs twice: every change of state is a compare-and-set. */
+/** Tool calls that the model asked for, kept so that none runs twice: every change of state is a compare-and-set. */
 import type { Expression, ExpressionBuilder, SqlBool, Transaction } from 'kysely';
-import type { TurnRef } from '../../turn/turn.ts';
+import type { TurnRef, Delegation } from '../../turn/turn.ts';
 import { numberOf, openTo, stateUnlessRefused } from './call-attempt.ts';
-import { compileOnce } from '../compile-once.ts';
-import { writeToConversation } from '../log/append.ts';
-import { fromColumn } from './delegation.ts';
-import type { ToolCallRow, ToolCalls } from '../ports/tool-calls.ts';
+import { compileOnce } from '../database.ts';
+import { writeToConversation, fromColumn } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
-import { needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
 import { WriteRefused } from '../write-refused.ts';
 import {
@@ -20,8 +17,104 @@ import {
   writeSettled,
 } from './settling.ts';
 import type { Settled } from './settling.ts';
-import { markUnused, unusedAnswers } from './superseding.ts';
-import type { AskingCall } from './superseding.ts';
+import { markUnused, unusedAnswers, lockCall } from './superseding.ts';
+import type { NewEvent } from '../log/append.ts';
+import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
+import type { CallAttempt } from './call-attempt.ts';
+
+export interface UnfinishedCall extends ToolCallRow {
+  /** The agent that made it; absent for the root agent. */
+  delegation?: Delegation;
+}
+
+/** What the server asked during a call, and how the call continues; sealed by the caller. Numbered from 1. */
+interface ToolCallRound {
+  round: number;
+  sealed: string;
+}
+
+/** How a call ends, for the model and for readers of the log. */
+export interface CallResult {
+  message: Omit<StoredMessage, 'turnId'>;
+  event: NewEvent;
+}
+
+/** By turn and call id, with calls of delegated agents. A call is created with the step that asks for it. */
+interface ToolCalls {
+  get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
+  /**
+   * As `get`, for the attempt that continues it. `isHeld`: not taken, because an earlier attempt holds it. An expired hold
+   * still counts until the database has responded to this process for `holdMs` without an outage, because its holder could
+   * not renew it either.
+   */
+  take(
+    turn: TurnRef,
+    toolCallId: string,
+    by: CallAttempt,
+    holdMs?: number,
+  ): Promise<(ToolCallRow & { isHeld?: true }) | null>;
+  /** Keeps later attempts from taking the call for this long, by the database's clock. 0 releases it. */
+  hold(turn: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void>;
+  /**
+   * Compare-and-set `requested` or `paused` → `started`. False: another attempt has started it. Rejects with `WriteRefused`
+   * when the turn was asked to stop, or has ended.
+   */
+  start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
+  /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
+  release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;
+  /**
+   * Returns how often the call has failed since it was requested, or since its last round. 0: another attempt has taken it over.
+   * Infinity: it is finished.
+   */
+  countFailure(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<number>;
+  /**
+   * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
+   * Keeping a round again is a no-op; false: another process was first, and its round counts.
+   */
+  keepRound(
+    turn: TurnRef,
+    toolCallId: string,
+    round: ToolCallRound,
+    state: 'paused' | 'started',
+    by: CallAttempt,
+  ): Promise<boolean>;
+  /**
+   * A call's progress, with its event, in one transaction. False, and nothing is written, when it had as much progress
+   * already, is finished, or belongs to another attempt.
+   */
+  noteProgress(
+    turn: TurnRef,
+    toolCallId: string,
+    progress: number,
+    event: NewEvent,
+    by: CallAttempt,
+  ): Promise<boolean>;
+  /** In order. Deleted when the call is finished; if its turn ends first, when it is abandoned. */
+  rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
+  /**
+   * → `finished`, with the message for the calling model and the event for the log, in one transaction. The first finish
+   * counts. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
+   * for are settled as withdrawn, in the same transaction.
+   *
+   * `stoppedWith`: the call ends without a result of its own, as do these other calls, which have not started. Accepted
+   * answers that it has not used are marked as unused, unless another call has waited for them, too.
+   */
+  finish(
+    turn: TurnRef,
+    toolCallId: string,
+    /** `notice`: an event before it. */
+    result: CallResult & { notice?: NewEvent; stoppedWith?: string[] },
+    by?: CallAttempt,
+  ): Promise<boolean>;
+  /** The calls of a turn that have rounds, also after the turn's end. */
+  withRounds(turn: TurnRef): Promise<ToolCallRow[]>;
+  /** For all calls of an ended turn, once they are abandoned. */
+  forgetRounds(turn: TurnRef): Promise<void>;
+  /** The code that unfinished calls need. */
+  codeInUse(): Promise<string[]>;
+  /** Also those of delegated agents. */
+  unfinished(turn: TurnRef): Promise<UnfinishedCall[]>;
+}
 
 type State = ToolCallRow['state'];
 
@@ -40,7 +133,7 @@ interface CallId {
   toolCallId: string;
 }
 
-/** `number`: of the attempt. */
+/** `number`: the attempt's. */
 type CallOfAttempt = CallId & { number: number };
 
 const selectOne = compileOnce((query, { turnId, toolCallId }: CallId) =>
@@ -94,9 +187,9 @@ export function createToolCalls(database: Database): ToolCalls {
 
   return {
     async take(turn, toolCallId, by, holdMs = 0) {
-      // Zero: none has.
+      // 0: no hold has run out.
       const ranOutBy = answeringForMs() < holdMs ? 0 : now();
-      // Nothing is older than a first attempt; it leaves its number with the first thing it writes.
+      // Nothing is older than a first attempt, which leaves its number with its first write.
       const row =
         by.attempt === 1
           ? await find(turn, toolCallId)
@@ -162,11 +255,40 @@ export function createToolCalls(database: Database): ToolCalls {
       const call = await find(turn, toolCallId);
       return call && call.state !== 'finished' ? 0 : Infinity;
     },
-    keepRound: (...given) => query.transaction().execute((write) => keepRound(write, given, now())),
-    async noteProgress(...given) {
-      const [turn] = given;
+    keepRound: (turn, toolCallId, { round, sealed }, state, by) =>
+      query.transaction().execute(async (write) => {
+        const at = now();
+        const call = await write
+          .updateTable('tool_calls')
+          .set({ state, failures: 0 })
+          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+          .where('state', '=', 'started')
+          .executeTakeFirst();
+        if (call.numUpdatedRows === 0n) {
+          await stateUnlessRefused(write, turn, toolCallId, by);
+          return false;
+        }
+        const kept = await write
+          .insertInto('tool_call_rounds')
+          .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: at })
+          .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
+          .executeTakeFirst();
+        return Number(kept.numInsertedOrUpdatedRows) > 0;
+      }),
+    async noteProgress(turn, toolCallId, progress, event, by) {
       const at = now();
-      const noting = query.transaction().execute((write) => noteProgress(write, given, at));
+      const noting = query.transaction().execute(async (write) => {
+        const call = await write
+          .updateTable('tool_calls')
+          .set({ progress })
+          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+          .where('state', '!=', 'finished')
+          .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
+          .executeTakeFirst();
+        if (call.numUpdatedRows === 0n) return false;
+        await writeToConversation(write, turn, { events: [event] }, at);
+        return true;
+      });
       const hasGrown = await noting.catch((error: unknown) => {
         if (error instanceof WriteRefused) return false;
         throw error;
@@ -242,47 +364,7 @@ function isFreeFor(
     ]);
 }
 
-async function keepRound(
-  write: Transaction<Tables>,
-  [turn, toolCallId, { round, sealed }, state, by]: Parameters<ToolCalls['keepRound']>,
-  at: number,
-): Promise<boolean> {
-  const call = await write
-    .updateTable('tool_calls')
-    .set({ state, failures: 0 })
-    .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
-    .where('state', '=', 'started')
-    .executeTakeFirst();
-  if (call.numUpdatedRows === 0n) {
-    await stateUnlessRefused(write, turn, toolCallId, by);
-    return false;
-  }
-  const kept = await write
-    .insertInto('tool_call_rounds')
-    .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: at })
-    .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
-    .executeTakeFirst();
-  return Number(kept.numInsertedOrUpdatedRows) > 0;
-}
-
-async function noteProgress(
-  write: Transaction<Tables>,
-  [turn, toolCallId, progress, event, by]: Parameters<ToolCalls['noteProgress']>,
-  at: number,
-): Promise<boolean> {
-  const call = await write
-    .updateTable('tool_calls')
-    .set({ progress })
-    .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
-    .where('state', '!=', 'finished')
-    .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
-    .executeTakeFirst();
-  if (call.numUpdatedRows === 0n) return false;
-  await writeToConversation(write, turn, { events: [event] }, at);
-  return true;
-}
-
-/** Null where the call was finished already, or there is none. */
+/** Null: the call was finished already, or does not exist. */
 async function finish(
   write: Transaction<Tables>,
   toLock: string[],
@@ -310,25 +392,11 @@ async function finish(
   await deleteRounds(write, { turnId, toolCallId });
   const left = await stopWaiting(write, questions, { toolCallId }, at);
   const settled = await writeSettled(write, left, { at });
-  // Whatever ends the call, its result goes to the agent that made it.
+  // The result goes to the agent that made the call.
   const caller = { tenant, conversation, turnId, ...fromColumn(row.delegation) };
   const events = [...(notice ? [notice] : []), event];
   await writeToConversation(write, caller, { messages: [message], events }, at);
   return settled;
-}
-
-/** Its state cannot change until the transaction ends. */
-function lockCall(
-  write: Transaction<Tables>,
-  { turnId, toolCallId }: CallId,
-): Promise<AskingCall | undefined> {
-  return write
-    .selectFrom('tool_calls')
-    .select(['tool_call_id', 'state', 'delegation', 'has_asked'])
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
-    .$if(needsLocks(write), (call) => call.forNoKeyUpdate())
-    .executeTakeFirst();
 }
 
 export function toToolCall(row: {

@@ -1,12 +1,19 @@
-import { compileOnce } from '../compile-once.ts';
-import type { ConnectionKey } from '../ports/connections.ts';
-import type { ToolCatalogue } from '../ports/tool-catalogue.ts';
+import type { ConnectionKey, ToolList } from '../schema/account-tables.ts';
+import { compileOnce } from '../database.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
+import type { LearnedEra } from '../schema/session-tables.ts';
 
-export function createToolCatalogue({ query, now }: Database): ToolCatalogue {
+/** `isOwn`: listed for the account that was asked about. */
+export interface KeptToolList extends ToolList {
+  isOwn: boolean;
+  updatedAt: number;
+}
+
+export function createToolCatalogue({ query, now }: Database) {
   return {
-    async get(key) {
+    /** The list of this account; otherwise the newest one of the tenant that may be shared. */
+    async get(key: ConnectionKey): Promise<KeptToolList | null> {
       const { tenant, server } = key;
       const userId = userIdOf(key);
       const { rows } = await selectOne(query, { tenant, server, userId });
@@ -15,7 +22,7 @@ export function createToolCatalogue({ query, now }: Database): ToolCatalogue {
       const { user_id, tools, audience, fresh_ms: freshMs, updated_at: updatedAt } = row;
       return { tools: fromJson(tools), audience, freshMs, isOwn: user_id === userId, updatedAt };
     },
-    async put(key, { tools, audience, freshMs }) {
+    async put(key: ConnectionKey, { tools, audience, freshMs }: ToolList): Promise<void> {
       const values = { tools: JSON.stringify(tools), audience, fresh_ms: freshMs, updated_at: now() };
       await query
         .insertInto('tool_catalogue')
@@ -42,4 +49,91 @@ const selectOne = compileOnce(
 
 function userIdOf({ user }: ConnectionKey): string {
   return user ?? '';
+}
+
+/** Tools in TypeScript that clients may call without a model. Workers know them, and processes of the API read them here. */
+export interface ExposedTool {
+  name: string;
+  /** The agent for which it is called: its approvals apply, and the conversation is with it. */
+  agent: string;
+  title: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  annotations?: {
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+}
+
+export function createExposedTools({ query }: Database) {
+  return {
+    /**
+     * Replaces what these agents expose. A worker calls it for all agents of its file when it starts. Other agents belong to
+     * workers with another agents file.
+     */
+    async replace(agents: string[], tools: ExposedTool[]): Promise<void> {
+      await query.transaction().execute(async (write) => {
+        if (agents.length > 0)
+          await write.deleteFrom('agent_exposed_tools').where('agent', 'in', agents).execute();
+        if (tools.length === 0) return;
+        const rows = tools.map(({ name, agent, ...rest }) => ({
+          name,
+          agent,
+          description: JSON.stringify(rest),
+        }));
+        await write
+          .insertInto('agent_exposed_tools')
+          .values(rows)
+          .onConflict((same) =>
+            same
+              .columns(['agent', 'name'])
+              .doUpdateSet(({ ref }) => ({ description: ref('excluded.description') })),
+          )
+          .execute();
+      });
+    },
+    /** By name, then by agent. */
+    async list(): Promise<ExposedTool[]> {
+      const rows = await query
+        .selectFrom('agent_exposed_tools')
+        .selectAll()
+        .orderBy('name')
+        .orderBy('agent')
+        .execute();
+      return rows.map(({ name, agent, description }) => ({
+        ...fromJson<Omit<ExposedTool, 'name' | 'agent'>>(description),
+        name,
+        agent,
+      }));
+    },
+  };
+}
+
+export type LearnedEras = ReturnType<typeof createLearnedEras>;
+
+export function createLearnedEras({ query, now }: Database) {
+  return {
+    /** The latest first. */
+    list: (): Promise<LearnedEra[]> =>
+      query
+        .selectFrom('learned_eras')
+        .select(['server', 'tool', 'era', 'identity'])
+        .orderBy('learned_at', 'desc')
+        .execute(),
+    /** Replaces what was learned about this tool before. */
+    async learn({ server, tool, era, identity }: LearnedEra): Promise<void> {
+      const learned = { era, identity, learned_at: now() };
+      await query
+        .insertInto('learned_eras')
+        .values({ server, tool, ...learned })
+        .onConflict((same) => same.columns(['server', 'tool']).doUpdateSet(learned))
+        .execute();
+    },
+    async forget(server: string): Promise<void> {
+      await query.deleteFrom('learned_eras').where('server', '=', server).execute();
+    },
+  };
 }

@@ -1,15 +1,23 @@
 import { sql } from 'kysely';
-import { compileOnce } from '../compile-once.ts';
-import { needsLocks } from '../database.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import type { Database } from '../database.ts';
-import type { EffectRef, ToolEffects } from '../ports/tool-effects.ts';
 import { WriteRefused } from '../write-refused.ts';
+
+/** A call of an author's activity: the tool's workflow, and the number of the call in it. */
+export interface EffectRef {
+  workflowId: string;
+  activityId: string;
+}
+
+/** `claimed`: by this call. `sealed`: its result; null when it was deleted after the tool's end. */
+type EffectClaim = { kind: 'claimed' | 'started' } | { kind: 'finished'; sealed: string | null };
 
 type NewEffect = Record<'workflowId' | 'activityId' | 'turnId' | 'name', string> & { at: number };
 
 /**
- * Locks the turn: a new message does not replace it while an effect begins. It begins after what its tool may have acted on,
- * also where the process that settled that is ahead.
+ * Locks the turn, so that a new message does not replace it while an effect begins. The time is later than anything its tool
+ * may have acted on, even if the clock of the process that settled that is ahead.
  */
 const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name, at }: NewEffect) =>
   query
@@ -37,7 +45,8 @@ const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name,
     .compile(),
 );
 
-export function createToolEffects({ query, now }: Database): ToolEffects {
+/** What authors' activities have done, so that none takes effect twice. */
+export function createToolEffects({ query, now }: Database) {
   const rowOf = ({ workflowId, activityId }: EffectRef) =>
     query
       .selectFrom('tool_effects')
@@ -47,7 +56,11 @@ export function createToolEffects({ query, now }: Database): ToolEffects {
       .executeTakeFirst();
 
   return {
-    async claim(effect, { turn, name }) {
+    /**
+     * `started`: an earlier attempt has begun, with an unknown result. A new effect of an ended turn is refused
+     * (`WriteRefused`).
+     */
+    async claim(effect: EffectRef, { turn, name }: { turn: TurnRef; name: string }): Promise<EffectClaim> {
       const { rows: claimed } = await insertEffect(query, {
         workflowId: effect.workflowId,
         activityId: effect.activityId,
@@ -61,7 +74,8 @@ export function createToolEffects({ query, now }: Database): ToolEffects {
       const { state, sealed } = row;
       return state === 'finished' ? { kind: state, sealed } : { kind: state };
     },
-    async finish({ workflowId, activityId }, sealed) {
+    /** `started` → `finished`. The first result counts. */
+    async finish({ workflowId, activityId }: EffectRef, sealed: string): Promise<boolean> {
       const result = await query
         .updateTable('tool_effects')
         .set({ state: 'finished', sealed })
@@ -71,7 +85,8 @@ export function createToolEffects({ query, now }: Database): ToolEffects {
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
-    async forgetResults(workflowId) {
+    /** After the tool's end: keeps the effects, deletes their results. */
+    async forgetResults(workflowId: string): Promise<void> {
       await query
         .updateTable('tool_effects')
         .set({ sealed: null })

@@ -1,18 +1,15 @@
 /**
- * How turns end: nothing that belongs to one stays open behind it. Turns, then questions, then tool calls, then the
- * conversation are locked, in this order (see settling.ts).
+ * How turns end. Everything that belongs to a turn is closed with it. Locks turns, questions, tool calls and the
+ * conversation, in this order (see settling.ts).
  */
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnEndStatus, TurnRef, Usage } from '../../turn/turn.ts';
-import { compileOnce } from '../compile-once.ts';
-import { writeToConversation } from '../log/append.ts';
-import type { Additions } from '../log/append.ts';
-import { dueAfter } from './due-turns.ts';
-import { fromColumn } from './delegation.ts';
-import type { Mark } from '../ports/outbox.ts';
-import type { ElicitationRow } from '../ports/elicitations.ts';
-import type { Ended, Ending } from '../ports/turns.ts';
+import { compileOnce } from '../database.ts';
+import { writeToConversation, fromColumn } from '../log/append.ts';
+import type { Additions, NewEvent } from '../log/append.ts';
+import { dueAfter, usageOf } from './turn-rows.ts';
+import type { Mark, ElicitationRow, AuditEntry } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
 import { addTurnMark } from './outbox.ts';
 import { advanced, lockLeftOpen, lockPendingOf, writeSettled } from './settling.ts';
@@ -20,7 +17,30 @@ import type { Settled } from './settling.ts';
 import { markUnused, unusedAnswers } from './superseding.ts';
 import type { LockedCall } from './superseding.ts';
 import { toToolCall } from './tool-calls.ts';
-import { usageOf } from './turn-rows.ts';
+import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
+import type { CallResult } from './tool-calls.ts';
+
+export interface Ended {
+  /** `cancelled` if a turn that was asked to stop was to end as `completed`. */
+  status: TurnEndStatus;
+  startedAt: number;
+  /** Those that the end has closed. */
+  questions: ElicitationRow[];
+}
+
+/** What is written at the end of a turn, in this order. */
+export interface Ending {
+  /** The result of an unfinished call, also of delegated agents. */
+  resultOf?(call: ToolCallRow): CallResult;
+  messages?: Omit<StoredMessage, 'turnId'>[];
+  events?: NewEvent[];
+  /** The turn's own workflow ends it, so its cancellation is not queued. */
+  isOwn?: boolean;
+  /** Written with the end. */
+  audit?: AuditEntry | undefined;
+  /** Abandoning its calls is not queued, because a copy of this installation may still be making them. */
+  keepsCalls?: boolean;
+}
 
 type Write = Transaction<Tables>;
 
@@ -29,7 +49,7 @@ const updateEnded = compileOnce(
     write
       .updateTable('turns')
       .set(({ val, case: when }) => ({
-        // The row said that the turn was to stop before the workflow could.
+        // The row was marked as ending before the workflow knew.
         status: when()
           .when(sql<boolean>`ending_at is not null and ${val(turn.status)} = 'completed'`)
           .then<TurnEndStatus>('cancelled')
@@ -53,7 +73,7 @@ const updateEnding = compileOnce((write, { turnId, now }: { turnId: string; now:
     .returning('turn_id')
     .compile(),
 );
-/** Changes nothing; it locks the rows, so that no call moves on after its state was read. */
+/** Changes nothing, but locks the rows, so that no call changes after its state was read. */
 const updateOpenCalls = compileOnce((write, { turnId }: { turnId: string }) =>
   write
     .updateTable('tool_calls')
@@ -74,14 +94,14 @@ const selectUsage = compileOnce((write, { turnId }: { turnId: string }) =>
     .compile(),
 );
 
-/** `ended`: null where the turn had not begun, so that its log has no end. */
+/** `ended`: null if the turn had not begun, so its log has no end. */
 export interface EndedTurn {
   ended: Ended | null;
   usage: Usage | null;
   marks: Mark[];
 }
 
-/** Null where there was nothing to end. */
+/** Null: there was nothing to end. */
 export async function endTurn(
   write: Write,
   turn: TurnRef,
@@ -146,7 +166,7 @@ async function writeEnd(
   return { questions, usage, marks };
 }
 
-/** The turn is to stop, and its workflow will write the end. Null: it was not live. */
+/** The turn is to stop; its workflow writes the end. Null: it was not live. */
 export async function beginEnd(
   write: Write,
   turn: TurnRef,

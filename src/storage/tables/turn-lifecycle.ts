@@ -1,18 +1,17 @@
 /**
- * How a turn comes into a conversation, or is withdrawn before it does. Each function is one transaction, and locks the
- * rows of turns before the row of their conversation.
+ * How a turn enters a conversation, or is withdrawn before. Each function is one transaction, and locks the rows of turns
+ * before the row of their conversation.
  */
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
-import type { TurnRef } from '../../turn/turn.ts';
-import { compileOnce } from '../compile-once.ts';
-import { needsLocks } from '../database.ts';
+import type { TurnRef, Turn, TurnEndStatus, TurnOwner } from '../../turn/turn.ts';
+import { compileOnce, needsLocks } from '../database.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
-import { dueAfter } from './due-turns.ts';
+import { dueAfter, toTurn } from './turn-rows.ts';
 import { insertImages } from './images.ts';
-import type { NewTurn, Prepared, Replacing, TurnRow } from '../ports/turns.ts';
-import { routedByTemporal } from '../ports/versions.ts';
-import type { StoredMessage } from '../ports/conversations.ts';
+import type { TurnRow } from './turn-rows.ts';
+import { routedByTemporal, currentBuildId } from './versions.ts';
+import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import { isOver } from '../write-refused.ts';
@@ -20,15 +19,46 @@ import { lockLeftOpen, StartOver } from './settling.ts';
 import type { Settled } from './settling.ts';
 import { onlyWaits, readOpenWork } from './superseding.ts';
 import { endTurn, lockOpenCalls } from './turn-end.ts';
-import { toTurn } from './turn-rows.ts';
-import { currentBuildId } from './versions.ts';
+import type { NewImage } from './images.ts';
+import type { CallResult } from './tool-calls.ts';
+
+export interface NewTurn extends Turn, TurnOwner {
+  clientMessageId: string;
+  /** What the turn starts with: normally one user message; for a new conversation, its whole history. */
+  messages: Omit<StoredMessage, 'turnId'>[];
+  /** The images in these messages. */
+  images?: NewImage[];
+  /** W3C's `traceparent` of the turn's first span; absent: it is not traced. */
+  traceParent?: string;
+}
+
+/** How a new message treats the conversation's live turn. */
+export interface Replacing {
+  /**
+   * For a turn that is at work. `refuse`: it continues. `cancel`: it is ended. A turn that only waits for people always makes
+   * room.
+   */
+  onBusy: 'refuse' | 'cancel';
+  /** As in `Ending`, for the turn that makes room. */
+  resultOf(live: TurnRow, status: TurnEndStatus): (call: ToolCallRow) => CallResult;
+}
+
+export type Prepared =
+  /** `replaced`: the turn that has made room, and how it ended. */
+  | { kind: 'prepared'; buildId: string; replaced?: TurnRow }
+  /** Another turn was prepared for the same client message. */
+  | { kind: 'known' }
+  /** The live turn is at work, or is ending. */
+  | { kind: 'busy'; turnId: string; isEnding: boolean }
+  | { kind: 'foreign-conversation' }
+  | { kind: 'no-version' };
 
 /** A turn that no workflow has begun within this time never will be. */
 const abandonedAfterMs = 60 * 60 * 1000;
 
 type Write = Transaction<Tables>;
 
-/** Nothing is prepared, and the transaction is rolled back. */
+/** Rolls the transaction back. */
 export class NotPrepared extends Error {
   override name = 'NotPrepared';
   readonly why: Exclude<Prepared, { kind: 'prepared' }>;
@@ -39,7 +69,7 @@ export class NotPrepared extends Error {
   }
 }
 
-/** `replaced`: the turn that has made room, and what its end has left to announce. */
+/** `replaced`: the turn that has made room, and what its end leaves to announce. */
 interface Preparation {
   buildId: string;
   replaced?: Settled & { turn: TurnRow };
@@ -68,7 +98,7 @@ export async function prepareTurn(
   const live = before.find(({ status }) => !isOver(status));
   const replaced = live && (await makeRoom(write, live, replacing, now));
 
-  // The update changes nothing; it locks the row, so that no other turn is prepared or withdrawn meanwhile.
+  // The update changes nothing, but locks the row, so that no other turn is prepared or withdrawn meanwhile.
   const owner = await write
     .insertInto('conversations')
     .values({
@@ -138,7 +168,7 @@ const selectBeside = compileOnce((query, of: Record<'tenant' | 'conversation' | 
     .compile(),
 );
 
-/** The live turn of the conversation, and those of the same message. */
+/** The conversation's live turn, and the turns with the same message. */
 async function turnsBeside(
   write: Write,
   { tenant, conversation, clientMessageId }: NewTurn,
@@ -147,7 +177,7 @@ async function turnsBeside(
   return rows;
 }
 
-/** Ends the live turn if it may be ended. Undefined where it is removed without a trace. */
+/** Ends the live turn if that is allowed. Undefined if it was deleted instead. */
 async function makeRoom(
   write: Write,
   { turn_id: turnId }: TurnRecord,
@@ -167,7 +197,7 @@ async function makeRoom(
   }
   await lockLeftOpen(write, turnId);
   const calls = await lockOpenCalls(write, turnId);
-  // A turn whose end has begun has no open question.
+  // A turn that is ending has no open question.
   const isWaiting = onlyWaits(await readOpenWork(write, turnId, calls));
   if (!isWaiting && onBusy === 'refuse')
     throw new NotPrepared({ kind: 'busy', turnId, isEnding: row.ending_at !== null });
@@ -182,7 +212,9 @@ async function makeRoom(
   };
 }
 
-/** A turn that failed before it began has answered nothing: the same message starts anew. False for any other. */
+/**
+ * A turn that failed before it began has answered nothing, so the same message starts a new one. False for any other turn.
+ */
 async function removeUnbegun(write: Write, turnId: string): Promise<boolean> {
   const removed = await write
     .deleteFrom('turns')
@@ -205,7 +237,7 @@ async function removeUnbegun(write: Write, turnId: string): Promise<boolean> {
 
 /** False when the turn was withdrawn or has ended. */
 export async function beginTurn(write: Write, turn: TurnRef, now: number): Promise<boolean> {
-  // Its messages stay set aside until it ends: to clear them here would take a statement that reads them first.
+  // Its messages stay staged until it ends: clearing them here would take another statement.
   const row = await write
     .updateTable('turns')
     .set({ status: 'running', ...dueAfter.begin(now) })
@@ -230,8 +262,7 @@ export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean
     .executeTakeFirst();
   if (withdrawn.numDeletedRows === 0n) return (await thisTurn(write, turn)) === undefined;
 
-  // A conversation that never had a turn is as if it had never been. The lock comes first: only then is it
-  // certain that no other request is just preparing one.
+  // A conversation without any turn is deleted. The lock comes first, so that no other request can be preparing one.
   await write
     .updateTable('conversations')
     .set((row) => ({ created_at: row.ref('created_at') }))

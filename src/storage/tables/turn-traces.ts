@@ -1,16 +1,45 @@
-/** What traces need of turns. Read only where traces are on, and then by every activity of a turn. */
-import type { Delegation } from '../../turn/turn.ts';
-import { compileOnce } from '../compile-once.ts';
+/** What traces need of turns. Read only if traces are on, and then by every activity of a turn. */
+import type { ConversationRef, TurnOwner, TurnRef, Delegation } from '../../turn/turn.ts';
+import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
-import { isConversation } from '../log/append.ts';
-import type { TracedDelegate, TracedQuestion, TurnTraces } from '../ports/turn-traces.ts';
-import { fromColumn } from './delegation.ts';
+import { isConversation, fromColumn } from '../log/append.ts';
+
+/** What is known of a turn's trace: where it begins, and when its agents waited for people. */
+export interface TurnTrace extends ConversationRef, TurnOwner {
+  turnId: string;
+  agent: string;
+  /** W3C's, of the turn's first span. */
+  traceParent: string;
+  startedAt: number;
+  endedAt: number | null;
+  /** By the database's clock. */
+  now(): number;
+  /** In no order. */
+  questions: TracedQuestion[];
+  /** Delegated agents, by the calls that delegated to them. */
+  delegates: Map<string, TracedDelegate>;
+}
+
+export interface TracedQuestion {
+  id: string;
+  askedAt: number;
+  settledAt: number | null;
+  /** The agents that wait, or have waited, for it, by the calls that delegated to them; null: the turn's own agent. */
+  agents: (string | null)[];
+}
+
+interface TracedDelegate {
+  agent: string;
+  startedAt: number;
+  /** The call that delegated to the delegating agent; null: the turn's own agent delegates. */
+  delegatedBy: string | null;
+}
 
 interface OfTurn {
   turnId: string;
 }
 
-/** One row for each question of the turn and each call that waits for it; one without a question where nothing was asked. */
+/** One row for each question of the turn and each call that waits for it; one row without a question if there is none. */
 const selectTrace = compileOnce((query, { turnId }: OfTurn) =>
   query
     .selectFrom('turns')
@@ -45,9 +74,12 @@ const selectCalls = compileOnce((query, { turnId }: OfTurn) =>
     .compile(),
 );
 
-export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>): TurnTraces {
+export type TurnTraces = ReturnType<typeof createTurnTraces>;
+
+export function createTurnTraces({ query, now }: Database) {
   return {
-    async read({ turnId, delegation }, delegates = []) {
+    /** Null: it is not traced. `delegates`: calls whose delegates are needed even if they have asked nothing. */
+    async read({ turnId, delegation }: TurnRef, delegates: string[] = []): Promise<TurnTrace | null> {
       const { rows } = await selectTrace(query, { turnId });
       const [row] = rows;
       if (!row || row.trace_parent === null) return null;
@@ -69,7 +101,8 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         delegates: toDelegates(calls, delegation),
       };
     },
-    async latest(conversation) {
+    /** `traceparent` of the conversation's newest turn; null: it is not traced, or there is none. */
+    async latest(conversation: ConversationRef): Promise<string | null> {
       const row = await query
         .selectFrom('turns')
         .select('trace_parent')
@@ -79,7 +112,8 @@ export function createTurnTraces({ query, now }: Pick<Database, 'query' | 'now'>
         .executeTakeFirst();
       return row?.trace_parent ?? null;
     },
-    async requestedAt({ turnId }, toolCallId) {
+    /** When the model asked for the call; null: there is none. */
+    async requestedAt({ turnId }: TurnRef, toolCallId: string): Promise<number | null> {
       const row = await query
         .selectFrom('tool_calls')
         .select('created_at')

@@ -1,12 +1,30 @@
 /**
- * Versions of the workflow code, in the order in which they became current: the one with the highest rank is current. The
- * order is a counter and not a time, because processes' clocks differ.
+ * Versions of the workflow code, in the order in which they became current, and the code itself. The version with the highest
+ * rank is current. The rank is a counter, not a time, because processes' clocks differ.
  */
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Database } from '../database.ts';
-import type { Versions } from '../ports/versions.ts';
 import type { Tables } from '../schema.ts';
+import type { CodeKind } from '../schema/turn-tables.ts';
+
+/** In place of a build id: Temporal's own routing decides which version a turn starts with. */
+export const routedByTemporal = '';
+
+interface DeployedVersion {
+  buildId: string;
+  /** Epoch milliseconds: when it last became current. */
+  since: number;
+}
+
+/** `oldest`, `newest`: the contracts that it offers to workflow code (see workflows/contract.ts). */
+export interface LivingProcess {
+  id: string;
+  oldest: number;
+  newest: number;
+  deployment: string;
+  kind: 'api' | 'worker';
+}
 
 /** The current version, as part of another statement. */
 export const currentBuildId = (deployment: string) =>
@@ -14,8 +32,11 @@ export const currentBuildId = (deployment: string) =>
     string | null
   >`(select build_id from deployed_versions where deployment = ${deployment} order by rank desc limit 1)`;
 
-export function createVersions({ kind, query, now }: Database): Versions {
-  /** One transaction after the other: two versions never get the same rank. */
+/** Which version of the workflow code new turns of a deployment start with, and which processes could run them. */
+export type Versions = ReturnType<typeof createVersions>;
+
+export function createVersions({ kind, query, now }: Database) {
+  /** Serialises transactions, so that ranks are unique. */
   async function nextRank(write: Transaction<Tables>, deployment: string): Promise<number> {
     if (kind === 'postgres')
       await sql`lock table deployed_versions in share row exclusive mode`.execute(write);
@@ -28,13 +49,15 @@ export function createVersions({ kind, query, now }: Database): Versions {
   }
 
   return {
-    async current(deployment) {
+    /** The version that new turns start with; null before the first worker. */
+    async current(deployment: string): Promise<string | null> {
       const { rows } = await sql<{
         build_id: string | null;
       }>`select ${currentBuildId(deployment)} as build_id`.execute(query);
       return rows[0]?.build_id ?? null;
     },
-    async list(deployment) {
+    /** Every version that was ever current, the current one first. */
+    async list(deployment: string): Promise<DeployedVersion[]> {
       return query
         .selectFrom('deployed_versions')
         .select(['build_id as buildId', 'since'])
@@ -42,7 +65,8 @@ export function createVersions({ kind, query, now }: Database): Versions {
         .orderBy('rank', 'desc')
         .execute();
     },
-    advance: (deployment, buildId) =>
+    /** Makes a version current once: false when it has been current before, even if it is not now. */
+    advance: (deployment: string, buildId: string): Promise<boolean> =>
       query.transaction().execute(async (write) => {
         const rank = await nextRank(write, deployment);
         const inserted = await write
@@ -52,7 +76,8 @@ export function createVersions({ kind, query, now }: Database): Versions {
           .executeTakeFirst();
         return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
       }),
-    async use(deployment, buildId) {
+    /** Makes a version current, by an operator's command or if there is only one worker. */
+    async use(deployment: string, buildId: string): Promise<void> {
       await query.transaction().execute(async (write) => {
         const rank = await nextRank(write, deployment);
         const since = now();
@@ -63,7 +88,8 @@ export function createVersions({ kind, query, now }: Database): Versions {
           .execute();
       });
     },
-    async openTurns() {
+    /** Turns that have not ended, by the version they started with; null: started by a release without versions. */
+    async openTurns(): Promise<{ buildId: string | null; turns: number }[]> {
       const rows = await query
         .selectFrom('turns')
         .select(({ fn }) => ['build_id as buildId', fn.countAll<number>().as('turns')])
@@ -72,7 +98,11 @@ export function createVersions({ kind, query, now }: Database): Versions {
         .execute();
       return rows.map(({ buildId, turns }) => ({ buildId, turns: Number(turns) }));
     },
-    async renewLease({ id, deployment, kind: process, oldest, newest }, leaseMs) {
+    /** The process is alive for another `leaseMs`, by the database's clock. */
+    async renewLease(
+      { id, deployment, kind: process, oldest, newest }: LivingProcess,
+      leaseMs: number,
+    ): Promise<void> {
       const at = now();
       const leaseUntil = at + leaseMs;
       await query
@@ -93,16 +123,73 @@ export function createVersions({ kind, query, now }: Database): Versions {
         .where('lease_until', '<', at - leaseMs)
         .execute();
     },
-    async endLease(id) {
+    async endLease(id: string): Promise<void> {
       await query.deleteFrom('processes').where('id', '=', id).execute();
     },
-    async living(deployment) {
+    /** Processes with a current lease. */
+    async living(deployment: string): Promise<LivingProcess[]> {
       return query
         .selectFrom('processes')
         .select(['id', 'deployment', 'kind', 'oldest_contract as oldest', 'newest_contract as newest'])
         .where('deployment', '=', deployment)
         .where('lease_until', '>', now())
         .execute();
+    },
+  };
+}
+
+export interface KeptCode {
+  /** The build id of code of turns; the hash of a bundle of tools. */
+  id: string;
+  kind: CodeKind;
+  /** The contract that it needs: see workflows/contract.ts. */
+  needs: number;
+}
+
+/** Workflow code, kept as long as workflows that began with it may continue. */
+export function createWorkflowCode({ query, now }: Database) {
+  return {
+    /** Stores it, or notes that it is in use. `sealed`: the encrypted code. */
+    async keep({ id, kind, needs, sealed }: KeptCode & { sealed: string }): Promise<void> {
+      const at = now();
+      await query
+        .insertInto('workflow_code')
+        .values({ id, kind, needs, sealed, created_at: at, used_at: at })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ sealed, used_at: at }))
+        .execute();
+    },
+    /** Notes that these are in use. */
+    async touch(ids: string[]): Promise<void> {
+      if (ids.length === 0) return;
+      await query.updateTable('workflow_code').set({ used_at: now() }).where('id', 'in', ids).execute();
+    },
+    async get(id: string): Promise<(KeptCode & { sealed: string }) | null> {
+      const row = await query
+        .selectFrom('workflow_code')
+        .select(['id', 'kind', 'needs', 'sealed'])
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    /** Newest first; `usedAt` in epoch milliseconds. */
+    async list(kind: CodeKind): Promise<(KeptCode & { usedAt: number })[]> {
+      const rows = await query
+        .selectFrom('workflow_code')
+        .select(['id', 'kind', 'needs', 'used_at'])
+        .where('kind', '=', kind)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .execute();
+      return rows.map(({ used_at: usedAt, ...code }) => ({ ...code, usedAt }));
+    },
+    /** Deletes it; false, and nothing changes, if it was used since `usedBefore` (epoch milliseconds). */
+    async drop(id: string, usedBefore: number): Promise<boolean> {
+      const result = await query
+        .deleteFrom('workflow_code')
+        .where('id', '=', id)
+        .where('used_at', '<', usedBefore)
+        .executeTakeFirst();
+      return result.numDeletedRows > 0n;
     },
   };
 }

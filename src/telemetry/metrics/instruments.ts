@@ -1,10 +1,9 @@
 /**
- * The instruments of the service, by name, and one function for each thing that is recorded. The functions may be called from
- * anywhere: until metrics are switched on, the API of OpenTelemetry ignores what is recorded.
+ * The instruments of the service, and one function for each thing that is recorded. The functions may be called from
+ * anywhere: until metrics are started, OpenTelemetry's API ignores what is recorded.
  *
- * Labels come from the configuration (servers, agents, models, tools in TypeScript) and from fixed codes. Users, tenants, ids
- * and names that servers choose never become labels: each value is a time series, kept in memory for as long as the
- * process lives.
+ * Labels come from the configuration (servers, agents, models, tools in TypeScript) and from fixed codes. Users, tenants,
+ * ids and names that servers choose are never labels: each value is a time series that stays in memory.
  *
  * Names that begin with `gen_ai` follow the semantic conventions for generative AI, which still change.
  */
@@ -18,18 +17,18 @@ import type {
 } from '@opentelemetry/api';
 import type { ServerConfig } from '../../config/config.ts';
 import type { Outcome } from '../../elicitation/elicitation.ts';
-import type { ElicitationRow } from '../../storage/ports/elicitations.ts';
-import type { Figures } from '../../storage/ports/figures.ts';
-import type { ToolOutcome } from '../../turn/tool-result.ts';
+import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
+import type { Figures } from '../../storage/tables/oversight.ts';
+import type { ToolOutcome } from '../../turn/event.ts';
 import type { TurnEndStatus, Usage } from '../../turn/turn.ts';
 
-/** Of models and tools: 10 ms to 164 s, doubling. */
+/** For models and tools: 10 ms to 164 s, doubling. */
 const callSeconds = Array.from({ length: 15 }, (_, power) => 0.01 * 2 ** power);
-/** Of people: a second to an hour. */
+/** For people: a second to an hour. */
 const personSeconds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 420, 600, 900, 1_800, 3_600];
-/** Of a turn, which may wait for people: half a second to a day. */
+/** For a turn, which may wait for people: half a second to a day. */
 const turnSeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 14_400, 86_400];
-/** Of what the service does itself: a millisecond to 16 s, doubling. */
+/** For the service itself: a millisecond to 16 s, doubling. */
 const ownSeconds = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
 
 function createInstruments(meter: Meter) {
@@ -91,7 +90,7 @@ type Instruments = ReturnType<typeof createInstruments>;
 
 let made: { provider: MeterProvider; meter: Meter; instruments: Instruments } | undefined;
 
-/** The API has no instruments that begin to work later, so they are made anew when metrics are switched on. */
+/** Instruments do not switch to a provider that is set later, so they are made again then. */
 function current() {
   const provider = metrics.getMeterProvider();
   if (made?.provider !== provider) {
@@ -105,7 +104,7 @@ function seconds(milliseconds: number): number {
   return Math.max(0, milliseconds) / 1000;
 }
 
-/** The API drops no label without a value. */
+/** The API does not drop undefined labels. */
 function labels(given: Record<string, string | undefined>): Attributes {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -133,7 +132,7 @@ export function questionSettled(
 }
 
 /**
- * Begins the series that alerts and shares are computed from at zero: what Prometheus sees for the first time counts as no
+ * Starts the series that alerts and ratios use at zero, because Prometheus does not count the first value of a series as an
  * increase.
  */
 export function beginSeries(
@@ -176,7 +175,7 @@ const toolOutcomes: ToolOutcome[] = [
   'failed',
 ];
 
-/** The call that waited goes on. `now`: by the clock that `settledAt` was written by. */
+/** The waiting call goes on. `now`: by the clock that `settledAt` was written by. */
 export function answerTookEffect(question: Question & Pick<ElicitationRow, 'settledAt'>, now: number): void {
   const { settledAt } = question;
   if (settledAt === null) return;
@@ -188,8 +187,8 @@ export function connectionEstablished(server: string): void {
 }
 
 /**
- * What followed from a 401 or 403: the request was repeated with another token, the account has to be connected, the second
- * token was refused as well, or nothing, because the list of tools can do without.
+ * What followed a 401 or 403: the request was repeated with another token, the account has to be connected, the second
+ * token was refused, too, or nothing, because a listing of tools can be skipped.
  */
 export type AfterRefusal = (typeof afterRefusal)[number];
 
@@ -209,11 +208,10 @@ export function turnWasEnded(
 
 interface ModelCall {
   agent: string;
-  /** As the agents file has it: `provider:model`. */
+  /** `provider:model`, as in the agents file. */
   model: string;
   durationMs: number;
   usage?: Usage;
-  /** The code of the failure. */
   failure?: string;
 }
 
@@ -234,9 +232,9 @@ export function modelCalled({ agent, model, durationMs, usage, failure }: ModelC
 }
 
 interface NamedTool {
-  /** The configured name of the server, whose tools have names of its own choice: they are no labels. */
+  /** The configured name. The names of the server's tools are not labels, because it chooses them. */
   server: string | undefined;
-  /** A label where there is no server: a tool of ours, or of an agent's author. */
+  /** A label only without a server: a tool of ours, or of the agent's author. */
   toolName: string;
 }
 
@@ -244,7 +242,7 @@ function aboutTool({ server, toolName }: NamedTool): Record<string, string | und
   return server === undefined ? { 'gen_ai.tool.name': toolName } : { server };
 }
 
-/** `failure`: absent where the tool had a result that is no error. */
+/** `failure`: undefined when the tool had a result that is not an error. */
 export function toolExecuted(
   tool: NamedTool,
   { durationMs, failure }: { durationMs: number; failure: string | undefined },
@@ -261,7 +259,7 @@ export function logFollowed(lagMs: number): void {
   current().instruments.logLag.record(seconds(lagMs));
 }
 
-/** `route`: its pattern. Returns what is called when the stream has ended. */
+/** `route`: its pattern. Returns a function to be called when the stream has ended. */
 export function streamOpened(route: string): () => void {
   const { openStreams } = current().instruments;
   openStreams.add(1, { route });
@@ -296,12 +294,12 @@ function createGauges(meter: Meter) {
   };
 }
 
-/** Observes gauges whenever metrics are collected, until the returned function is called. `read` must not reject. */
+/** Observes the gauges whenever metrics are collected, until the returned function is called. `read` must not reject. */
 export function observeFigures(read: () => Promise<Figures | null>): () => void {
   const { meter } = current();
   const gauges = createGauges(meter);
   const all: ObservableGauge[] = Object.values(gauges);
-  /** A series that is no longer observed would keep its last value. */
+  /** Servers seen before: a series that is no longer observed would keep its last value. */
   const seen = new Set<string>();
   const observe = async (result: BatchObservableResult) => {
     const figures = await read();

@@ -1,8 +1,8 @@
 /**
- * The SDK of OpenTelemetry with its exporters. Loaded only where metrics are on.
+ * The OpenTelemetry SDK with its exporters. Only loaded when metrics are on.
  *
- * Prometheus sees the same names by both ways: a server of Prometheus that receives OTLP appends the unit to a name
- * (`…_duration_seconds`), and the exporter for `/metrics` does not, so it is appended here.
+ * Prometheus gets the same names either way: with OTLP it appends the unit to a name (`…_duration_seconds`), but the
+ * exporter for `/metrics` does not, so it is appended here.
  */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
@@ -19,8 +19,8 @@ import { headersOf, resourceOf } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
 import { telemetryDropped } from './instruments.ts';
 
-/** Of one instrument. What comes after is counted together, under the label `otel_metric_overflow`. */
-const mostSeries = 500;
+/** Per instrument. Further series are counted together, under the label `otel_metric_overflow`. */
+const maxSeries = 500;
 
 export function createMeterProvider(
   { prometheus, otlp, exportIntervalMs }: MetricsConfig,
@@ -33,9 +33,9 @@ export function createMeterProvider(
       exporter: countingLost(exporter),
       exportIntervalMillis: exportIntervalMs,
       exportTimeoutMillis: Math.min(exportIntervalMs, 10_000),
-      cardinalityLimits: { default: mostSeries },
+      cardinalityLimits: { default: maxSeries },
     });
-  // Each reader keeps and computes all series, so one reads for both. Not where the export is of differences.
+  // Each reader computes all series, so one is used for both, unless the export is of deltas.
   const isCumulative =
     exporter?.selectAggregationTemporality(InstrumentType.COUNTER) === AggregationTemporality.CUMULATIVE;
   const scraped = prometheus ? ((isCumulative ? exported : null) ?? new ScrapedReader()) : null;
@@ -48,7 +48,7 @@ export function createMeterProvider(
 
 class ScrapedReader extends MetricReader {
   constructor() {
-    super({ cardinalitySelector: () => mostSeries });
+    super({ cardinalitySelector: () => maxSeries });
   }
 
   protected override onForceFlush(): Promise<void> {
@@ -67,7 +67,7 @@ async function textOf(reader: MetricReader): Promise<string> {
   return serializer.serialize(withUnits(resourceMetrics));
 }
 
-/** As Prometheus spells units. */
+/** Units in Prometheus's spelling. */
 const units: Record<string, string> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
@@ -83,7 +83,7 @@ function withUnit(metric: MetricData): MetricData {
   return { ...metric, descriptor: { ...metric.descriptor, name: `${metric.descriptor.name}.${unit}` } };
 }
 
-/** Counts exports that failed. The next one has their totals. */
+/** Counts failed exports. The next one contains their values. */
 function countingLost(exporter: OTLPMetricExporter): PushMetricExporter {
   return {
     export(metrics, done) {

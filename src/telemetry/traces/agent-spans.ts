@@ -1,11 +1,10 @@
-/** What an agent does in a phase: model calls and tool calls, as spans of the GenAI conventions. */
+/** The model calls and tool calls of a phase, as spans of the GenAI conventions. */
 import { SpanKind, trace } from '@opentelemetry/api';
 import type { AgentConfig, ServerConfig } from '../../config/config.ts';
-import type { TurnTraces } from '../../storage/ports/turn-traces.ts';
+import type { TurnTraces } from '../../storage/tables/turn-traces.ts';
 import type { Turn, Usage } from '../../turn/turn.ts';
 import { genAi, own, question, toolError } from './names.ts';
-import { spanIdOf } from './span-ids.ts';
-import { beginSpan, failSpan, inBackground } from './tracing.ts';
+import { beginSpan, failSpan, inBackground, spanIdOf } from './tracing.ts';
 import { attributesOf, earlierPhase, inPhase } from './turn-spans.ts';
 import type { AgentPhase } from './turn-spans.ts';
 
@@ -15,7 +14,6 @@ interface ModelCall {
   attempt: number;
 }
 
-/** One attempt at a step. */
 export function traceModelCall<T extends { done: { finish: string; usage: Usage } }>(
   phase: AgentPhase,
   turn: Turn,
@@ -49,20 +47,20 @@ export function traceModelCall<T extends { done: { finish: string; usage: Usage 
 
 export interface TracedCall {
   toolCallId: string;
-  /** Its own name at its server. */
+  /** The tool's name at its server. */
   tool: string;
-  /** Absent: a tool of the agent's own. */
+  /** Absent for a tool of the agent itself. */
   server?: Pick<ServerConfig, 'name' | 'agent'> | undefined;
   attempt?: number;
 }
 
-/** The call that is being made has failed. `type`: a fixed word. */
+/** Marks the current call as failed. `type`: a fixed code. */
 export function failCurrentCall(type: string): void {
   const span = trace.getActiveSpan();
   if (span) failSpan(span, type);
 }
 
-/** One attempt at a call. A remote agent is invoked, which for the model is a tool like others. */
+/** One attempt at a call. A remote agent has the operation `invoke_agent`; for the model it is a tool. */
 export function traceToolCall<T extends { kind: string }>(
   phase: AgentPhase,
   turn: Turn,
@@ -89,7 +87,7 @@ export function traceToolCall<T extends { kind: string }>(
   });
 }
 
-/** An activity of an author's, in a tool in TypeScript. `name`: as its author calls it. */
+/** An author's activity in a TypeScript tool. `name`: chosen by the author. */
 export function traceEffect<T extends { kind: string }>(
   phase: AgentPhase,
   { turn, toolCallId }: { turn: Turn; toolCallId: string },
@@ -105,7 +103,7 @@ export function traceEffect<T extends { kind: string }>(
   });
 }
 
-/** A tool in TypeScript that may ask is one span from the call to its result, written with the result. */
+/** A TypeScript tool that may ask is one span from its call to its result, written with the result. */
 export function traceFinishedTool(
   { storage }: { storage: { turnTraces: TurnTraces } },
   turn: Turn,

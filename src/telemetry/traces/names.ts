@@ -1,6 +1,6 @@
 /**
- * All names of attributes and events that are exported. Those of the GenAI and MCP conventions are still in development and
- * change, so they are only in this file. Those of questions are the product's own.
+ * All names of exported attributes and events. Those of the GenAI and MCP conventions still change, so they are only used
+ * from here. Those of questions are our own.
  */
 export const genAi = {
   operation: 'gen_ai.operation.name',
@@ -15,7 +15,7 @@ export const genAi = {
   toolCall: 'gen_ai.tool.call.id',
 } as const;
 
-/** Of the draft for paused agents: events on the spans of phases. */
+/** From the draft for paused agents: events on the spans of phases. */
 export const pauses = {
   paused: 'gen_ai.agent.paused',
   resumed: 'gen_ai.agent.resumed',
@@ -26,10 +26,10 @@ export const pauses = {
   resumedFromType: 'gen_ai.agent.resumed_from.type',
 } as const;
 
-/** The id of an MCP session lets its holder speak in it, so it is not among them. */
+/** Without the session id, which would let its reader use the session. */
 export const mcp = { method: 'mcp.method.name', protocol: 'mcp.protocol.version' } as const;
 
-/** As log lines name them. */
+/** The same names as in log lines. */
 export const question = {
   id: 'elicitationId',
   toolCall: 'toolId',
@@ -56,7 +56,7 @@ export const own = {
   attempt: 'interlude.attempt',
   result: 'interlude.tool.result',
   effect: 'interlude.effect',
-  /** Of a link: what it leads to. */
+  /** Kind of a link. */
   link: 'interlude.link',
 } as const;
 
@@ -69,10 +69,10 @@ export const http = {
 } as const;
 
 export const errorType = 'error.type';
-/** The error type of a tool that reports that it has failed, by MCP's convention. */
+/** The error type of a tool that reports an error itself, by MCP's convention. */
 export const toolError = 'tool_error';
 
-/** Of attributes and events, of our spans and those of libraries. */
+/** For our spans and those of libraries. */
 export const exportedNames: ReadonlySet<string> = new Set([
   ...[genAi, pauses, mcp, question, own, http].flatMap((names) => Object.values(names)),
   errorType,

@@ -1,22 +1,22 @@
 /**
  * The phases of an agent's work: from its beginning to the first pause, and from the end of each pause to the next one. An
  * agent pauses while a question is open that one of its calls waits for, or a call of an agent that it has delegated to.
- * Every process reads the same phases from the rows, however many questions and processes there are.
+ * All processes derive the same phases from the rows, however many questions and processes there are.
  */
-import type { TracedQuestion, TurnTrace } from '../../storage/ports/turn-traces.ts';
+import type { TracedQuestion, TurnTrace } from '../../storage/tables/turn-traces.ts';
 
 export interface Phase {
-  /** The question that ended the pause before; empty for the first phase. */
+  /** The question that ended the pause before the phase; empty for the first phase. */
   key: string;
   startedAt: number;
-  /** Of the pause before. */
+  /** The questions of the pause before. */
   resumedFrom: string[];
-  /** The pause after it; null while the agent works. */
+  /** The pause after the phase; null while the agent works. */
   pause: {
     startedAt: number;
-    /** The question that began it, and how many calls of the agent, or of those below it, wait for that. */
+    /** The question that began the pause, and how many calls of the agent, or of those below it, wait for it. */
     first: { id: string; waiting: number };
-    /** Those that are still open. */
+    /** The questions that are still open. */
     questions: string[];
   } | null;
 }
@@ -26,7 +26,7 @@ interface Pause {
   questions: TracedQuestion[];
 }
 
-/** The latest one. `agent`: the call that delegated to it; null for the turn's own. */
+/** The latest phase. `agent`: the call that delegated to it; null for the turn's own agent. */
 export function latestPhase(trace: TurnTrace, agent: string | null): Phase {
   const began = agent === null ? trace.startedAt : (trace.delegates.get(agent)?.startedAt ?? trace.startedAt);
   const pauses = pausesIn(
@@ -63,7 +63,7 @@ function pausesIn(questions: TracedQuestion[]): Pause[] {
   return pauses;
 }
 
-/** Whether it is the agent itself, or one that the agent has delegated to, however indirectly. */
+/** Whether `one` is the agent itself, or was delegated to by it, directly or indirectly. */
 function isBelow(trace: TurnTrace, one: string | null, agent: string | null): boolean {
   if (one === agent || agent === null) return true;
   const by = one === null ? null : (trace.delegates.get(one)?.delegatedBy ?? null);

@@ -1,16 +1,16 @@
 /**
- * The spans of a question: one without length when it is asked, and one over the whole wait when it is settled. The process
- * that commits writes it, from the row alone. Declining and running out of time are answers, not errors.
+ * The spans of a question: one without duration when it is asked, and one over the whole wait when it is settled. The
+ * process that commits the change writes them, from the row alone. Declined and expired questions are not errors.
  */
 import { trace } from '@opentelemetry/api';
 import type { SpanContext } from '@opentelemetry/api';
 import type { ServerConfig } from '../../config/config.ts';
-import type { ElicitationRow, QuestionObserver } from '../../storage/ports/elicitations.ts';
+import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
+import type { QuestionObserver } from '../../storage/database.ts';
 import { genAi, own, question as names } from './names.ts';
-import { currentRequest } from './request-spans.ts';
-import { spanIdOf } from './span-ids.ts';
-import { beginSpan, fromTraceparent, isTracing, linkTo } from './tracing.ts';
-import type { Given } from './tracing.ts';
+import { currentRequest } from './requests.ts';
+import { beginSpan, fromTraceparent, isTracing, linkTo, spanIdOf } from './tracing.ts';
+import type { SpanAttributes } from './tracing.ts';
 
 const waits = {
   accept: 'elicitation.completed',
@@ -22,7 +22,7 @@ const waits = {
 export function createQuestionSpans(
   servers: ReadonlyMap<string, Pick<ServerConfig, 'store'>>,
 ): QuestionObserver {
-  const attributesOf = (question: ElicitationRow): Given => {
+  const attributesOf = (question: ElicitationRow): SpanAttributes => {
     const { request, server } = question;
     const { trigger, path, server: asking, toolName, toolCallId } = request.context;
     return {
@@ -77,7 +77,7 @@ export function createQuestionSpans(
   };
 }
 
-/** Null: it is not traced. */
+/** Null: the turn is not traced. */
 function rootOf({ traceParent }: ElicitationRow): SpanContext | null {
   return isTracing() ? fromTraceparent(traceParent) : null;
 }

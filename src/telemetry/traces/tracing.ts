@@ -1,4 +1,10 @@
-/** Spans as the product begins them, by OpenTelemetry's API alone: nothing happens, and nothing is read, unless traces are on. */
+/**
+ * Begins our spans, with OpenTelemetry's API alone: nothing is read or recorded unless traces are on.
+ *
+ * Ids of spans are derived from the turn, the phase or the question, so several processes can refer to the same span, and a
+ * span that is written twice keeps its id.
+ */
+import { hash, randomUUID } from 'node:crypto';
 import {
   ProxyTracerProvider,
   ROOT_CONTEXT,
@@ -9,13 +15,11 @@ import {
 } from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import { errorType, own } from './names.ts';
-import { withIds } from './span-ids.ts';
 
-/** Never records. A tracer of the global provider would keep the SDK's tracer that it finds when it is first used. */
+/** Never records. A tracer of the global provider would keep the SDK's tracer that was set when it was first used. */
 const off = new ProxyTracerProvider().getTracer('interlude');
 let tracer: Tracer = off;
 
-/** Null: off. */
 export function switchTracing(to: Tracer | null): void {
   tracer = to ?? off;
 }
@@ -24,19 +28,19 @@ export function isTracing(): boolean {
   return tracer !== off;
 }
 
-/** Undefined as an attribute: it is left out. */
-export type Given = Record<string, Attributes[string] | null>;
+/** Null attributes are left out. */
+export type SpanAttributes = Record<string, Attributes[string] | null>;
 
 export interface NewSpan {
   name: string;
-  /** Null: a trace of its own. */
+  /** Null: it begins a new trace. */
   parent: SpanContext | null;
   kind?: SpanKind;
-  /** Absent: random. */
+  /** Random if absent. */
   ids?: { spanId: string; traceId?: string };
-  attributes?: Given;
+  attributes?: SpanAttributes;
   links?: Link[];
-  /** In epoch milliseconds; absent: now. */
+  /** In epoch milliseconds; now if absent. */
   startTime?: number;
 }
 
@@ -51,7 +55,7 @@ export function beginSpan({ name, parent, ids, attributes, startTime, ...rest }:
 
 const underWay = new Set<Promise<void>>();
 
-/** For spans that are read together from the database first, which nothing waits for. */
+/** For spans whose data has to be read from the database. Nothing waits for them. */
 export function inBackground(work: () => Promise<void>): void {
   if (!isTracing()) return;
   const done = work()
@@ -60,12 +64,12 @@ export function inBackground(work: () => Promise<void>): void {
   underWay.add(done);
 }
 
-/** Resolves when nothing is read from the database any more. */
+/** Resolves when all background work is done. */
 export async function spansWritten(): Promise<void> {
   await Promise.all(underWay);
 }
 
-/** Runs `work` below the span, and ends it. */
+/** Runs `work` below the span, and ends the span. */
 export async function inSpan<T>(given: NewSpan, work: (span: Span) => Promise<T>): Promise<T> {
   const span = beginSpan(given);
   try {
@@ -79,7 +83,7 @@ export async function inSpan<T>(given: NewSpan, work: (span: Span) => Promise<T>
   }
 }
 
-/** `type`: a code of ours, or a class of errors; never a message. */
+/** `type`: a code of ours, or the class of an error; never a message. */
 export function failSpan(span: Span, type: string): void {
   span.setAttribute(errorType, type);
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -89,14 +93,14 @@ export function linkTo(target: SpanContext | null | undefined, what: string): Li
   return target ? [{ context: target, attributes: { [own.link]: what } }] : [];
 }
 
-/** In the form of W3C, which is how it is stored and sent. */
+/** In W3C's form, in which it is stored and sent. */
 export function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
 const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/** Null where it is none, or not valid. */
+/** Null if it is invalid. */
 export function fromTraceparent(text: unknown): SpanContext | null {
   const [, traceId, spanId, flags] = (typeof text === 'string' && form.exec(text)) || [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
@@ -113,16 +117,16 @@ function contextOf(parent: SpanContext | null): Context {
   return parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
 }
 
-function without(attributes: Given): Attributes {
+function without(attributes: SpanAttributes): Attributes {
   return Object.fromEntries(
     Object.entries(attributes).filter(([, value]) => value !== null && value !== undefined),
   ) as Attributes;
 }
 
-/** The turn ends, or another attempt goes on. */
+/** These are not failures: the turn ends, or another attempt goes on. */
 const endsInOrder = new Set(['TurnEnding', 'CancelledFailure', 'WorkerLeaving', 'WriteRefused']);
 
-/** Failures made on purpose have a code of ours as their type. Of others, only the name of their class. */
+/** Our own failures have a code as their type. Of others, only the name of the class is used. */
 function typeOf(error: unknown): string {
   const { failure, type, name } = Object(error) as {
     failure?: { type?: unknown };
@@ -132,3 +136,37 @@ function typeOf(error: unknown): string {
   const found = failure?.type ?? type ?? name;
   return typeof found === 'string' && /^[A-Za-z]{1,60}$/.test(found) ? found : '_OTHER';
 }
+
+export function spanIdOf(kind: 'turn' | 'phase' | 'asked' | 'wait' | 'tool', ...of: string[]): string {
+  return hash('sha256', JSON.stringify([kind, ...of])).slice(0, 16);
+}
+
+/** A turn's id is random and as long as a trace id. */
+export function traceIdOf(turnId: string): string {
+  const hex = turnId.replaceAll('-', '').toLowerCase();
+  return /^[0-9a-f]{32}$/.test(hex) ? hex : hash('sha256', turnId).slice(0, 32);
+}
+
+interface Ids {
+  spanId: string;
+  /** Only for a span without a parent. */
+  traceId?: string;
+}
+
+let next: Ids | undefined;
+
+/** The span that `start` begins gets these ids. */
+function withIds<T>(ids: Ids | undefined, start: () => T): T {
+  next = ids;
+  try {
+    return start();
+  } finally {
+    next = undefined;
+  }
+}
+
+/** `randomUUID` is the cheapest source of random bytes in Node, which caches them. */
+export const idGenerator = {
+  generateSpanId: () => next?.spanId ?? traceIdOf(randomUUID()).slice(16),
+  generateTraceId: () => next?.traceId ?? traceIdOf(randomUUID()),
+};

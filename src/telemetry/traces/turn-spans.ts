@@ -1,17 +1,16 @@
 /**
- * The spans of a turn. The API writes a short one when it accepts the turn: the root of the trace, which is there while the
+ * The spans of a turn. The API writes a short one when it accepts the turn: the root of the trace, which exists while the
  * turn waits. Below it is one span for each phase of an agent's work (phases.ts), and below that what the agent does. All
- * processes derive the same ids for phases (span-ids.ts). The process that ends a phase writes its span.
+ * processes derive the same ids for phases. The process that ends a phase writes its span.
  */
 import type { Link, Span, SpanContext } from '@opentelemetry/api';
 import { INVALID_SPAN_CONTEXT, trace as api } from '@opentelemetry/api';
-import type { TurnTrace, TurnTraces } from '../../storage/ports/turn-traces.ts';
+import type { TurnTrace, TurnTraces } from '../../storage/tables/turn-traces.ts';
 import type { Turn, TurnEndStatus, TurnRef } from '../../turn/turn.ts';
 import { genAi, own, pauses, question } from './names.ts';
 import { latestPhase } from './phases.ts';
 import type { Phase } from './phases.ts';
-import { currentRequest } from './request-spans.ts';
-import { spanIdOf, traceIdOf } from './span-ids.ts';
+import { currentRequest } from './requests.ts';
 import {
   beginSpan,
   failSpan,
@@ -20,29 +19,30 @@ import {
   inSpan,
   isTracing,
   linkTo,
+  spanIdOf,
   toTraceparent,
+  traceIdOf,
 } from './tracing.ts';
-import type { Given, NewSpan } from './tracing.ts';
+import type { SpanAttributes, NewSpan } from './tracing.ts';
 
 export interface Traced {
   storage: { turnTraces: TurnTraces };
 }
 
-/** The root of a turn's trace, which begins before the turn is stored and is ended as soon as it is accepted. */
-export interface TurnSpan {
-  /** To be stored with the turn; absent: it is not traced. */
+/** The root of a turn's trace. It begins before the turn is stored, and ends as soon as it is accepted. */
+interface TurnSpan {
+  /** To be stored with the turn; absent if it is not traced. */
   traceParent?: string;
   end(): void;
-  /** `type`: a code. */
   fail(type: string): void;
 }
 
 const noSpan: TurnSpan = { end: () => undefined, fail: () => undefined };
 
 interface TurnRequest {
-  /** The `traceparent` that the request for this turn names by itself, beside that of its HTTP headers. */
+  /** A `traceparent` in the body of the request, beside that of the HTTP headers. */
   caller?: unknown;
-  /** Its conversation begins with it. */
+  /** Whether the turn begins its conversation. */
   isFirst: boolean;
 }
 
@@ -77,13 +77,13 @@ export async function beginTurn(
   };
 }
 
-/** Where the spans of an activity belong. Never rejects; null where the turn is not traced. */
+/** The parent of an activity's spans. Never rejects; null when the turn is not traced. */
 export type AgentPhase = Promise<SpanContext | null>;
 
-/** What an activity has read, by its turn. While it works, only its own questions change the phase of its agent. */
+/** What an activity has read, by turn. While it works, only its own questions change the phase of its agent. */
 const known = new WeakMap<TurnRef, Promise<TurnTrace | null>>();
 
-/** The phase in which the turn's agent, or its delegate, is now. */
+/** The current phase of the turn's agent, or of its delegate. */
 export async function currentPhase({ storage }: Traced, turn: TurnRef): AgentPhase {
   const reading = known.get(turn) ?? readTrace({ storage }, turn);
   known.set(turn, reading);
@@ -91,12 +91,12 @@ export async function currentPhase({ storage }: Traced, turn: TurnRef): AgentPha
   return trace && phaseContext(trace, turn.delegation?.toolCallId ?? null);
 }
 
-/** To be called when an activity has asked or settled questions. */
+/** To be called after an activity has asked or settled questions. */
 export function phaseChanged(turn: TurnRef): void {
   known.delete(turn);
 }
 
-/** The phase in which it was at that time. */
+/** The phase at that time. */
 export async function earlierPhase({ storage }: Traced, turn: TurnRef, at: number): AgentPhase {
   const trace = await readTrace({ storage }, turn);
   const questions = trace?.questions.flatMap((one) => {
@@ -106,7 +106,6 @@ export async function earlierPhase({ storage }: Traced, turn: TurnRef, at: numbe
   return trace && phaseContext({ ...trace, questions: questions ?? [] }, turn.delegation?.toolCallId ?? null);
 }
 
-/** Runs `work` in a span below the phase. */
 export async function inPhase<T>(
   phase: AgentPhase,
   turn: Turn,
@@ -164,7 +163,7 @@ export function traceEnd(
   unfinished: string[] = [],
 ): void {
   inBackground(async () => {
-    // The activity of the last step has asked nothing since it read it.
+    // The activity of the last step has asked nothing since it read the trace.
     const reading = unfinished.length > 0 ? undefined : known.get(turn);
     const trace = await (reading ?? readTrace({ storage }, turn, unfinished));
     if (!trace) return;
@@ -173,7 +172,7 @@ export function traceEnd(
     const endedAt = (delegation ? null : trace.endedAt) ?? trace.now();
     for (const agent of [...unfinished.filter((id) => trace.delegates.has(id)), own]) {
       const phase = latestPhase(trace, agent);
-      // The phase before an open pause is written.
+      // The phase before an open pause has been written.
       if (phase.pause) continue;
       if (agent === own) writePhase(trace, agent, phase, endedAt, { status, code });
       // A delegate whose pause ended with the turn has not worked since.
@@ -215,7 +214,7 @@ function writePhase(
     name: `invoke_agent ${name}`,
     parent,
     ids: { spanId: phaseId(trace, agent, phase) },
-    // A pause that ended with the turn leaves a phase without length, which says how.
+    // A pause that ended with the turn leaves a phase without duration, which shows how it ended.
     startTime: Math.min(phase.startedAt, endedAt),
     attributes: {
       ...attributesOf(trace),
@@ -247,7 +246,7 @@ function linkToWait(root: SpanContext, elicitationId: string): Link[] {
   return linkTo({ ...root, spanId: spanIdOf('wait', elicitationId) }, 'wait');
 }
 
-export function attributesOf({ turnId, tenant, conversation, user }: TurnOwnerAndIds): Given {
+export function attributesOf({ turnId, tenant, conversation, user }: TurnOwnerAndIds): SpanAttributes {
   return {
     [own.turn]: turnId,
     [own.tenant]: tenant,

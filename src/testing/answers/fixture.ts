@@ -1,13 +1,13 @@
-/**
- * Answers that were written down: by the server's id, by words of the message, by the names of fields. What is said for a
- * tool goes before what is said for all.
- */
+/** Answers that were written down, by the server's id, words of the message, or names of fields. Answers for a tool take precedence. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { fileTrouble } from '../../config/file-trouble.ts';
 import { readDuration } from '../../tools/read-duration.ts';
 import type { Duration } from '../../tools/read-duration.ts';
-import type { Answer, AnswerSource, Question, Round } from './source.ts';
 import { SourceError } from './source.ts';
+import type { Answer, AnswerSource, Question, Round } from './source.ts';
 
 const content = z.record(z.string(), z.unknown());
 const duration = z.custom<Duration>(isDuration, 'is no duration; write for example 500ms or 2s');
@@ -39,10 +39,10 @@ const entrySchema = z
   );
 
 const setSchema = z.strictObject({
-  /** By the server's id, as spec/002 has it: a content, a single value, or what an entry says. */
+  /** By the server's id (spec/002): a content, a single value, or an entry. */
   inputResponses: z.record(z.string(), z.unknown()).optional(),
   questions: z.array(entrySchema).optional(),
-  /** For forms all of whose required fields are named here. */
+  /** For forms whose required fields are all named here. */
   fields: content.optional(),
 });
 
@@ -54,10 +54,10 @@ const fixtureSchema = setSchema.extend({
 
 type Entry = z.output<typeof entrySchema>;
 type AnswerSet = z.output<typeof setSchema>;
-/** As it stands in a file of answers. */
+/** The content of a file of answers. */
 export type Fixture = z.input<typeof fixtureSchema>;
 
-/** Throws `TypeError` with the place in `fixture` that is wrong. */
+/** Throws `TypeError` with the wrong place in `fixture`. */
 export function fixtureAnswers(
   fixture: Fixture,
   { name = 'the fixture' }: { name?: string } = {},
@@ -115,7 +115,7 @@ function answerOf({ accept, decline }: Entry): Answer {
   return { action: 'accept', ...(accept !== true && { content: accept }) };
 }
 
-/** A value stands for the only field of its form. */
+/** A value is for the only field of its form. */
 function byId({ request, fields }: Question, value: unknown): Answer {
   const entry = entrySchema.safeParse(value).data;
   if (entry) return answerOf(entry);
@@ -148,12 +148,12 @@ function fromFields(given: Record<string, unknown>, { request, fields }: Questio
   return { answer: { action: 'accept', content: filled } };
 }
 
-/** Words that the message contains, whatever their case, or a pattern between slashes. Throws `TypeError`. */
+/** Text that the message contains (in any case), or a pattern between slashes. Throws `TypeError`. */
 function matcherOf(message: string): (text: string) => boolean {
   const [, pattern, flags = ''] = /^\/(.+)\/([a-z]*)$/s.exec(message) ?? [];
   if (pattern === undefined) return (text) => text.toLowerCase().includes(message.toLowerCase());
   try {
-    // Without what makes a pattern remember where it was.
+    // Without the flags that give a pattern a position.
     const expression = new RegExp(pattern, flags.replaceAll(/[gy]/g, ''));
     return (text) => expression.test(text);
   } catch (cause) {
@@ -198,7 +198,7 @@ function firstProblem(error: z.ZodError): string {
   return place === '' ? words : `${place}: ${words}`;
 }
 
-/** Of a value that fits none of several forms, what is wrong with the form it comes nearest to. */
+/** For a value that fits no member of a union: the problem with the nearest one. */
 function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;
@@ -208,4 +208,18 @@ function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefi
     .toSorted((one, other) => other.path.length - one.path.length)
     .find(({ code }) => code !== 'invalid_type');
   return inner ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
+}
+
+/** Reads a file of answers in YAML (or JSON). Rejects with the file's name, the place and the problem. */
+export async function fixtureFile(file: string): Promise<AnswerSource> {
+  const { parse } = await import('yaml');
+  const name = path.basename(file);
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Error(`${fileTrouble(file, cause)}.`, { cause });
+  });
+  try {
+    return fixtureAnswers((parse(text) ?? {}) as Fixture, { name });
+  } catch (cause) {
+    throw new Error(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }

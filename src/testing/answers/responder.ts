@@ -1,15 +1,15 @@
 /**
- * A program that answers over HTTP. It is sent `{tool, arguments, round, requestState?, inputRequests}` and returns
- * `{inputResponses}`: a map as the wire has it, or a list of `{id, value}`. Whatever goes wrong ends the call with a
- * sentence that says what, and nothing is sent to the server.
+ * A program that answers over HTTP. It gets `{tool, arguments, round, requestState?, inputRequests}` and returns
+ * `{inputResponses}`: a map as on the wire, or a list of `{id, value}`. Any failure ends the call with a sentence about
+ * it, and nothing is sent to the server.
  */
 import { z } from 'zod';
-import type { Answer, AnswerSource, Question, Round } from './source.ts';
 import { SourceError } from './source.ts';
+import type { Answer, AnswerSource, Question, Round } from './source.ts';
 
 export interface ResponderOptions {
   headers?: Record<string, string>;
-  /** 30,000 unless given. */
+  /** 30,000 by default. */
   timeoutMs?: number;
   name?: string;
 }
@@ -28,7 +28,7 @@ const replySchema = z.looseObject({
   inputResponses: z.union([z.record(z.string(), z.unknown()), z.array(z.looseObject({ id: z.string() }))]),
 });
 
-/** Throws `TypeError` for an address that is none, when it is configured. */
+/** Throws `TypeError` for an invalid address at once. */
 export function responder(address: string | URL, options: ResponderOptions = {}): AnswerSource {
   const url = URL.parse(address);
   if (!url || !['http:', 'https:'].includes(url.protocol))
@@ -63,7 +63,7 @@ async function post(
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify(toBody(round)),
-      // What is asked, and the headers, are for this address only.
+      // The questions and headers are for this address only.
       redirect: 'manual',
       signal: AbortSignal.any([signal, timeout]),
     });
@@ -83,7 +83,7 @@ async function post(
   }
 }
 
-/** Null for a longer one, of which no more is read. */
+/** Null for a longer one, which is not read to its end. */
 async function readText({ body }: Response, most: number): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -151,7 +151,7 @@ async function readReply(
   return answers;
 }
 
-/** The shape of spec/002: a value for the only field of the form. */
+/** As in spec/002: a value for the only field of the form. */
 function byValue(
   questions: readonly Question[],
   id: string,
@@ -170,7 +170,7 @@ function doubled(ids: readonly string[]): string | undefined {
   return ids.find((id, at) => ids.indexOf(id) !== at);
 }
 
-/** JSON's parser takes the last of equal members without a word. */
+/** JSON's parser silently takes the last of equal members. */
 async function doubledKey(text: string): Promise<string | undefined> {
   const { parseDocument } = await import('yaml');
   const error = parseDocument(text, { uniqueKeys: true }).errors.find(({ code }) => code === 'DUPLICATE_KEY');

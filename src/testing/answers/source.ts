@@ -1,26 +1,26 @@
-/** What answers the questions of a server where no person has to: a file, a program, a terminal. Pure. */
+/** Sources of answers to a server's questions: a file, a program, a terminal. Pure. */
 import type { Action, AnsweredBy } from '../../elicitation/elicitation.ts';
 import type { Field } from '../../elicitation/form/field.ts';
-import type { InputRequest, ServerQuestion } from '../../remote/input-required.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
+import type { InputRequest, ServerQuestion } from '../../remote/input-required.ts';
 
-/** What is answered: `content` only with the `accept` of a form. */
+/** `content` only with the `accept` of a form. */
 export interface Answer {
   action: Action;
   content?: Record<string, unknown>;
 }
 
 export interface Question {
-  /** The server's own name for it; in the old era the id of its request, which says nothing. */
+  /** The server's name for it; in the old era the id of its request, which has no meaning. */
   key: string;
   /** In the old era: the server's name for the page. */
   pageId?: string;
   request: InputRequest;
-  /** Of a form. */
+  /** The fields of a form. */
   fields: Field[];
 }
 
-/** The questions that a server asks in one go. */
+/** The questions that a server asks at once. */
 export interface Round {
   tool: string;
   arguments: Record<string, unknown>;
@@ -28,18 +28,18 @@ export interface Round {
   round: number;
   questions: readonly Question[];
   requestState?: string;
-  /** Names the server, where it has a name. */
+  /** The server's name, if it has one. */
   server?: string;
 }
 
 /**
- * Answers by the question's key. What it leaves out, the next source is asked. An answer that does not fit ends the call
+ * Answers by the question's key. The next source is asked about missing ones. An answer that does not fit ends the call
  * before anything is sent; so does an error, which should be a `SourceError`.
  */
 export interface AnswerSource {
-  /** For people: who answered. */
+  /** For people. */
   name: string;
-  /** For the audit of a service; a person unless given. */
+  /** For the audit of a service; a person by default. */
   kind?: AnsweredBy;
   answer(
     round: Round,
@@ -47,7 +47,7 @@ export interface AnswerSource {
   ): Promise<ReadonlyMap<string, Answer>> | ReadonlyMap<string, Answer>;
 }
 
-/** A source could not do its work: the message says why, and what to change. */
+/** A source failed: the message says why, and what to change. */
 export class SourceError extends Error {
   override name = 'SourceError';
 }
@@ -62,7 +62,6 @@ export function toQuestion({ key, pageId, request }: ServerQuestion): Question {
   };
 }
 
-/** Declines whatever it is asked. */
 export const declineAll: AnswerSource = {
   name: 'decline',
   kind: 'rule',

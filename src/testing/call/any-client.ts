@@ -1,4 +1,4 @@
-/** What a client of either SDK generation is to us, and how each of them sends a call. */
+/** Clients of either SDK generation, and how each of them sends a call. */
 import type { Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Era } from './read-answer.ts';
@@ -6,19 +6,19 @@ import type { Era } from './read-answer.ts';
 /** A connected `Client` of `@modelcontextprotocol/client` or of `@modelcontextprotocol/sdk`. */
 export interface AnyClient {
   readonly transport?: Transport | undefined;
-  /** Only the second generation knows more than the old era. */
+  /** Only in the second generation. */
   getProtocolEra?(): Era | undefined;
   getServerVersion(): { name: string } | undefined;
-  // The two differ in what follows the parameters.
+  // The generations differ in the other parameters.
   callTool(params: never, ...rest: never[]): Promise<unknown>;
 }
 
 export interface ToolToCall {
   name: string;
   arguments?: Record<string, unknown>;
-  /** As the server listed it: in the new era, arguments that are marked there are sent as headers too. */
+  /** As the server listed it. In the new era, marked arguments are sent as headers, too. */
   inputSchema?: Record<string, unknown>;
-  /** As the server listed it: a result that does not fit is the server's fault. */
+  /** As the server listed it. A result that does not fit is the server's fault. */
   outputSchema?: Record<string, unknown> | undefined;
 }
 
@@ -30,10 +30,10 @@ interface SecondGeneration {
   callTool(params: object, options: object): Promise<unknown>;
 }
 
-/** The SDKs' own clocks are kept out of the way. */
+/** Disables the SDKs' own time-outs. */
 const noTimeoutMs = 2 ** 31 - 1;
 
-/** What it resolves with is an SDK's reading of the answer: the answer itself is read from the transport. */
+/** Resolves with the SDK's reading of the answer; the answer itself is read from the transport. */
 export function sendCall(
   client: AnyClient,
   { name, inputSchema }: ToolToCall,

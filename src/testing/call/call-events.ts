@@ -1,6 +1,6 @@
-/** What is seen of a call while it goes on, and what it was when it is over. Plain data. */
+/** What is seen of a call while it goes on, and its report. Plain data. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { GivenAnswer } from '../answers/collect-answers.ts';
+import type { GivenAnswer } from '../answers/answer-from.ts';
 import type { Question } from '../answers/source.ts';
 import type { Fault } from './fault.ts';
 import type { Era } from './read-answer.ts';
@@ -30,20 +30,20 @@ export type CallEvent =
   | ({ type: 'answered' } & AnsweredRound)
   /** Old era: the server says that a page is done. */
   | { type: 'page-done'; pageId: string }
-  /** Old era: the server does not wait for this question any more. */
+  /** Old era: the server no longer waits for this question. */
   | { type: 'withdrawn'; key: string };
 
 /** How a call ended. */
 export type CallEnd =
-  /** `isError` in it is the tool's own word that it failed. */
+  /** `isError`: the tool reports that it failed. */
   | { kind: 'result'; result: CallToolResult }
   /** The server answered with a JSON-RPC error. */
   | { kind: 'error'; code: number; message: string; data?: unknown }
-  /** A question had no answer, or one that did not fit: nothing was sent after it. */
+  /** A question had no answer, or an unfit one: nothing was sent after it. */
   | { kind: 'unanswered'; reason: string; questions: readonly Question[] }
   /** The server broke the specification. */
   | { kind: 'fault'; fault: Fault }
-  /** The server said nothing for too long; or the call took too long, whatever it said. */
+  /** The server sent nothing for too long, or the call took too long. */
   | { kind: 'timeout'; of: 'silence' | 'call'; afterMs: number }
   /** The caller's signal. */
   | { kind: 'stopped' };
@@ -57,4 +57,31 @@ export interface ToolCallReport {
   progress: Progress[];
   logs: LogLine[];
   durationMs: number;
+}
+
+/** The end of a call as one text, which matchers compare and quote. */
+export function textOfEnd(end: CallEnd): string {
+  switch (end.kind) {
+    case 'result': {
+      const texts = end.result.content.map((block) =>
+        block.type === 'text' ? block.text : `[${block.type}]`,
+      );
+      const { structuredContent } = end.result;
+      return [...texts, ...(structuredContent ? [JSON.stringify(structuredContent)] : [])].join('\n');
+    }
+    case 'error':
+      return end.message;
+    case 'unanswered':
+      return end.reason;
+    case 'fault':
+      return end.fault.message;
+    case 'timeout':
+      return end.of === 'silence'
+        ? `nothing for ${end.afterMs / 1000} seconds`
+        : `no result within ${end.afterMs / 1000} seconds`;
+    case 'stopped':
+      return 'stopped by its caller';
+    default:
+      return end satisfies never;
+  }
 }

@@ -1,45 +1,40 @@
 /**
- * Calls a tool with a connected client of either SDK generation, and answers what the server asks meanwhile, in whichever
- * era it asks. The questions are read from the transport: the client needs no handler of its own.
+ * Calls a tool with a connected client of either SDK generation, and answers the server's questions in either era. Questions are
+ * read from the transport, so the client needs no handler of its own.
  */
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { CallToolResult, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import type { InputRequired } from '../../remote/input-required.ts';
-import type { Collected } from '../answers/collect-answers.ts';
+import type { Collected } from '../answers/answer-from.ts';
 import type { AnswerSource } from '../answers/source.ts';
-import type { CallEnd, CallEvent, ToolCallReport } from './call-events.ts';
-import { checkOutput } from './check-output.ts';
-import { clauses } from './fault.ts';
-import { canShowAll, fault, readServerAnswer } from './read-answer.ts';
-import type { Era } from './read-answer.ts';
 import { sendCall } from './any-client.ts';
 import type { AnyClient, ToolToCall } from './any-client.ts';
-import { buildRetry } from './retry.ts';
-import { createRounds } from './rounds.ts';
-import type { Rounds } from './rounds.ts';
-import { createServerMessages } from './server-messages.ts';
-import type { ServerMessages } from './server-messages.ts';
-import { createSilenceClock } from './silence-clock.ts';
-import { createTimeLimit } from './time-limit.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { CallEnd, CallEvent, ToolCallReport } from './call-events.ts';
+import { clauses } from './fault.ts';
+import type { Fault } from './fault.ts';
+import { PausableTimer } from './pausable-timer.ts';
+import { buildRetry, canShowAll, fault, readServerAnswer } from './read-answer.ts';
+import type { Era } from './read-answer.ts';
+import { Rounds } from './rounds.ts';
+import { ServerMessages } from './server-messages.ts';
 import { tapTransport } from './transport-tap.ts';
 
 export interface CallToolOptions {
-  /** Tried in this order; none answers nothing. */
+  /** Asked in this order; without any, nothing is answered. */
   answers?: AnswerSource | readonly AnswerSource[];
   /** How often the server may ask (5). */
   maxRounds?: number;
-  /** How long the server may say nothing, questions not counted (60,000). */
+  /** How long the server may send nothing, without questions (60,000). */
   timeoutMs?: number;
-  /** How long the call may take in all, whatever the server says meanwhile, questions not counted (600,000). */
+  /** How long the call may take in all, without questions (600,000). */
   maxTimeMs?: number;
-  /** What the client has declared; both kinds of questions unless given. */
+  /** What the client has declared; both kinds of questions by default. */
   capabilities?: Capabilities;
   signal?: AbortSignal;
   onEvent?: (event: CallEvent) => void;
 }
 
-/** Rejects only for mistakes of the caller's: how the call ended stands in the report. */
+/** Rejects only for mistakes of the caller. How the call ended is in the report. */
 export async function callTool(
   client: AnyClient,
   tool: ToolToCall,
@@ -75,14 +70,14 @@ class Call {
     this.#maxTimeMs = options.maxTimeMs ?? 600_000;
     const emit = options.onEvent ?? (() => undefined);
     this.#signal = options.signal;
-    this.#rounds = createRounds({
+    this.#rounds = new Rounds({
       tool,
       server: client.getServerVersion()?.name,
       sources: [options.answers ?? []].flat(),
       most: options.maxRounds ?? 5,
       emit,
     });
-    this.#messages = createServerMessages({
+    this.#messages = new ServerMessages({
       era: this.#era,
       capabilities: this.#capabilities,
       transport,
@@ -97,7 +92,7 @@ class Call {
     const stop = () => this.#end({ kind: 'stopped' });
     if (this.#signal?.aborted) stop();
     this.#signal?.addEventListener('abort', stop);
-    const limit = createTimeLimit(this.#maxTimeMs, () =>
+    const limit = new PausableTimer(this.#maxTimeMs, { restarts: false }, () =>
       this.#end({ kind: 'timeout', of: 'call', afterMs: this.#maxTimeMs }),
     );
     this.#callUntilDone(limit).then(
@@ -128,7 +123,7 @@ class Call {
     this.#ended.resolve(end);
   }
 
-  async #callUntilDone(limit: TimeLimit): Promise<CallEnd> {
+  async #callUntilDone(limit: PausableTimer): Promise<CallEnd> {
     const { name, arguments: input = {} } = this.#tool;
     let params: Record<string, unknown> = { name, arguments: input };
     for (;;) {
@@ -139,14 +134,14 @@ class Call {
       if (answer.kind !== 'asks') return answer;
       const collected = await this.#ask(answer.pause, limit);
       if (collected.kind === 'unanswered') return collected;
-      // Refused until pages are done, and they are not: the refusal is how it ends.
+      // The server refused until pages are done. They are not, so the refusal is the end.
       const isRefused = collected.answers.some(({ action }) => action !== 'accept');
       if (isRefused && 'error' in answered.message) return { kind: 'error', ...answered.message.error };
       params = buildRetry(params, answer.pause, collected.answers);
     }
   }
 
-  async #ask(pause: InputRequired, limit: TimeLimit): Promise<Collected> {
+  async #ask(pause: InputRequired, limit: PausableTimer): Promise<Collected> {
     using _pause = limit.pause();
     return await this.#rounds.ask(pause.questions, pause, this.#over.signal);
   }
@@ -156,14 +151,14 @@ class Call {
     return broken ? { kind: 'fault', fault: broken } : end;
   }
 
-  /** One request, and what came back for it. */
+  /** One request and its response. */
   async #send(
     params: Record<string, unknown>,
-    limit: TimeLimit,
+    limit: PausableTimer,
   ): Promise<{ message: JSONRPCMessage } | CallEnd> {
     const answered = Promise.withResolvers<{ message: JSONRPCMessage } | CallEnd>();
     const over = new AbortController();
-    const clock = createSilenceClock(this.#timeoutMs, () =>
+    const clock = new PausableTimer(this.#timeoutMs, { restarts: true }, () =>
       answered.resolve({ kind: 'timeout', of: 'silence', afterMs: this.#timeoutMs }),
     );
     let id: string | number | undefined;
@@ -172,12 +167,12 @@ class Call {
         if ('method' in message && message.method === 'tools/call' && 'id' in message) id ??= message.id;
       },
       onReceived: (message) => {
-        clock.reset();
+        clock.restart();
         if (isResponse(message)) {
           if (message.id === id) answered.resolve({ message });
           return false;
         }
-        return this.#messages.hear(message, {
+        return this.#messages.read(message, {
           end: (end) => answered.resolve(end),
           fail: (error) => this.#ended.reject(error as Error),
           silence: clock,
@@ -186,7 +181,7 @@ class Call {
       },
       onStreamEnd(ended) {
         if (ended !== id) return;
-        // What has arrived is delivered first.
+        // Received messages are delivered first.
         setImmediate(() =>
           answered.resolve(fault('The stream of its answer ended before the answer.', clauses.answered)),
         );
@@ -214,8 +209,30 @@ function isResponse(
   return 'result' in message || 'error' in message;
 }
 
-/** Before there was an answer: the connection, or what the SDK thought of the answer. */
+/** The connection failed, or the SDK refused the response. */
 function failedToSend(error: unknown): CallEnd {
   const words = error instanceof Error ? error.message : String(error);
   return fault(`It gave no answer to the call (${words.replace(/\.$/, '')}).`, clauses.answered);
+}
+
+/** Null if it fits, if there is no schema, or if the tool failed. The validator is loaded on demand. */
+async function checkOutput(
+  { isError, structuredContent }: CallToolResult,
+  outputSchema: Record<string, unknown> | undefined,
+): Promise<Fault | null> {
+  if (!outputSchema || isError === true) return null;
+  const breaks = (message: string): Fault => ({ message, clause: clauses.outputSchema });
+  if (structuredContent === undefined)
+    return breaks('Its result has no structuredContent, and the tool has an outputSchema.');
+  const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/client/validators/ajv');
+  try {
+    const validate = new AjvJsonSchemaValidator().getValidator(outputSchema);
+    const { valid, errorMessage } = validate(structuredContent);
+    return valid
+      ? null
+      : breaks(`Its structuredContent does not fit the outputSchema of the tool: ${errorMessage}.`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return breaks(`The outputSchema of the tool cannot be used: ${why.replace(/\.$/, '')}.`);
+  }
 }

@@ -1,4 +1,4 @@
-/** What a server does against the specification: in one sentence, with the clause that it breaks. */
+/** A breach of the specification by a server: one sentence, and the clause. */
 
 export interface Fault {
   /** One sentence, about the server. */
@@ -6,7 +6,7 @@ export interface Fault {
   clause: Clause;
 }
 
-/** `text` is the rule in a few words; `url` is where it stands. Null where the rule is this client's own. */
+/** `text` is the rule in a few words, `url` where it is written. Null for this client's own rules. */
 export interface Clause {
   text: string;
   url: string | null;
@@ -87,7 +87,7 @@ export const clauses = {
   },
 } satisfies Record<string, Clause>;
 
-/** Against nothing that is written: this client asks people no such thing. */
+/** A limit of this client, not of the specification. */
 export function ownLimit(text: string): Clause {
   return { text, url: null };
 }

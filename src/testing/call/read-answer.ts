@@ -1,13 +1,13 @@
 /**
- * The recogniser: what a server's answer to `tools/call` is, in either era. It reads the message as it came, so that a
- * question in a foreign dialect is a fault and never passes for a result.
+ * Recognises a server's answer to `tools/call` in either era, and builds the retry. Reads the raw message, so that a question in a
+ * foreign dialect is a fault and never passes for a result.
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { Capabilities } from '../../elicitation/capabilities.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { InputRequired } from '../../remote/input-required.ts';
-import { readRequiredPages } from '../../remote/mcp/legacy/url-elicitation-required.ts';
-import { readInputRequired } from '../../remote/mcp/modern/input-required.ts';
+import type { InputRequired, QuestionAnswer } from '../../remote/input-required.ts';
+import { readRequiredPages } from '../../remote/mcp/legacy/messages.ts';
+import { readInputRequired, retryParams } from '../../remote/mcp/modern/rounds.ts';
 import { clauses, ownLimit } from './fault.ts';
 import type { Clause, Fault } from './fault.ts';
 
@@ -15,14 +15,14 @@ export type Era = 'modern' | 'legacy';
 
 export type ServerAnswer =
   | { kind: 'result'; result: CallToolResult }
-  /** The server wants answers, and is then called again. */
+  /** The server wants answers and then another call. */
   | { kind: 'asks'; pause: InputRequired }
   | { kind: 'error'; code: number; message: string; data?: unknown }
   | { kind: 'fault'; fault: Fault };
 
 export interface ReadOptions {
   era: Era;
-  /** What the client has declared that it can show. */
+  /** What the client has declared. */
   capabilities?: Capabilities;
 }
 
@@ -30,7 +30,7 @@ export const canShowAll: Capabilities = { form: true, url: true };
 
 const pagesRequired = -32042;
 
-/** `message` is the JSON-RPC response, as it came. */
+/** `message` is the raw JSON-RPC response. */
 export function readServerAnswer(message: JSONRPCMessage, options: ReadOptions): ServerAnswer {
   if ('error' in message) return readError(message.error, options);
   const result: unknown = 'result' in message ? message.result : undefined;
@@ -39,7 +39,7 @@ export function readServerAnswer(message: JSONRPCMessage, options: ReadOptions):
   return readResult(result, options);
 }
 
-/** What asks in a result, or null where it asks nothing. Throws `TypeError` for a question that breaks the specification. */
+/** The questions in a result, or null. Throws `TypeError` for a question that breaks the specification. */
 export function recognizeInputRequired(result: unknown): InputRequired | null {
   if (!isRecord(result)) return null;
   const read = readResult(result, { era: 'modern' });
@@ -89,7 +89,7 @@ function readError(
     : fault(sentence(read.reason), clauses.urlRequired);
 }
 
-/** Which rule a set of requests breaks that cannot be put to anybody. */
+/** The rule that a set of unaskable requests breaks. */
 function clauseOfRequests(
   { inputRequests, requestState }: Record<string, unknown>,
   able: Capabilities,
@@ -107,22 +107,22 @@ function clauseOfRequests(
   return clauses.inputRequired;
 }
 
-/** Null for what breaks a rule of the specification's. */
+/** Null if it breaks a rule of the specification. */
 function clauseOfReason(reason: string): Clause | null {
   return ofLimits.test(reason)
     ? ownLimit('people are not asked more here, though the specification sets no limit')
     : null;
 }
 
-/** As the readers of questions put it. */
+/** The words of our readers of questions. */
 const ofLimits = /too long|more than \d|at most \d+ fields|longer than \d/;
 
-/** Of a question of the old era that cannot be put to anybody. */
+/** For an unaskable question of the old era. */
 export function clauseOfPushed(reason: string, params: unknown, able: Capabilities): Clause {
   return clauseOfReason(reason) ?? clauseOfQuestion(params, able) ?? clauses.question;
 }
 
-/** Null where the question itself breaks no rule. */
+/** Null if the question itself breaks no rule. */
 function clauseOfQuestion(params: unknown, able: Capabilities): Clause | null {
   if (!isRecord(params)) return clauses.question;
   const mode = params['mode'] ?? 'form';
@@ -140,8 +140,28 @@ export function fault(message: string, clause: Clause): { kind: 'fault'; fault: 
 
 /** "it has no message" → "It has no message." */
 export function sentence(reason: string): string {
-  // A name of the wire stays as it is written there.
+  // A wire name keeps its case.
   const isName = /^[a-z]+[A-Z]/.test(reason);
   const text = isName ? reason : reason.charAt(0).toUpperCase() + reason.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/**
+ * `params` are those of the first call, unchanged; the additions of earlier rounds are removed. Throws `TypeError` when
+ * a question has no answer, or an answer has no question: then nothing must be sent.
+ */
+export function buildRetry(
+  params: Record<string, unknown>,
+  { questions, resume }: InputRequired,
+  answers: readonly QuestionAnswer[],
+): Record<string, unknown> {
+  if (!isRecord(params)) throw new TypeError('The parameters of the call are no object.');
+  const known = new Set(questions.map(({ key }) => key));
+  const given = new Set(answers.map(({ key }) => key));
+  for (const key of known) if (!given.has(key)) throw new TypeError(`The question "${key}" has no answer.`);
+  for (const key of given) if (!known.has(key)) throw new TypeError(`There is no question "${key}".`);
+  const { inputResponses: _responses, requestState: _state, ...first } = params;
+  // The server refused until pages are done: the same call again.
+  if (resume.kind !== 'retry') return first;
+  return { ...first, ...retryParams([...answers], resume.requestState) };
 }

@@ -1,14 +1,14 @@
 /**
- * Listens to what goes over a transport of either SDK generation, from the handshake on. Everything here is read from the
- * messages themselves: what an SDK makes of them is what is tested.
+ * Listens to the messages of a transport of either SDK generation, from the handshake on. Everything is read from the
+ * messages themselves, because the SDKs are under test, too.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
 export interface TapListener {
   onSent?(message: JSONRPCMessage): void;
-  /** True: the message was handled here, and the client does not see it. */
+  /** True: handled here; the client does not see it. */
   onReceived?(message: JSONRPCMessage): boolean | void;
-  /** The stream that was to bring the answer to this request has ended. */
+  /** The stream for the response to this request has ended. */
   onStreamEnd?(id: string | number): void;
 }
 
@@ -17,7 +17,7 @@ type Receive = NonNullable<Transport['onmessage']>;
 
 const taps = new WeakMap<Transport, Set<TapListener>>();
 
-/** Until it is disposed of. Listeners that came first hear first. */
+/** Until it is disposed. Listeners are called in the order of their registration. */
 export function tapTransport(transport: Transport, listener: TapListener): Disposable {
   const listeners = taps.get(transport) ?? install(transport);
   listeners.add(listener);
@@ -35,11 +35,11 @@ function install(transport: Transport): Set<TapListener> {
     const onRequestStreamEnd = () => {
       if (id !== undefined) for (const listener of listeners) listener.onStreamEnd?.(id);
     };
-    // Only transports over HTTP of the second generation know this option.
+    // Only HTTP transports of the second generation know this option.
     await send(message, { ...options, ...({ onRequestStreamEnd } as object) });
   };
 
-  // Both SDKs chain a handler that is there before their own, so that a message could come by twice.
+  // Both SDKs call an existing handler before their own, so a message could arrive twice.
   const handled = new WeakMap<JSONRPCMessage, boolean>();
   const isHandled = (message: JSONRPCMessage) => {
     const before = handled.get(message);

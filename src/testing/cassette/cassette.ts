@@ -1,6 +1,6 @@
 /**
- * A recording of what a client and a server said to each other, message by message. JSON-RPC's ids and progress tokens,
- * which clients choose anew, are left out, so that the same conversation is the same text, byte for byte.
+ * A recording of the messages between a client and a server. JSON-RPC ids and progress tokens, which clients choose
+ * each time, are left out, so that the same conversation gives the same text, byte for byte.
  */
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ const params = z.record(z.string(), z.unknown());
 const errorSchema = z.looseObject({ code: z.number(), message: z.string() });
 const answered = { result: z.unknown().optional(), error: errorSchema.optional() };
 
-/** What was said while a request was open. `id` counts the requests of the server. */
+/** Messages during an open request. `id` counts the server's requests. */
 const saidSchema = z.union([
   z.strictObject({
     server: z.strictObject({ id: z.number().optional(), method: z.string(), params: params.optional() }),
@@ -27,10 +27,10 @@ const requestSchema = z
 
 const exchangeSchema = z.strictObject({
   request: requestSchema,
-  /** What the server asked in it, for whoever reads the file; the messages are what counts. */
+  /** The server's questions, for readers of the file; only the messages are used. */
   questions: z.array(z.looseObject({ message: z.string() })).optional(),
   during: z.array(saidSchema).optional(),
-  /** Absent: the recording ended before it. */
+  /** Absent if the recording ended before it. */
   response: z.strictObject(answered).optional(),
 });
 
@@ -44,18 +44,18 @@ export type Said = z.infer<typeof saidSchema>;
 export type Exchange = z.infer<typeof exchangeSchema>;
 export type Cassette = z.infer<typeof cassetteSchema>;
 
-/** Stands for what was taken out; anything fits there when a recording is compared. */
+/** Replaces what was removed. In comparisons it matches anything. */
 export const redacted = '[redacted]';
 
 export function toText(cassette: Cassette): string {
   return stringify(cassette, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** Throws with what is wrong. */
+/** Throws with the problem. */
 export function readCassette(text: string): Cassette {
   const value: unknown = parse(text);
   const { success, error } = cassetteSchema.safeParse(value);
-  // As it was read: the order of members is what makes the same text again.
+  // The value as read: its order of members keeps the text equal.
   if (success) return value as Cassette;
   const [issue] = error.issues;
   throw new TypeError(`It is no cassette: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trimEnd());

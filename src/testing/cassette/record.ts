@@ -1,4 +1,4 @@
-/** Records what goes over the transport of a client, from the handshake on. */
+/** Records the messages of a client's transport, from the handshake on. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { tapTransport } from '../call/transport-tap.ts';
@@ -7,15 +7,15 @@ import type { Cassette, Exchange, Said } from './cassette.ts';
 import { redactCassette } from './redact.ts';
 
 export interface Recorder {
-  /** What was said so far. */
+  /** Everything so far. */
   cassette(): Cassette;
-  /** The same, as it stands in a file. */
+  /** The same, as the text of a file. */
   text(): string;
   stop(): void;
 }
 
 export interface RecordOptions {
-  /** Values that must not be in the recording, wherever they turn up. */
+  /** Values that must not be anywhere in the recording. */
   secrets?: Iterable<string>;
 }
 
@@ -28,7 +28,7 @@ interface Open {
 export function record(transport: Transport, { secrets = [] }: RecordOptions = {}): Recorder {
   const exchanges: Open[] = [];
   const byId = new Map<string | number, Open>();
-  /** Requests of the server's, by its own ids: how they are counted, and where they were made. */
+  /** Requests of the server by its own ids: their number, and the exchange they belong to. */
   const asked = new Map<string | number, { id: number; exchange: Exchange }>();
   let protocol = '';
 
@@ -38,7 +38,7 @@ export function record(transport: Transport, { secrets = [] }: RecordOptions = {
 
   function onSent(message: JSONRPCMessage): void {
     if ('method' in message) {
-      // Notifications of the client's say nothing that a server answers.
+      // No server answers notifications.
       if (!('id' in message)) return;
       const { method, params } = message;
       const exchange: Exchange = { request: { method, ...(params && { params: withoutToken(params) }) } };
@@ -83,7 +83,7 @@ function answerOf(message: object): { result?: unknown; error?: { code: number; 
   return { result: 'result' in message ? message.result : {} };
 }
 
-/** Progress tokens are the client's. That there is one, is kept. */
+/** The client chooses progress tokens. Only their presence is kept. */
 function withoutToken(params: Record<string, unknown>): Record<string, unknown> {
   const meta = params['_meta'];
   return {
@@ -106,14 +106,14 @@ function protocolIn({ request, response }: Exchange): string | undefined {
     .at(-1);
 }
 
-/** Of the new era, where each request says it: the SDK asks a process of its own what versions there are. */
+/** New era, where each request contains the version: the SDK asks for versions in another process. */
 function versionOf({ request }: Exchange): string {
   const meta = request.params?.['_meta'];
   const version = isRecord(meta) ? meta['io.modelcontextprotocol/protocolVersion'] : undefined;
   return typeof version === 'string' ? version : '';
 }
 
-/** The questions of this turn, in either era, in one list. */
+/** The questions of an exchange in either era, as one list. */
 function withQuestions({ request, during, response }: Exchange): Exchange {
   const pushed = (during ?? []).flatMap((said) =>
     'server' in said && said.server.method === 'elicitation/create'

@@ -1,28 +1,28 @@
 /**
- * Takes secrets out of a recording: what fields named or marked as secret were given, wherever else it turns up; values
- * that were named beforehand; and what has the shape of a key, a token or a credential. The server's state stays as it is, but for a secret that
- * stands in it in plain sight. Headers are never recorded.
+ * Removes secrets from a recording: values of secret fields, wherever else they appear; values that were named
+ * beforehand; and everything shaped like a key, a token or a credential. The server's state is kept, except for secrets
+ * in plain text. Headers are never recorded.
  */
+import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { isSecretName } from '../../elicitation/form/secret-fields.ts';
 import { hideSecrets } from '../../elicitation/secret-shapes.ts';
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
 import { redacted } from './cassette.ts';
 import type { Cassette } from './cassette.ts';
 
-/** Shorter ones would be found by chance. */
+/** Shorter ones would match by chance. */
 const shortest = 4;
 
 /** Names of the protocol that sound like secrets. */
 const ofProtocol = new Set(['progressToken', 'nextCursor', 'cursor', 'requestState']);
 
-/** Headers that some servers repeat in what they say. */
+/** Headers that some servers repeat in messages. */
 const ofHeaders = /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)$/i;
 
-/** Of an address: its query and its fragment. */
+/** In the query and fragment of an address. */
 const parameter = /([?&#])([^?=&#\s"]{1,100})=([^&#\s"]+)/g;
 const secretParameter = /token|secret|password|passwd|apikey|api_key|signature|sig|code|credential/i;
 
-/** `known`: secrets by their value, like the token that was sent. */
+/** `known`: secret values, like the token that was sent. */
 export function redactCassette(cassette: Cassette, known: Iterable<string> = []): Cassette {
   const names = markedFields(cassette);
   const found = new Set(known);
@@ -30,23 +30,23 @@ export function redactCassette(cassette: Cassette, known: Iterable<string> = [])
     if (isSecretMember(names, name, member) && member !== redacted) found.add(String(member));
   });
   const secrets = [...found].filter(({ length }) => length >= shortest).flatMap(spellings);
-  // A secret within another goes after it.
+  // Longer ones first, because a secret may be part of another.
   const longestFirst = [...new Set(secrets)].toSorted((one, other) => other.length - one.length);
   return redact(cassette, '', { names, secrets: longestFirst }) as Cassette;
 }
 
 interface Secrets {
-  /** Of fields. */
+  /** Names of secret fields. */
   names: ReadonlySet<string>;
   secrets: readonly string[];
 }
 
-/** As it stands in JSON and in an address. */
+/** In JSON and in addresses. */
 function spellings(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
 }
 
-/** Fields that their form marks as secret, by a format or by the words that people read. */
+/** Fields that their form marks as secret, by a format or by their title. */
 function markedFields(cassette: Cassette): Set<string> {
   const names = new Set<string>();
   walk(cassette, (name, member) => {

@@ -1,12 +1,13 @@
 /**
- * A server out of a cassette, for a client under test: it says what the recorded server said, and keeps what the client
- * said differently. Calls come in the order of the recording; what only asks about the server may come any number of times.
+ * Replays a cassette as a server for a client under test, and records how the client differs. Calls come in the recorded order;
+ * other requests may come any number of times.
  */
+import { diff } from 'node:util';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { stringify } from 'yaml';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import { isModern } from './cassette.ts';
+import { isModern, redacted } from './cassette.ts';
 import type { Cassette, Exchange, Said } from './cassette.ts';
-import { differenceOf, isSame } from './compare.ts';
 
 export interface Difference {
   /** One sentence. */
@@ -17,24 +18,17 @@ export interface Difference {
 
 type Send = (message: JSONRPCMessage) => void;
 
-export interface ReplayServer {
-  isModern: boolean;
-  /** `send` carries everything that belongs to this message: for a request, all until its response. */
-  receive(message: JSONRPCMessage, send: Send): Promise<void>;
-  differences: Difference[];
-  /** Sentences about what was recorded and did not happen. */
-  missing(): string[];
-}
+export type ReplayServer = ReturnType<typeof createReplayServer>;
 
-/** These have effects: each recorded one is served once, in its place. */
+/** They have effects: each recorded one is served once, in order. */
 const inOrder = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const notFound = -32601;
 const differs = -32600;
 
-export function createReplayServer(cassette: Cassette): ReplayServer {
+export function createReplayServer(cassette: Cassette) {
   const left = cassette.exchanges.filter(({ request }) => inOrder.has(request.method));
   const differences: Difference[] = [];
-  /** Answers of the client that the recording waits for, by the id of the server's request. */
+  /** Answers that the recording waits for, by the id of the server's request. */
   const awaited = new Map<string | number, (message: JSONRPCMessage) => void>();
   let requests = 0;
 
@@ -48,10 +42,9 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
   }
 
   async function play(exchange: Exchange, token: unknown, send: Send): Promise<void> {
-    const ids = new Map<number, string>();
     const answers = new Map<number, Promise<JSONRPCMessage>>();
     for (const said of exchange.during ?? []) {
-      if ('server' in said) say(said, { ids, answers, token, send });
+      if ('server' in said) say(said, { answers, token, send });
       else {
         const { id, ...recorded } = said.client;
         const message = await answers.get(id);
@@ -73,17 +66,7 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
 
   function say(
     { server }: Extract<Said, { server: object }>,
-    {
-      ids,
-      answers,
-      token,
-      send,
-    }: {
-      ids: Map<number, string>;
-      answers: Map<number, Promise<JSONRPCMessage>>;
-      token: unknown;
-      send: Send;
-    },
+    { answers, token, send }: { answers: Map<number, Promise<JSONRPCMessage>>; token: unknown; send: Send },
   ): void {
     const { id, method, params } = server;
     const isProgress = method === 'notifications/progress';
@@ -95,7 +78,6 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
     };
     if (id === undefined) return send(message as JSONRPCMessage);
     const wireId = `replay-${++requests}`;
-    ids.set(id, wireId);
     const { promise, resolve } = Promise.withResolvers<JSONRPCMessage>();
     awaited.set(wireId, resolve);
     answers.set(id, promise);
@@ -103,13 +85,14 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
   }
 
   return {
-    isModern: isModern(cassette),
     differences,
+    /** Sentences about recorded calls that did not happen. */
     missing: () =>
       left.map(
         ({ request }) => `${request.method} ${nameIn(request.params)} was recorded, and was not called.`,
       ),
-    async receive(message, send) {
+    /** `send` gets everything that belongs to this message: for a request, everything until its response. */
+    async receive(message: JSONRPCMessage, send: Send): Promise<void> {
       if (!('method' in message)) {
         if (message.id !== undefined) awaited.get(message.id)?.(message);
         return;
@@ -133,13 +116,13 @@ export function createReplayServer(cassette: Cassette): ReplayServer {
       }
       const meta = params['_meta'];
       await play(exchange, isRecord(meta) ? meta['progressToken'] : undefined, send);
-      // Recorded to its end, or else the client waits as it did then.
+      // Without a recorded response, the client waits as it did then.
       if (exchange.response) send({ jsonrpc: '2.0', id, ...exchange.response } as JSONRPCMessage);
     },
   };
 }
 
-/** Where the recording has no handshake, as of the second SDK on stdio. */
+/** For recordings without a handshake, as of the second SDK on stdio. */
 function discoveryOf({ protocol }: Cassette): Record<string, unknown> {
   return {
     resultType: 'complete',
@@ -150,7 +133,7 @@ function discoveryOf({ protocol }: Cassette): Record<string, unknown> {
   };
 }
 
-/** Without what is the client's own business. */
+/** Without members that are specific to the client. */
 function comparable(params: unknown): unknown {
   if (!isRecord(params)) return {};
   const { _meta, ...rest } = params;
@@ -160,4 +143,61 @@ function comparable(params: unknown): unknown {
 function nameIn(params: unknown): string {
   const name = isRecord(params) ? (params['name'] ?? params['uri']) : undefined;
   return typeof name === 'string' ? name : '';
+}
+
+// Comparing messages with a recording. Redacted values match anything.
+
+export function isSame(recorded: unknown, now: unknown): boolean {
+  if (typeof recorded === 'string' && recorded.includes(redacted)) return fitsRedacted(recorded, String(now));
+  if (Array.isArray(recorded))
+    return (
+      Array.isArray(now) &&
+      now.length === recorded.length &&
+      recorded.every((item, at) => isSame(item, now[at]))
+    );
+  if (!isRecord(recorded)) return Object.is(recorded, now);
+  if (!isRecord(now)) return false;
+  const names = new Set([...Object.keys(recorded), ...Object.keys(now)]);
+  return [...names].every((name) => isSame(recorded[name], now[name]));
+}
+
+function fitsRedacted(recorded: string, now: string): boolean {
+  const parts = recorded.split(redacted);
+  const [first = '', last = ''] = [parts[0], parts.at(-1)];
+  if (!now.startsWith(first) || !now.endsWith(last) || now.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = now.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= now.length - last.length;
+}
+
+/** Lines begin with `-` (recorded), `+` (now) or a space; long unchanged parts are left out. */
+export function differenceOf(recorded: unknown, now: unknown): string[] {
+  const text = (value: unknown) => stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
+  const lines = diff(text(recorded), text(alike(recorded, now))).map(([sign, line]) => ({ sign, line }));
+  const isNear = (at: number) =>
+    lines.slice(Math.max(0, at - context), at + context + 1).some(({ sign }) => sign !== 0);
+  return lines.flatMap(({ sign, line }, at) => {
+    if (isNear(at)) return [`${sign === 0 ? ' ' : sign > 0 ? '-' : '+'} ${line}`];
+    return isNear(at - 1) && at > 0 ? ['  …'] : [];
+  });
+}
+
+const context = 3;
+
+/** A value that matches a redacted one is no difference. */
+function alike(recorded: unknown, now: unknown): unknown {
+  if (isSame(recorded, now)) return recorded;
+  if (Array.isArray(now))
+    return now.map((item, at) => alike(Array.isArray(recorded) ? recorded[at] : undefined, item));
+  if (!isRecord(now) || !isRecord(recorded)) return now;
+  // In the recorded order, so that only differences show.
+  const names = [
+    ...Object.keys(recorded).filter((name) => name in now),
+    ...Object.keys(now).filter((name) => !(name in recorded)),
+  ];
+  return Object.fromEntries(names.map((name) => [name, alike(recorded[name], now[name])]));
 }

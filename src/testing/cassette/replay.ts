@@ -1,21 +1,24 @@
-/** A cassette in tests: as the transport of a client, or as the client of a server. */
+/** A cassette in tests: as a transport for a client, or as a client for a server. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import type { Answer, AnswerSource } from '../answers/source.ts';
 import type { AnyClient } from '../call/any-client.ts';
+import type { ToolCallReport } from '../call/call-events.ts';
 import { callTool } from '../call/call-tool.ts';
 import type { CallToolOptions } from '../call/call-tool.ts';
-import type { ToolCallReport } from '../call/call-events.ts';
-import type { Answer, AnswerSource } from '../answers/source.ts';
 import { redacted } from './cassette.ts';
 import type { Cassette, Exchange, Said } from './cassette.ts';
-import { differenceOf, isSame } from './compare.ts';
 import { record } from './record.ts';
-import { createReplayServer } from './replay-server.ts';
-import type { Difference, ReplayServer } from './replay-server.ts';
+import { createReplayServer, differenceOf, isSame } from './replay-server.ts';
+import type { Difference } from './replay-server.ts';
 
-export interface Replay extends Pick<ReplayServer, 'differences' | 'missing'> {
-  /** Connect the client under test to it. */
+export interface Replay {
+  /** The client under test connects to it. */
   transport: Transport;
+  /** How the client differs from the recording. */
+  differences: Difference[];
+  /** Sentences about recorded calls that did not happen. */
+  missing(): string[];
 }
 
 /** The recorded server, for a client under test. */
@@ -29,7 +32,7 @@ export function replay(cassette: Cassette): Replay {
     },
     async send(message) {
       const deliver = (reply: JSONRPCMessage) => queueMicrotask(() => transport.onmessage?.(reply));
-      // A request of the server's is answered with another message of the client's: nobody waits for its end here.
+      // The client answers a request of the server with another message, so this must not wait for the end.
       for (const one of [message].flat())
         server.receive(one, deliver).catch((error: unknown) => transport.onerror?.(error as Error));
     },
@@ -43,8 +46,8 @@ export interface ReplayedCalls {
 }
 
 /**
- * The recorded calls at a server under test, with the recorded answers; `answers` are for those that were redacted. What
- * the server says differently is a difference, but for its state, which is its own.
+ * Repeats the recorded calls at a server under test with the recorded answers; `answers` are for redacted ones.
+ * Everything that the server sends differently is a difference, except its state.
  */
 export async function replayCalls(
   client: AnyClient,
@@ -85,7 +88,7 @@ export async function replayCalls(
   return { reports, differences };
 }
 
-/** Calls with all their rounds: a round begins a call unless it continues the one before. */
+/** Calls with all their rounds: a round begins a call unless it continues the previous one. */
 function callsIn({ exchanges }: Cassette): Exchange[][] {
   const calls: Exchange[][] = [];
   for (const exchange of exchanges) {
@@ -98,12 +101,12 @@ function callsIn({ exchanges }: Cassette): Exchange[][] {
   return calls;
 }
 
-/** As many as were recorded; in the old era each question is a round. */
+/** As many as were recorded. In the old era each question is a round. */
 function countRounds(rounds: readonly Exchange[]): number {
   return rounds.length + rounds.flatMap(({ during = [] }) => during).length;
 }
 
-/** What was answered, round by round. */
+/** The answers of each round. */
 function recordedAnswers(rounds: readonly Exchange[]): AnswerSource {
   const pushed = rounds.flatMap(({ during = [] }) =>
     during.flatMap((said) => ('client' in said && isRecord(said.client.result) ? [said.client.result] : [])),
@@ -124,7 +127,7 @@ function recordedAnswers(rounds: readonly Exchange[]): AnswerSource {
   };
 }
 
-/** Questions are counted through a recording: here from the first of their round. */
+/** Questions are numbered through the recording: here from the first of their round. */
 function renumbered(during: readonly Said[]): Said[] {
   const ids = during.flatMap((said) => ('server' in said ? (said.server.id ?? []) : []));
   const place = (id: number) => ids.indexOf(id) + 1;
@@ -135,7 +138,7 @@ function renumbered(during: readonly Said[]): Said[] {
   });
 }
 
-/** Without what differs with every client, and with the state as something that is there or not. */
+/** Without members that are specific to a client, and with only the presence of the state. */
 function comparable({ request, during, response }: Exchange): unknown {
   const { _meta, requestState, ...params } = request.params ?? {};
   const opaque = (state: unknown) => (state === undefined ? {} : { requestState: '(opaque)' });

@@ -1,12 +1,12 @@
 /**
- * Matchers for what `callTool` reports: `expect.extend(matchers)` in vitest and jest; `interlude/testing/vitest` does that,
- * and tells the compiler.
+ * Matchers for reports of `callTool`: `expect.extend(matchers)` in vitest and jest. `interlude/testing/vitest` does
+ * that, and declares their types.
  */
 import type { Question } from '../answers/source.ts';
+import { textOfEnd } from '../call/call-events.ts';
 import type { CallEnd, ToolCallReport } from '../call/call-events.ts';
-import { textOfEnd } from './text-of-end.ts';
 
-/** Words that the message holds, whatever their case; a pattern; or more about the question, all of which has to be true. */
+/** Text in the message (in any case), a pattern, or several conditions that must all hold. */
 export type ExpectedQuestion =
   | string
   | RegExp
@@ -18,12 +18,12 @@ interface Verdict {
 }
 
 export const matchers = {
-  /** All questions of the call, in their order: no other one was asked. Without any: nothing was asked. */
+  /** All questions of the call, in order, and no others. Without arguments: nothing was asked. */
   toHaveAsked(report: unknown, ...expected: ExpectedQuestion[]): Verdict {
     const { rounds, end } = readReport(report);
     const questions = [
       ...rounds.flatMap((round) => round.questions),
-      // What was asked, and not answered.
+      // Asked and not answered.
       ...(end.kind === 'unanswered' ? end.questions : []),
     ];
     const pass =
@@ -39,14 +39,14 @@ export const matchers = {
     };
   },
 
-  /** The call came to a result that is no error; with `words`, the text of the result holds them. */
+  /** The call ended with a result that is no error; with `words`, its text contains them. */
   toSucceed(report: unknown, words?: string | RegExp): Verdict {
     const { end } = readReport(report);
     const pass = isSuccess(end) && (words === undefined || holds(textOfEnd(end), words));
     return { pass, message: () => `It was ${pass ? 'not ' : ''}to succeed${suffix(words)}. ${ended(end)}` };
   },
 
-  /** It ended in any other way; with `words`, what was said of it holds them. */
+  /** It ended in another way; with `words`, the reason contains them. */
   toFail(report: unknown, words?: string | RegExp): Verdict {
     const { end } = readReport(report);
     const pass = !isSuccess(end) && (words === undefined || holds(textOfEnd(end), words));
@@ -54,7 +54,7 @@ export const matchers = {
   },
 };
 
-/** What they are for the compiler. */
+/** Their types. */
 export interface ToolCallMatchers<Result = void> {
   toHaveAsked(...expected: ExpectedQuestion[]): Result;
   toSucceed(words?: string | RegExp): Result;

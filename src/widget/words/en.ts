@@ -11,14 +11,14 @@ export interface Words {
   stop: string;
   welcome: string;
   working: string;
-  /** Beside what works: nobody has begun. */
+  /** No worker has started the turn. */
   unattended: string;
   reconnecting: string;
   tryAgain: string;
   noAnswer: string;
   earlier: string;
   you: string;
-  /** What stands for an image where it cannot be seen. */
+  /** The alternative text of an image. */
   image: string;
   agent: string;
   toolRuns: (tool: string) => string;
@@ -51,7 +51,7 @@ export interface Words {
   decline: string;
   timeLeft: (minutes: number, seconds: number) => string;
   answered: (server: string) => string;
-  /** Of the page to which a tool has sent the user. */
+  /** For a page to which a tool sent the user. */
   pageDone: (server: string) => string;
   connected: (server: string) => string;
   approved: string;

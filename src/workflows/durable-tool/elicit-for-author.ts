@@ -1,14 +1,10 @@
-/** `elicit()` as authors know it: a message and a schema in, a typed answer or the reason why there is none out. */
-import { uuid4 } from '@temporalio/workflow';
-import { canPresent } from '../../elicitation/capabilities.ts';
+/** `elicit()` for authors of tools: takes a message and a schema, returns a typed answer or the reason why there is none. */
+import { proxyLocalActivities, uuid4 } from '@temporalio/workflow';
+import type { DurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
+import { canPresent } from '../../elicitation/elicitation.ts';
 import { inspectForm } from '../../elicitation/form/inspect-form.ts';
 import { inspectUrl } from '../../elicitation/url-safety.ts';
 import type { AskedQuestion, ToolRequest } from '../../turn/ask.ts';
-import { untilCancelled } from '../failures.ts';
-import type { DurableToolInput } from '../messages.ts';
-import type { OperatorView } from '../operator-view.ts';
-import type { Moment, Questions } from '../questions.ts';
-import { openToolQuestion, readToolAnswer } from './activities.ts';
 import { issuesOf } from '../../turn/tool-code.ts';
 import type {
   ElicitOptions,
@@ -17,10 +13,16 @@ import type {
   ToolRunContext,
   ValueSchema,
 } from '../../turn/tool-code.ts';
+import { shortWrites, untilCancelled } from '../failures.ts';
+import type { DurableToolInput } from '../messages.ts';
+import type { OperatorView } from '../operator-view.ts';
+import type { Moment, Questions } from '../questions.ts';
 
-/** Of one call. A loop whose end depends on its answers would otherwise ask until the turn's time is up. */
+const { openToolQuestion, readToolAnswer } = proxyLocalActivities<DurableToolActivities>(shortWrites);
+
+/** Per call: otherwise an author's loop could ask until the turn's time is up. */
 const mostQuestions = 100;
-/** How often a form is asked when the author's schema refuses what the form accepts. */
+/** How often a form is asked when the author's schema refuses the answer. */
 const mostTries = 3;
 
 interface Parts {
@@ -29,9 +31,9 @@ interface Parts {
   questions: Questions;
   view: OperatorView;
   readSchema: ReadSchema;
-  /** Collects what could not be asked and has no default, for the model to put in words. */
+  /** Collects questions that could not be asked and have no defaults, so that the model can ask them. */
   unasked: ToolRequest[];
-  log: Pick<ToolRunContext['log'], 'error'>;
+  log: ToolRunContext['log'];
 }
 
 const notAsked = {
@@ -46,11 +48,8 @@ const notAsked = {
 
 const sendToPage = 'Send the user to a page (mode: "url"), because a form passes through clients and models.';
 
-type FormOptions = Pick<ElicitOptions, 'ttl' | 'whenUnsupported' | 'elicitationId'>;
-type Status = ElicitResult['status'];
-
-interface Answer {
-  status: Status;
+interface AuthorAnswer {
+  status: ElicitResult['status'];
   content?: unknown;
 }
 
@@ -68,7 +67,6 @@ export function createElicitForAuthor(parts: Parts): ToolRunContext['elicit'] {
   };
 }
 
-/** The questions of one call. */
 class AuthorQuestions {
   readonly #parts: Parts;
   readonly #usedIds = new Set<string>();
@@ -78,7 +76,7 @@ class AuthorQuestions {
     this.#parts = parts;
   }
 
-  async askForm(message: string, schema: ValueSchema, options: FormOptions): Promise<ElicitResult> {
+  async askForm(message: string, schema: ValueSchema, options: ElicitOptions): Promise<ElicitResult> {
     const { tool, readSchema, unasked } = this.#parts;
     const form = readSchema(schema);
     if (form.kind === 'problem') throw new Error(`elicit() cannot show this form: ${form.problem}`);
@@ -120,7 +118,11 @@ class AuthorQuestions {
     return status === 'accept' ? { status, content: undefined } : { status };
   }
 
-  async #ask(request: ToolRequest, elicitationId: string, timeoutMs: number | undefined): Promise<Answer> {
+  async #ask(
+    request: ToolRequest,
+    elicitationId: string,
+    timeoutMs: number | undefined,
+  ): Promise<AuthorAnswer> {
     const { tool, call, questions, view, log } = this.#parts;
     const { turn, toolCallId } = call;
     const index = this.#countQuestion();
@@ -138,7 +140,7 @@ class AuthorQuestions {
     throw new Error(notAsked[why]);
   }
 
-  async #answerTo(question: AskedQuestion, opened: Moment): Promise<Answer> {
+  async #answerTo(question: AskedQuestion, opened: Moment): Promise<AuthorAnswer> {
     const { call, questions } = this.#parts;
     const { turn, toolCallId } = call;
     const { elicitationId } = question;
@@ -152,7 +154,7 @@ class AuthorQuestions {
     }
   }
 
-  /** Returns how many there were before. */
+  /** Returns how many questions there were before. */
   #countQuestion(): number {
     const { tool, log } = this.#parts;
     this.#asked += 1;
@@ -162,7 +164,7 @@ class AuthorQuestions {
     throw new Error(words);
   }
 
-  /** An author may choose the id, to use it elsewhere too; each question has its own. */
+  /** An author may choose the id, to use it elsewhere too. No two questions may have the same. */
   #idOf(given: string | undefined): string {
     if (given === undefined) return uuid4();
     if (!/^[\w-]{16,64}$/.test(given))

@@ -1,19 +1,19 @@
 /**
- * What a tool reports while it runs: lines for the worker's log, and its progress. Neither is part of history, and a replay
- * reports nothing again.
+ * What a tool reports while it runs: lines for the worker's log, its progress, and when each workflow task begins. None of
+ * it is part of history, and a replay reports nothing again. Reports arrive even if the task is aborted, so the worker knows
+ * which call keeps its thread busy.
  */
-import { proxySinks } from '@temporalio/workflow';
-import type { Sink, Sinks } from '@temporalio/workflow';
-import type { DurableToolInput } from '../messages.ts';
-import { toJson } from '../../turn/code-result.ts';
-import { readProgress } from '../../turn/tool-code.ts';
+import { proxySinks, workflowInfo } from '@temporalio/workflow';
+import type { Sink, Sinks, WorkflowInterceptors } from '@temporalio/workflow';
+import { readProgress, toJson } from '../../turn/tool-code.ts';
 import type { LogLevel, ToolProgress, ToolRunContext } from '../../turn/tool-code.ts';
+import type { DurableToolInput } from '../messages.ts';
 
 export interface ToolSinks extends Sinks {
   durableTool: Sink & {
     log(call: DurableToolInput, level: LogLevel, message: string, details: Record<string, unknown>): void;
     progress(call: DurableToolInput, progress: ToolProgress): void;
-    /** At this time by the clock, in milliseconds. */
+    /** `atMs`: real time, in epoch milliseconds. */
     taskBegan(atMs: number): void;
   };
 }
@@ -33,8 +33,23 @@ export function createReports(call: DurableToolInput): Pick<ToolRunContext, 'log
   };
 }
 
-/** What cannot be copied, such as a function, would take the worker down on its way out of the workflow's thread. */
+/** A value that cannot be cloned, such as a function, would crash the worker when it leaves the workflow's thread. */
 function asData(details: unknown): Record<string, unknown> {
   const json = toJson(details);
   return json.kind === 'json' ? (json.value as Record<string, unknown>) : { problem: json.problem };
+}
+
+/** Every bundle of tools exports this: it reports when each workflow task of a call begins. */
+export function interceptors(): WorkflowInterceptors {
+  const { durableTool } = proxySinks<ToolSinks>();
+  return {
+    internals: [
+      {
+        activate(input, next) {
+          durableTool.taskBegan(workflowInfo().unsafe.now());
+          next(input);
+        },
+      },
+    ],
+  };
 }

@@ -1,10 +1,13 @@
 /** What of its servers' tools an agent is offered, by what the agents file lists for it. */
 import { expect, test } from 'vitest';
-import { createAgentTools, mayUse } from '../../../src/activities/call-model/agent-tools.ts';
-import { createToolFitter } from '../../../src/activities/call-model/fit-tools.ts';
+import {
+  createAgentTools,
+  mayUse,
+  createToolFitter,
+} from '../../../src/activities/call-model/agent-tools.ts';
 import type { AgentConfig, ServerConfig } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
-import { createBackoff } from '../../../src/remote/backoff.ts';
+import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { agent } from './model-step.ts';

@@ -9,7 +9,7 @@ import { createCallModel } from '../../../src/activities/call-model/call-model.t
 import type { ModelCallInput, ModelCallResult, StepResult } from '../../../src/turn/step.ts';
 import type { AgentConfig, Config } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
-import { createBackoff } from '../../../src/remote/backoff.ts';
+import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';
 import { patient } from '../../storage/contract/fixtures.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';

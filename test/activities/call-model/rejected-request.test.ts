@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { finishToolCall, requestedToolCall } from '../../../src/activities/tool-results.ts';
-import { createToolFitter } from '../../../src/activities/call-model/fit-tools.ts';
+import { createToolFitter } from '../../../src/activities/call-model/agent-tools.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { ChatRequest, Reply } from '../../servers/openai-server.ts';
 import { patient } from '../../storage/contract/fixtures.ts';

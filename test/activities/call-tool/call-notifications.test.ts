@@ -4,11 +4,11 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCallNotifications } from '../../../src/activities/call-tool/call-notifications.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../servers/raw-mcp-server.ts';
@@ -50,7 +50,7 @@ afterEach(async () => {
 function beside(kept: Storage = storage) {
   const limits = { elicitationTimeoutMs: 600_000 };
   const input = { turn: { ...turn, limits }, toolCallId: 'c1', server: 'peer', tool: 'pay', execution: 0 };
-  const catalogue = createCatalogue({ storage: kept, remote: createMcpServers(), logger });
+  const catalogue = createCatalogue({ storage: kept, remote: openRemoteServers(), logger });
   return createCallNotifications(
     { storage: kept, catalogue, logger },
     { input, by: firstAttempt, call, server: server.config, listed: null },

@@ -13,7 +13,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHeldCallLimit } from '../../../src/activities/call-tool/held-call-limit.ts';
 import { createActivities } from '../../../src/activities/index.ts';
-import type { AttemptResult } from '../../../src/turn/tool-call.ts';
+import type { AttemptResult } from '../../../src/turn/step.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';

@@ -5,14 +5,14 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCallNotifications } from '../../../src/activities/call-tool/call-notifications.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { createCatalogue } from '../../../src/remote/catalogue.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt } from '../../storage/contract/fixtures.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const logger = pino({ level: 'silent' });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createProgressWriter } from '../../../src/activities/call-tool/progress-writer.ts';
-import type { CallProgress } from '../../../src/remote/call-listener.ts';
+import { createProgressWriter } from '../../../src/activities/progress.ts';
+import type { CallProgress } from '../../../src/remote/remote-servers.ts';
 
 /** Collects what is written; `nth` resolves when so many are there. */
 function log() {

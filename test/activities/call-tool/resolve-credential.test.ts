@@ -1,8 +1,8 @@
 /** An account that was connected a moment ago, and may not be visible here yet. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { resolveCredential } from '../../../src/activities/call-tool/resolve-credential.ts';
-import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import { resolveCredential } from '../../../src/activities/call-tool/account.ts';
+import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 
 const missing: ConnectionRequired = { kind: 'connection-required', reason: 'missing', seenVersion: 0 };

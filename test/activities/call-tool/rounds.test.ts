@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createCallRounds, toRestartedRound, toRound } from '../../../src/activities/call-tool/rounds.ts';
 import type { Round } from '../../../src/activities/call-tool/rounds.ts';
-import { sealContent } from '../../../src/service/answer-record.ts';
+import { sealContent } from '../../../src/service/answer-question.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { InputRequest, InputRequired } from '../../../src/remote/input-required.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';

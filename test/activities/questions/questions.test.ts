@@ -1,12 +1,12 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { accountQuestion } from '../../../src/activities/questions/account-question.ts';
-import { openQuestions } from '../../../src/activities/questions/questions.ts';
+import { accountQuestion } from '../../../src/activities/call-tool/account.ts';
+import { openQuestions } from '../../../src/activities/questions.ts';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import { createOAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
+import { createOAuthStore } from '../../../src/credentials/mcp-oauth/oauth-store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { OpenedQuestions } from '../../../src/storage/ports/elicitations.ts';
+import type { OpenedQuestions } from '../../../src/storage/tables/elicitations.ts';
 import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
 
 const tracker: ServerConfig = {

@@ -1,7 +1,7 @@
 /** Connected accounts as the store keeps them, put straight into the database. */
 import { sealAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 
 interface Place {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConnectionListSchema, DisconnectedSchema } from '../../../src/contract/connections.ts';
 import { loadOrCreateKeys } from '../../../src/credentials/sealing/key-file.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { putAccount } from './accounts.ts';

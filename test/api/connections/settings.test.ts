@@ -1,6 +1,6 @@
 /** The settings page over plain HTTP: what it refuses, and that looking changes nothing. */
 import { expect, test } from 'vitest';
-import { timesScript } from '../../../src/api/pages/times.ts';
+import { timesScript } from '../../../src/api/pages/elements.ts';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser, words } from '../pages/browser.ts';
 import type { Shown } from '../pages/browser.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamEvent } from '../../../src/contract/stream-event.ts';
-import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requirePrincipal } from '../../../src/api/http/authentication.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { createApiKey } from '../../../src/service/api-keys.ts';
-import { createAuthenticate } from '../../../src/service/authenticate.ts';
-import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
+import { createAuthenticate, createRecordRefusal } from '../../../src/service/authenticate.ts';
 import { ask, beginTurn, formRequest, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
 

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ChatRequestSchema } from '../../../src/contract/chat.ts';
-import { ElicitationResponseSchema } from '../../../src/contract/elicitation-response.ts';
+import { ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
 import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
-import { answerWithProblems } from '../../../src/api/http/answer-with-problems.ts';
+import { answerWithProblems, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
+import { parseInput, refuseMisspelt } from '../../../src/api/http/validation.ts';
 import { endOfJson, readJsonBodies } from '../../../src/api/http/json-bodies.ts';
-import { parseInput, ProblemError, refuseMisspelt, toPointer } from '../../../src/api/http/problems.ts';
 
 let app: FastifyInstance;
 const logged: string[] = [];

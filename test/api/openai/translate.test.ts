@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toOutcome } from '../../../src/api/openai/completion.ts';
-import { createTranslator } from '../../../src/api/openai/translate.ts';
+import { toOutcome, createTranslator } from '../../../src/api/openai/translate.ts';
 import type { Reading } from '../../../src/api/openai/translate.ts';
-import { plainReader } from '../../../src/api/http/request-headers.ts';
+import { plainReader } from '../../../src/api/http/reader-headers.ts';
 import type { ElicitationEvent } from '../../../src/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 

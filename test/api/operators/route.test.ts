@@ -1,6 +1,6 @@
 /** What operators see and do over HTTP, and who is no operator. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
+import { sealAnswer } from '../../../src/credentials/sealing/sealed-values.ts';
 import { openKeys } from '../../../src/credentials/sealing/key-file.ts';
 import { begunTurn, keptStep } from '../../storage/contract/fixtures.ts';
 import { formQuestion } from '../../storage/contract/question.ts';

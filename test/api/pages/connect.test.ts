@@ -5,7 +5,7 @@ import { Browser, hiddenFields, words } from './browser.ts';
 import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
-import { timesScript } from '../../../src/api/pages/times.ts';
+import { timesScript } from '../../../src/api/pages/elements.ts';
 
 const connection = { tenant: 'demo', server: 'tracker', user: 'alice' };
 

@@ -5,7 +5,7 @@ import { Browser, words } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
-import { timesScript } from '../../../src/api/pages/times.ts';
+import { timesScript } from '../../../src/api/pages/elements.ts';
 
 const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 const wrongKey = 'trk_this_is_not_the_right_one';

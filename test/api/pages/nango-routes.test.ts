@@ -4,7 +4,7 @@ import { walkThrough } from '../../servers/nango/walk.ts';
 import { Browser, hiddenFields } from './browser.ts';
 import { alices, setUpNangoPages } from './nango-pages-setup.ts';
 import type { NangoPagesSetup } from './nango-pages-setup.ts';
-import { timesScript, timesScriptHash } from '../../../src/api/pages/times.ts';
+import { timesScript, timesScriptHash } from '../../../src/api/pages/elements.ts';
 
 interface Asking {
   setup: NangoPagesSetup;

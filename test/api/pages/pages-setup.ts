@@ -12,18 +12,15 @@ import { listen } from '../../../demo/listen.ts';
 import { connectPages } from '../../../src/api/pages/route.ts';
 import type { PagesParts } from '../../../src/api/pages/route.ts';
 import type { AgentConfig, Config, NangoConfig, ServerConfig } from '../../../src/config/config.ts';
-import { createAccounts } from '../../../src/service/accounts.ts';
+import { createAccounts, createOAuthClient, createMayChange } from '../../../src/service/accounts.ts';
+import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import type { AccountsParts } from '../../../src/service/accounts.ts';
-import { createOAuthClient } from '../../../src/service/oauth-client.ts';
-import { createAuthenticate } from '../../../src/service/authenticate.ts';
+import type { ConfirmConnection } from '../../../src/service/confirm-connection.ts';
+import { createAuthenticate, createRecordRefusal } from '../../../src/service/authenticate.ts';
 import { createOpenPayloads } from '../../../src/service/open-payloads.ts';
 import { createOperators } from '../../../src/service/operators.ts';
-import { createRecordRefusal } from '../../../src/service/record-refusal.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
-import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
-import type { ConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
-import { createMayChange } from '../../../src/service/account-rights.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
 import { askedQuestion, questionsOf } from '../../../src/service/questions.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
@@ -32,18 +29,18 @@ import { openStores } from '../../../src/credentials/stores.ts';
 import { toConfirmed } from '../../../src/service/nango-attempts.ts';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
-import type { ElicitationRow } from '../../../src/storage/ports/elicitations.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
+import type { ElicitationRow } from '../../../src/storage/schema/question-tables.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { startIdentity } from '../../service/identity.ts';
 import { patient } from '../../storage/contract/fixtures.ts';
 import { question as newQuestion } from '../../storage/contract/question.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 const assistant: AgentConfig = {
   name: 'assistant',

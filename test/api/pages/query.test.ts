@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rawQueryOf } from '../../../src/api/pages/query.ts';
+import { rawQueryOf } from '../../../src/api/pages/context.ts';
 
 test.each([
   ['/auth/callback?code=a%3D1&state=s', 'code=a%3D1&state=s'],

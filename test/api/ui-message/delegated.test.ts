@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { foldMessage } from '../../../src/api/ui-message/fold.ts';
+import { foldMessage } from '../../../src/api/ui-message/turn-message.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { accountQuestion, chunksFor } from './log.ts';
 

@@ -1,7 +1,7 @@
 /** Log entries as readers get them, made from events. */
 import type { UIMessageChunk } from 'ai';
 import { createTranslator } from '../../../src/api/ui-message/translate.ts';
-import type { Reader } from '../../../src/api/http/request-headers.ts';
+import type { Reader } from '../../../src/api/http/reader-headers.ts';
 import type { ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 

@@ -4,7 +4,7 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { readUIMessageStream as readWithVersion5, uiMessageChunkSchema as schemaOfVersion5 } from 'ai5';
 import { readUIMessageStream as readWithVersion6, uiMessageChunkSchema as schemaOfVersion6 } from 'ai6';
 import { describe, expect, test } from 'vitest';
-import { foldMessage } from '../../../src/api/ui-message/fold.ts';
+import { foldMessage } from '../../../src/api/ui-message/turn-message.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { accountQuestion, chunksFor, toolCall } from './log.ts';
 

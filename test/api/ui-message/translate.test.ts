@@ -3,9 +3,8 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { readUIMessageStream as readWithVersion5, uiMessageChunkSchema as schemaOfVersion5 } from 'ai5';
 import { readUIMessageStream as readWithVersion6, uiMessageChunkSchema as schemaOfVersion6 } from 'ai6';
 import { describe, expect, test } from 'vitest';
-import { foldMessage } from '../../../src/api/ui-message/fold.ts';
-import type { Capabilities } from '../../../src/elicitation/capabilities.ts';
-import type { ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
+import { foldMessage } from '../../../src/api/ui-message/turn-message.ts';
+import type { Capabilities, ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { chunksFor } from './log.ts';
 

@@ -8,11 +8,10 @@ import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-
 import type { WebSocketConstructor } from '@agentclientprotocol/sdk/experimental/ws-client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { createAgent } from '../../../src/cli/acp/agent.ts';
+import { createAgent, createHttpServer } from '../../../src/cli/acp/serve.ts';
 import { createAgentV2 } from '../../../src/cli/acp/agent-v2.ts';
-import { createIdentity } from '../../../src/cli/acp/identity.ts';
-import { createHttpServer } from '../../../src/cli/acp/serve-http.ts';
-import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
+import { Identity } from '../../../src/cli/acp/identity.ts';
+import { createKeptLogins } from '../../../src/cli/login/kept-files.ts';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { asks, form } from '../../servers/playing-server.ts';
 import { callOf } from '../../service/asking.ts';
@@ -195,7 +194,7 @@ async function listening(): Promise<string> {
     createAgent: (token) => {
       const logins = createKeptLogins('/nowhere');
       const user = { service, logins, token, tokenFile: undefined, as: undefined, say: () => undefined };
-      const parts = { service, identity: createIdentity(user), agent: 'assistant', version: '1' };
+      const parts = { service, identity: new Identity(user), agent: 'assistant', version: '1' };
       return createAgent(parts, { draft: true });
     },
   });

@@ -1,14 +1,11 @@
 /** What passes between the service and an editor, piece by piece. */
 import { CreateElicitationRequest } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
-import { readElicitation, readPermission } from '../../../src/cli/acp/questions/read-reply.ts';
-import { toRequest } from '../../../src/cli/acp/questions/to-request.ts';
-import { inWords } from '../../../src/cli/acp/questions/without-dialog.ts';
-import { toPromptMessage } from '../../../src/cli/acp/updates/prompt-message.ts';
-import { createEndListener } from '../../../src/cli/acp/updates/stop-reason.ts';
-import { createToUpdates } from '../../../src/cli/acp/updates/to-updates.ts';
-import { permissionKind, toolKind } from '../../../src/cli/acp/updates/tool-kind.ts';
-import { outputContent } from '../../../src/cli/acp/updates/tool-output.ts';
+import { readElicitation, readPermission, toRequest } from '../../../src/cli/acp/ask-editor.ts';
+import { inWords } from '../../../src/cli/acp/open-questions.ts';
+import { toPromptMessage } from '../../../src/cli/acp/prompt-message.ts';
+import { Turn } from '../../../src/cli/acp/turns.ts';
+import { createUpdates, permissionKind, toolKind, outputContent } from '../../../src/cli/acp/updates.ts';
 import type { ElicitationRequest } from '../../../src/contract/elicitation.ts';
 import type { StreamEvent } from '../../../src/contract/stream-event.ts';
 
@@ -186,13 +183,13 @@ test.each([
   [[], 'cancelled', { kind: 'stopped', stopReason: 'cancelled' }],
   [[], 'superseded', { kind: 'stopped', stopReason: 'cancelled', words: expect.any(String) }],
 ])('%j, then %s, is told as it is', (events, status, end) => {
-  const listener = createEndListener();
-  for (const one of events) expect(listener.hear(event(one))).toBeNull();
-  expect(listener.hear(event({ type: 'turn-ended', status }))).toEqual(end);
+  const listener = new Turn();
+  for (const one of events) expect(listener.read(event(one))).toBeNull();
+  expect(listener.read(event({ type: 'turn-ended', status }))).toEqual(end);
 });
 
 test('what a delegated agent says is its caller’s result, and what was cut off is said to be', () => {
-  const { toUpdates } = createToUpdates();
+  const { toUpdates } = createUpdates();
   const delta = { type: 'text-delta', id: 't', delta: 'Once' };
   expect(toUpdates(event({ ...delta, path: ['researcher'] }))).toEqual([]);
   expect(toUpdates(event({ type: 'reset-step', step: 0 }))).toEqual([]);
@@ -216,7 +213,7 @@ test.each([
   ['once, though the model call was repeated twice', [begins, speaks, resets, resets], 1],
   ['of a turn that is over', [begins, speaks, { type: 'turn-ended', status: 'cancelled' }, resets], 0],
 ])('that something was cut off is said only where it was: %s', (_, events, times) => {
-  const { toUpdates } = createToUpdates();
+  const { toUpdates } = createUpdates();
   const told = JSON.stringify(events.map((one) => toUpdates(event(one))));
   expect(told.split('That was cut off').length - 1).toBe(times);
 });

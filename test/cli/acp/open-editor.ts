@@ -1,8 +1,8 @@
 /** Editors at a service of the tests, with the agent in this process. */
 import { createAgentV1 } from '../../../src/cli/acp/agent-v1.ts';
 import type { ConnectionParts } from '../../../src/cli/acp/connection.ts';
-import { createIdentity } from '../../../src/cli/acp/identity.ts';
-import { createKeptLogins } from '../../../src/cli/login/kept-logins.ts';
+import { Identity } from '../../../src/cli/acp/identity.ts';
+import { createKeptLogins } from '../../../src/cli/login/kept-files.ts';
 import type { Service } from '../../service/service.ts';
 import { playEditor } from './editor.ts';
 import type { EditorOptions, PlayedEditor } from './editor.ts';
@@ -17,7 +17,7 @@ export async function partsFor(
   service: Service,
   { as = 'alice', at = service.baseUrl }: Opening = {},
 ): Promise<ConnectionParts> {
-  const identity = createIdentity({
+  const identity = new Identity({
     service: at,
     logins: createKeptLogins('/nowhere'),
     token: await service.token(as),

@@ -3,8 +3,8 @@ import { methods } from '@agentclientprotocol/sdk';
 import { decodeJwt } from 'jose';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAgentV1 } from '../../../src/cli/acp/agent-v1.ts';
-import { createIdentity } from '../../../src/cli/acp/identity.ts';
-import { createKeptLogins, loginsFolder } from '../../../src/cli/login/kept-logins.ts';
+import { Identity } from '../../../src/cli/acp/identity.ts';
+import { createKeptLogins, loginsFolder } from '../../../src/cli/login/kept-files.ts';
 import { demoProgramClient } from '../../../src/development/demo-token.ts';
 import { startApi } from '../../api/api-under-test.ts';
 import { Browser } from '../../api/pages/browser.ts';
@@ -22,7 +22,7 @@ test('authenticate opens the browser, the editor acts as who signed in there, an
   await api.app.listen({ port, host: '127.0.0.1' });
   const logins = createKeptLogins(loginsFolder({ XDG_CONFIG_HOME: testFolder() }));
   let said = '';
-  const identity = createIdentity({
+  const identity = new Identity({
     service,
     logins,
     token: undefined,

@@ -6,8 +6,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkAgents } from '../../../src/cli/agents/check-agents.ts';
-import { check } from '../../../src/cli/commands/agents-check.ts';
-import { readArguments } from '../../../src/cli/read-arguments.ts';
+import { agentsCheck as command } from '../../../src/cli/commands/check.ts';
+import { readArguments } from '../../../src/cli/run-program.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { json, startServer } from '../../credentials/guarded-server.ts';
 import { freePort } from '../../free-port.ts';
@@ -22,7 +22,7 @@ async function agentsCheck(file: object, ...words: string[]) {
   onTestFinished(() => rm(folder, { recursive: true }));
   const config = path.join(folder, 'agents.yaml');
   await writeFile(config, JSON.stringify(file));
-  const given = readArguments(check, words);
+  const given = readArguments(command, words);
   if (!given) throw new Error('help was asked for');
   const env = {
     INTERLUDE_CONFIG: config,

@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { beginForm, correct, currentField, enterLine } from '../../../src/cli/chat/form-entry.ts';
+import { beginForm, correct, currentField, enterLine, readAnswer } from '../../../src/cli/chat/form-entry.ts';
 import type { FormEntry, Step } from '../../../src/cli/chat/form-entry.ts';
 import { stepLines, stepPrompt, takenLine } from '../../../src/cli/chat/form-wording.ts';
-import { readAnswer } from '../../../src/cli/chat/read-answer.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../../src/elicitation/form/field.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
-import { createFormDrafts } from '../../../src/cli/chat/form-drafts.ts';
+import { FormDrafts } from '../../../src/cli/chat/form-drafts.ts';
 import { converse } from '../../../src/cli/chat/conversation.ts';
 import type { Keyboard, Screen } from '../../../src/cli/chat/screen.ts';
 import type { Decide } from '../../../src/testing/answers/answer-from.ts';
@@ -65,7 +65,7 @@ export async function sitDown(
     conversationId: 'c1',
     agentId: undefined,
     who: 'alice',
-    drafts: createFormDrafts(drafts),
+    drafts: new FormDrafts(drafts),
     resumeCommand: 'npx interlude chat --conversation c1',
     resume,
     isInteractive: true,

@@ -1,9 +1,9 @@
 /** `interlude lint-server` without a process of its own. */
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { lintServer } from '../../../src/cli/commands/lint-server.ts';
-import { lintWith } from '../../../src/cli/lint/lint-with.ts';
-import { readArguments } from '../../../src/cli/read-arguments.ts';
+import { lintServer } from '../../../src/cli/commands/try.ts';
+import { lintWith } from '../../../src/cli/lint/run-lint.ts';
+import { readArguments } from '../../../src/cli/run-program.ts';
 
 export interface LintEnd {
   code: number;

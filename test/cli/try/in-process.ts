@@ -1,8 +1,8 @@
 /** `interlude try` without a process of its own: the same command line, and what it wrote. */
 import { PassThrough } from 'node:stream';
-import { readArguments } from '../../../src/cli/read-arguments.ts';
+import { readArguments } from '../../../src/cli/run-program.ts';
 import { tryServer } from '../../../src/cli/commands/try.ts';
-import { tryWith } from '../../../src/cli/try/try-with.ts';
+import { tryWith } from '../../../src/cli/try/run-try.ts';
 
 export interface TryEnd {
   code: number;

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../free-port.ts';
 import { readCassetteFile } from '../../../src/cli/try/cassette-file.ts';
-import { serveOverHttp } from '../../../src/cli/try/serve-cassette.ts';
+import { serveOverHttp } from '../../../src/cli/commands/replay.ts';
 import { createReplayServer } from '../../../src/testing/cassette/replay-server.ts';
 import { runTryCommand } from './in-process.ts';
 import type { TryEnd } from './in-process.ts';

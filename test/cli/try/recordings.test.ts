@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCassetteFile } from '../../../src/cli/try/cassette-file.ts';
-import { serveOverHttp } from '../../../src/cli/try/serve-cassette.ts';
+import { serveOverHttp } from '../../../src/cli/commands/replay.ts';
 import { createReplayServer } from '../../../src/testing/cassette/replay-server.ts';
 import { startAskingServer } from '../../servers/asking-server.ts';
 import type { AskingServer } from '../../servers/asking-server.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import { createAttempts } from '../../../src/credentials/mcp-oauth/attempt.ts';
+import { createAttempts } from '../../../src/credentials/mcp-oauth/records.ts';
 import {
   clientMetadata,
   issuerTag,

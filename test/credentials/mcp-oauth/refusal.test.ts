@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { OAuthStore } from '../../../src/credentials/mcp-oauth/oauth-store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 

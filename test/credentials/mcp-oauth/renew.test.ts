@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
+import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
 

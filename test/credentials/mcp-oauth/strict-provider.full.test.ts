@@ -9,8 +9,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { OAuthStore } from '../../../src/credentials/mcp-oauth/store.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { OAuthStore } from '../../../src/credentials/mcp-oauth/oauth-store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { startStrictFiles } from '../../servers/strict-files.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
@@ -18,9 +18,9 @@ import { findPgBouncer, startPgBouncer } from '../../pgbouncer.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { comeBackFrom } from '../person.ts';
 import type { Task } from '../resolving-process.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 const minute = 60_000;
 const k1 = generateKey('k1');

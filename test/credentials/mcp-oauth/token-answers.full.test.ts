@@ -1,6 +1,6 @@
 /** What token endpoints answer to a renewal: who is asked, who has to correct something, and what is only away. */
 import { describe, expect, test } from 'vitest';
-import { readTokenAnswer } from '../../../src/credentials/oauth/token-answer.ts';
+import { readTokenAnswer } from '../../../src/credentials/oauth/tokens.ts';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { startProviderDouble } from '../../servers/provider-double.ts';
 import type { Answer, ProviderBehaviour } from '../../servers/provider-double.ts';

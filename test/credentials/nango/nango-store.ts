@@ -7,14 +7,18 @@ import { onTestFinished } from 'vitest';
 import type { Config, ServerConfig } from '../../../src/config/config.ts';
 import type { NangoAttempt } from '../../../src/credentials/nango/begin.ts';
 import type { Confirmation } from '../../../src/credentials/nango/record.ts';
-import { createNangoStore } from '../../../src/credentials/nango/store.ts';
+import { createNangoStore } from '../../../src/credentials/nango/nango-store.ts';
 import { createConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import { toConfirmed } from '../../../src/service/nango-attempts.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { CredentialStoreError } from '../../../src/credentials/store-error.ts';
-import type { Credential, ConnectionRequired, Unrelated } from '../../../src/credentials/store.ts';
+import type {
+  ConnectionRequired,
+  Credential,
+  CredentialStoreError,
+  Unrelated,
+} from '../../../src/credentials/credential-store.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
 import type { NangoDoubleOptions } from '../../servers/nango/types.ts';

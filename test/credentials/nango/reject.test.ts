@@ -1,6 +1,6 @@
 /** A server refuses a token: another one where there is one, otherwise one question with the right reason. */
 import { expect, test } from 'vitest';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import type { NangoStoreSetup } from './nango-store.ts';
 import { alice, setUpNangoStore, credentialIn, failureOf, tokenIn } from './nango-store.ts';
 

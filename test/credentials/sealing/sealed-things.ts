@@ -2,17 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sealAccount, tryOpenAccount } from '../../../src/credentials/mcp-oauth/account.ts';
-import { createAttempts } from '../../../src/credentials/mcp-oauth/attempt.ts';
-import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
+import { createAttempts, createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { openLink, sealLink } from '../../../src/credentials/nango/link.ts';
-import { openAnswer, sealAnswer } from '../../../src/credentials/sealing/sealed-answer.ts';
-import { openRound, sealRound } from '../../../src/credentials/sealing/sealed-round.ts';
-import { openPushTarget, sealPushTarget } from '../../../src/credentials/sealing/sealed-push-target.ts';
-import { openCode, openEffect, sealCode, sealEffect } from '../../../src/credentials/sealing/sealed-code.ts';
-import { slackEventContext, slackTokenContext } from '../../../src/credentials/sealing/sealed-slack.ts';
+import {
+  openAnswer,
+  openCode,
+  openEffect,
+  openPushTarget,
+  openRound,
+  sealAnswer,
+  sealCode,
+  sealEffect,
+  sealPushTarget,
+  sealRound,
+  slackEventContext,
+  slackTokenContext,
+} from '../../../src/credentials/sealing/sealed-values.ts';
 import type { KeyRing } from '../../../src/credentials/sealing/key-ring.ts';
-import { openKey, sealKey } from '../../../src/credentials/vault/api-key.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import { openKey, sealKey } from '../../../src/credentials/vault.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 import { answer, open, question } from '../../storage/contract/question.ts';

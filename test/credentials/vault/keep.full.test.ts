@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import { alice, bob, createVault, goodKey, headersOf, startTracker, vaultServer } from './vault-store.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 test.each(['modern', 'legacy'] as const)(
   'a key that a %s server accepts is kept, and opens it',

@@ -1,7 +1,7 @@
 /** What a call gets, and what is asked when a server refuses a key. */
 import { expect, test } from 'vitest';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { sealAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import { alice, bob, createVault, goodKey, headersOf, vaultServer } from './vault-store.ts';
 

@@ -5,15 +5,15 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { ConnectionRequired, Credential } from '../../../src/credentials/store.ts';
-import { createVaultStore } from '../../../src/credentials/vault/store.ts';
+import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
+import { createVaultStore } from '../../../src/credentials/vault.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ConnectionKey } from '../../../src/storage/ports/connections.ts';
+import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import type { KeyedServer } from '../../servers/keyed-server.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
-const remote = createMcpServers();
+const remote = openRemoteServers();
 
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
 export const bob: ConnectionKey = { ...alice, user: 'bob' };

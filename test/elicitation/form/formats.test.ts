@@ -1,7 +1,7 @@
 /** Our formats, which browsers can use as well, and those of `ajv-formats`, which many others use: they agree. */
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { expect, test } from 'vitest';
-import { hasFormat } from '../../../src/elicitation/form/formats.ts';
+import { hasFormat } from '../../../src/elicitation/form/check-form.ts';
 
 function theirs(format: 'email' | 'uri' | 'date' | 'date-time', text: string): boolean {
   const given = fullFormats[format] as RegExp | ((value: string) => boolean) | { validate: unknown };

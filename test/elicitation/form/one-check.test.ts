@@ -1,7 +1,7 @@
 /** The same answers, given to everybody who checks a form: the service, the widget, the terminal, and a form's own default. */
 import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../../src/form-check/form-check.ts';
-import { readAnswer } from '../../../src/cli/chat/read-answer.ts';
+import { readAnswer } from '../../../src/cli/chat/form-entry.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../../src/elicitation/form/field.ts';
 import { problemsIn } from '../../../src/widget/form-draft.ts';

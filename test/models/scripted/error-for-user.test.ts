@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { refusalForModel, unknownOutcomeForModel } from '../../../src/elicitation/wording.ts';
 import type { Refusal } from '../../../src/elicitation/wording.ts';
-import { errorForUser } from '../../../src/models/scripted/error-for-user.ts';
+import { errorForUser } from '../../../src/models/scripted/tool-rule.ts';
 
 const expected: Record<Refusal, RegExp> = {
   decline: /leave your Tracker account alone/,

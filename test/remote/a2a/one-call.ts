@@ -1,8 +1,8 @@
 /** One call of a remote agent, without a service around it. */
 import type { ServerConfig } from '../../../src/config/config.ts';
 import type { RemoteTask } from '../../../src/remote/input-required.ts';
-import { createA2aAgents } from '../../../src/remote/a2a/a2a-agents.ts';
-import type { CallOutcome, Continuation, ToolCall } from '../../../src/remote/tool-call.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
+import type { CallOutcome, Continuation, ToolCall } from '../../../src/remote/remote-servers.ts';
 import { task } from '../../servers/raw-agent.ts';
 import type { Answer, Asked, RawAgent } from '../../servers/raw-agent.ts';
 
@@ -30,7 +30,7 @@ export async function call(
   more: Partial<ToolCall> = {},
   config: Partial<ServerConfig> = {},
 ): Promise<{ outcome: CallOutcome; kept: RemoteTask[] }> {
-  const agents = createA2aAgents();
+  const agents = openRemoteServers();
   const kept: RemoteTask[] = [];
   const outcome = await agents.callTool(serverOf(agent, config), nobody, {
     name: 'task',

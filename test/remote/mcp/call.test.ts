@@ -2,15 +2,15 @@ import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
-import type { ToolCall } from '../../../src/remote/tool-call.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
+import type { ToolCall } from '../../../src/remote/remote-servers.ts';
 import { serverConfig, startMcpServer } from '../../servers/mcp-server.ts';
 import type { TestMcpServer } from '../../servers/mcp-server.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-beforeEach(() => void (remote = createMcpServers()));
+let remote = openRemoteServers();
+beforeEach(() => void (remote = openRemoteServers()));
 
 const credential: Credential = {
   kind: 'credential',

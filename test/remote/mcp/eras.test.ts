@@ -4,11 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Credential } from '../../../src/credentials/store.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { couldNotAsk } from '../../../src/remote/mcp/could-not-ask.ts';
-import type { RemoteServers } from '../../../src/remote/remote-servers.ts';
-import type { AskUser } from '../../../src/remote/ask-user.ts';
+import type { AskUser, RemoteServers } from '../../../src/remote/remote-servers.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
@@ -31,7 +30,7 @@ const running: TestMcpServer[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'eras-'));
   storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
-  remote = createMcpServers({ learnedEras: storage.learnedEras });
+  remote = openRemoteServers({ learnedEras: storage.learnedEras });
   begun = [];
   version = '1';
 });
@@ -139,7 +138,7 @@ test('any other tool is not called again: its outcome is unknown, and the next c
 test('what was learned counts in other processes and after a restart', async () => {
   const server = await peer();
   await call(server, 'returns');
-  const other = createMcpServers({ learnedEras: storage.learnedEras });
+  const other = openRemoteServers({ learnedEras: storage.learnedEras });
   expect(await call(server, 'returns', other)).toMatchObject({ kind: 'asks' });
   await other.close();
 });
@@ -159,7 +158,7 @@ test('another version of the server forgets what was learned', async () => {
   await call(server, 'returns');
   expect(await storage.learnedEras.list()).toHaveLength(1);
   version = '2';
-  const restarted = createMcpServers({ learnedEras: storage.learnedEras });
+  const restarted = openRemoteServers({ learnedEras: storage.learnedEras });
   expect(await call(server, 'pushes', restarted)).toMatchObject(declined);
   expect(begun.at(-1)).toBe('pushes legacy');
   expect(await storage.learnedEras.list()).toEqual([]);

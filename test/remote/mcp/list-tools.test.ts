@@ -1,16 +1,16 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { listLimits } from '../../../src/remote/mcp/list-tools.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
 import { answer, answerError, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-beforeEach(() => void (remote = createMcpServers()));
+let remote = openRemoteServers();
+beforeEach(() => void (remote = openRemoteServers()));
 
 const credential: Credential = { kind: 'credential', headers: { authorization: 'Bearer t' }, version: 1 };
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 /** Messages as servers really send them, with members that are null, empty, unknown or of another type. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { discovered, startStream } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
 import { call, peer, useOneCall } from './one-call.ts';
@@ -209,7 +209,7 @@ test.each(['modern', 'legacy'] as const)('a %s server lists its tools', async (e
       'tools/list': ({ id }, response) => asDocument(response, { jsonrpc: '2.0', id, result }),
     });
     const credential = { kind: 'credential' as const, headers: {}, version: 0 };
-    const listed = await createMcpServers().listTools(config, credential, new AbortController().signal);
+    const listed = await openRemoteServers().listTools(config, credential, new AbortController().signal);
     expect([name, listed]).toMatchObject([name, { tools: names.map((one) => ({ name: one })) }]);
   }
 });
@@ -227,7 +227,7 @@ test('keywords of a schema that are null are left out, and data is kept', async 
       asDocument(response, { jsonrpc: '2.0', id, result: { tools: [{ ...tool, inputSchema }] } }),
   });
   const credential = { kind: 'credential' as const, headers: {}, version: 0 };
-  const listed = await createMcpServers().listTools(config, credential, new AbortController().signal);
+  const listed = await openRemoteServers().listTools(config, credential, new AbortController().signal);
   const properties = { note: { type: 'string', default: null, enum: ['a', null] } };
   expect(listed).toMatchObject({ tools: [{ inputSchema: { type: 'object', properties } }] });
   expect(JSON.stringify(listed)).not.toMatch(/required|minLength|description/);
@@ -241,7 +241,7 @@ test.each<[method: string, result: object]>([
     [method]: ({ id }, response) => asDocument(response, { jsonrpc: '2.0', id, result }),
   });
   const credential = { kind: 'credential' as const, headers: {}, version: 0 };
-  const listed = await createMcpServers().listTools(config, credential, new AbortController().signal);
+  const listed = await openRemoteServers().listTools(config, credential, new AbortController().signal);
   expect(listed).toMatchObject({
     kind: 'unreachable',
     message: expect.stringMatching(

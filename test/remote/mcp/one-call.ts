@@ -2,14 +2,14 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import type { Credential } from '../../../src/credentials/store.ts';
+import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-export const forget = () => void (remote = createMcpServers());
+let remote = openRemoteServers();
+export const forget = () => void (remote = openRemoteServers());
 
 /** To be called by each file that uses this one, which is loaded once for several of them. */
 export function useOneCall(): void {

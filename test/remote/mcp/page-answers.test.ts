@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
-import { createMcpServers } from '../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { serverConfig } from '../../servers/mcp-server.ts';
 
 const account = {
@@ -56,7 +56,7 @@ const results: Record<string, object> = {
 
 async function callTwice(pages: 'tools/call' | 'all') {
   const { config, calls } = await startServer(pages);
-  const remote = createMcpServers();
+  const remote = openRemoteServers();
   onTestFinished(() => remote.close());
   const call = (callId: string) =>
     remote.callTool(config, account, {

@@ -1,5 +1,5 @@
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { Mark } from '../../../src/storage/ports/outbox.ts';
+import type { Mark } from '../../../src/storage/schema/question-tables.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 

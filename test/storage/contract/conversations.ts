@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { ListedConversation } from '../../../src/storage/ports/conversations.ts';
-import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { ListedConversation } from '../../../src/storage/tables/conversations.ts';
+import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnOwner } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Elicitations } from '../../../src/storage/ports/elicitations.ts';
+import type { Elicitations } from '../../../src/storage/tables/elicitations.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';

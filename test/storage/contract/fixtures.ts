@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../../src/turn/turn.ts';
-import type { CallAttempt } from '../../../src/storage/ports/tool-calls.ts';
-import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
-import type { NewTurn, Replacing } from '../../../src/storage/ports/turns.ts';
+import type { CallAttempt } from '../../../src/storage/tables/call-attempt.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
+import type { NewTurn, Replacing } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 
 /** A turn of a conversation of its own, in a tenant of its own, unless said otherwise. */

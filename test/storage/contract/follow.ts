@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../src/turn/event.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, followToEnd, keptStep, step, story, text, upTo } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { withImages } from '../../../src/storage/shown-images.ts';
-import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import { withImages } from '../../../src/storage/tables/images.ts';
+import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { Subject } from '../contract.ts';
 import { newTurn, ending } from './fixtures.ts';
 

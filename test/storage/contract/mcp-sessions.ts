@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once, EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { McpSessions } from '../../../src/storage/ports/mcp-sessions.ts';
+import type { McpSessions } from '../../../src/storage/tables/sessions.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TurnEvent } from '../../../src/turn/event.ts';
-import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, story, text } from './fixtures.ts';
 

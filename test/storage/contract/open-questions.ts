@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ElicitationRow } from '../../../src/storage/ports/elicitations.ts';
+import type { ElicitationRow } from '../../../src/storage/schema/question-tables.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn } from './fixtures.ts';

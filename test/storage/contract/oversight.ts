@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { TurnSearch } from '../../../src/storage/ports/oversight.ts';
-import type { NewTurn } from '../../../src/storage/ports/turns.ts';
+import type { TurnSearch } from '../../../src/storage/tables/oversight.ts';
+import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, keptStep, newTurn, patient } from './fixtures.ts';
 import { answer, formQuestion, open, question } from './question.ts';

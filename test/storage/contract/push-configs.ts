@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { PushConfig } from '../../../src/storage/ports/push-configs.ts';
+import type { PushConfig } from '../../../src/storage/schema/session-tables.ts';
 import type { Subject } from '../contract.ts';
 
 export function pushConfigsContract(subject: () => Subject): void {

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
-import type {
-  Answer,
-  NewQuestion,
-  OpenedQuestions,
-  SettlingEvent,
-} from '../../../src/storage/ports/elicitations.ts';
+import type { Answer } from '../../../src/storage/tables/answering.ts';
+import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.ts';
+import type { OpenedQuestions, SettlingEvent } from '../../../src/storage/tables/elicitations.ts';
 import { WriteRefused } from '../../../src/storage/write-refused.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { NewQuestion } from '../../../src/storage/ports/elicitations.ts';
+import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';

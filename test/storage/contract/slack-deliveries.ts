@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { NewSlackDelivery, SlackMessageRow } from '../../../src/storage/ports/slack-deliveries.ts';
+import type { NewSlackDelivery } from '../../../src/storage/tables/slack-deliveries.ts';
+import type { SlackMessageRow } from '../../../src/storage/schema/slack-tables.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 

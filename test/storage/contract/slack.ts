@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { NewSlackEvent } from '../../../src/storage/ports/slack.ts';
+import type { NewSlackEvent } from '../../../src/storage/tables/slack-events.ts';
 import type { Subject } from '../contract.ts';
 import { openClock } from './clock.ts';
 

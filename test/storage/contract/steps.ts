@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { StepAttempt } from '../../../src/storage/ports/steps.ts';
+import type { StepAttempt } from '../../../src/storage/log/append.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { keyOfOutput } from '../../../src/turn/step-keys.ts';
+import { keyOfOutput } from '../../../src/turn/event.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, seqs, step, text, upTo } from './fixtures.ts';

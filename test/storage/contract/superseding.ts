@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { NewQuestion } from '../../../src/storage/ports/elicitations.ts';
+import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { turnWorkflowId } from '../../../src/turn/turn.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CallAttempt } from '../../../src/storage/ports/tool-calls.ts';
+import type { CallAttempt } from '../../../src/storage/tables/call-attempt.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, firstAttempt, keptStep, seqs, step } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { CatalogueTool, ToolList } from '../../../src/storage/ports/tool-catalogue.ts';
+import type { CatalogueTool, ToolList } from '../../../src/storage/schema/account-tables.ts';
 import type { Subject } from '../contract.ts';
 import { nextMillisecond } from './next-millisecond.ts';
 

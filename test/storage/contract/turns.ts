@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TurnPosition } from '../../../src/storage/ports/turns.ts';
+import type { TurnPosition } from '../../../src/storage/tables/turn-rows.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, keptStep, newTurn, seqs, ending } from './fixtures.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/storage/ports/turn-log.ts';
-import { keyOfReset, keyOfOutput } from '../../../src/turn/step-keys.ts';
-import { withoutVoidText } from '../../../src/turn/void-text.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
+import { keyOfReset, keyOfOutput, withoutVoidText } from '../../../src/turn/event.ts';
 import type { Subject } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, text, upTo } from './fixtures.ts';
 

@@ -6,16 +6,14 @@ import type { KyselyPlugin, RootOperationNode } from 'kysely';
 import { pino } from 'pino';
 import { lastSeqs } from '../../../src/storage/log/append.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import { createFollow } from '../../../src/storage/log/follow.ts';
-import { createReadBatch } from '../../../src/storage/log/read-batch.ts';
-import type { BatchBounds, ReadBatch } from '../../../src/storage/log/read-batch.ts';
+import { createFollow, createReadBatch } from '../../../src/storage/log/tail.ts';
+import type { BatchBounds, ReadBatch } from '../../../src/storage/log/tail.ts';
 import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { TurnLog } from '../../../src/storage/ports/turn-log.ts';
+import type { TurnLog } from '../../../src/storage/log/turn-log.ts';
 import type { Database } from '../../../src/storage/database.ts';
-import { createMergeQueue } from '../../../src/storage/log/merge-queue.ts';
-import { createTurnLog } from '../../../src/storage/log/turn-log.ts';
+import { createMergeQueue, createTurnLog } from '../../../src/storage/log/turn-log.ts';
 import { createTurnEndings } from '../../../src/storage/notifications/turn-endings.ts';
 import { createNotifications } from '../../../src/storage/notifications/notifications.ts';
 import type { Notifications } from '../../../src/storage/notifications/notifications.ts';
@@ -55,7 +53,7 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const counted = countSubscriptions(notifications);
   const { plugin, reads } = countReads();
   const query = backend.query.withPlugin(plugin);
-  const endings = createTurnEndings({ pollMs: 2 ** 30, channel: null, version: undefined, query, logger });
+  const endings = createTurnEndings(query, { pollMs: 2 ** 30, channel: null, version: undefined, logger });
   const questions = { opened() {}, settled() {} };
   const turnLog = createTurnLog(
     {

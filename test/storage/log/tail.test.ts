@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../src/turn/event.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
-import type { NewEvent, TurnLog } from '../../../src/storage/ports/turn-log.ts';
-import { keyOfReset, keyOfOutput } from '../../../src/turn/step-keys.ts';
+import type { NewEvent } from '../../../src/storage/log/append.ts';
+import type { TurnLog } from '../../../src/storage/log/turn-log.ts';
+import { keyOfReset, keyOfOutput } from '../../../src/turn/event.ts';
 import { heldBytes } from '../../held-bytes.ts';
 import { begunTurn, step, story, text, upTo } from '../contract/fixtures.ts';
 import { openCountedLog } from './counted-log.ts';

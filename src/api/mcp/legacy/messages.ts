@@ -1,7 +1,7 @@
-/** Messages of JSON-RPC 2.0, as clients up to 2025-11-25 and their server exchange them. Pure. */
+/** The JSON-RPC 2.0 messages of clients up to 2025-11-25 and their server. Pure. */
 import { z } from 'zod';
 
-/** Ids are kept: longer ones, and those with characters that nobody sees, are no ids of a client that means well. */
+/** Ids are stored, so long ones and those with control characters are refused. */
 const IdSchema = z.union([
   z
     .string()
@@ -41,7 +41,7 @@ export type Message =
   | ({ kind: 'notification' } & z.infer<typeof NotificationSchema>)
   | ({ kind: 'response' } & z.infer<typeof ResponseSchema>);
 
-/** Null for what is no message: batches are none since 2025-06-18. */
+/** Null if it is not a message. Batches are not allowed since 2025-06-18. */
 export function readMessage(body: unknown): Message | null {
   const request = RequestSchema.safeParse(body);
   if (request.success) return { kind: 'request', ...request.data };
@@ -59,13 +59,13 @@ export function errorMessage(id: RequestId | null, code: number, message: string
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Of whatever was sent: the id that an answer to it has, if there is one. */
+/** The id for the response to any body. */
 export function idIn(body: unknown): RequestId | null {
   const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
   return IdSchema.safeParse(id).data ?? null;
 }
 
-/** Of the id of an event, as `call-stream.ts` makes it: the request's id in JSON; null for what is none. */
+/** From the id of an event that `call-stream.ts` made: the request's id as JSON, or null. */
 export function requestIdIn(tag: string): string | null {
   try {
     const text = Buffer.from(tag, 'base64url').toString();
@@ -83,7 +83,7 @@ export function notificationMessage(method: string, params: object) {
   return { jsonrpc: '2.0', method, params };
 }
 
-/** Ids of our own requests: the question, and how often its answer did not fit. */
+/** The id of our own request: the question's, and how often its answer did not fit. */
 export function questionRequestId(elicitationId: string, times: number): string {
   return `${elicitationId}/${times}`;
 }

@@ -1,26 +1,33 @@
-/** Requests of clients up to 2025-11-25, at whatever process they arrive. */
+/** Serves clients up to revision 2025-11-25: their sessions, requests, and replies to our questions. */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import packageJson from '../../../../package.json' with { type: 'json' };
-import type { McpSession } from '../../../service/mcp-sessions.ts';
+import type { McpSession, McpReply } from '../../../service/mcp-sessions.ts';
 import type { Service } from '../../../service/service.ts';
+import { readHops } from '../../../turn/turn.ts';
+import type { Principal } from '../../../service/principal.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
+import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { ServiceError } from '../../../service/service-error.ts';
 import { sendEventStream } from '../../http/event-stream.ts';
-import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
+import {
+  conversationTemplate,
+  listConversations,
+  readConversation,
+  listPrompts,
+  readPrompt,
+} from '../resources-and-prompts.ts';
+import { shownBy } from '../modern/caller.ts';
 import type { Arrived } from '../modern/caller.ts';
-import { listPrompts, readPrompt } from '../prompts.ts';
 import type { Caller } from '../tools/tool.ts';
-import { readHops } from '../../../turn/hops.ts';
+import type { McpContext } from '../tools/tool-layer.ts';
+import { toResponse, answerQuestion } from '../tools/questions.ts';
 import { callStream } from './call-stream.ts';
-import type { CallStreamParts, LegacyCall } from './call-stream.ts';
-import { errorMessage, idIn, readMessage, requestIdIn, resultMessage } from './messages.ts';
-import type { Message, Request } from './messages.ts';
-import { takeReply } from './replies.ts';
-import type { ReplyService } from './replies.ts';
-import { isVersion, openSession, versions } from './session.ts';
-
-export interface LegacyParts extends CallStreamParts {
-  service: ReplyService & Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
-}
+import type { LegacyCall } from './call-stream.ts';
+import { errorMessage, idIn, readMessage, requestIdIn, resultMessage, questionOf } from './messages.ts';
+import type { Message, Request, RequestId } from './messages.ts';
 
 interface Arriving {
   request: FastifyRequest;
@@ -36,13 +43,13 @@ const code = {
   noSession: -32001,
 };
 
-export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promise<FastifyReply> {
+export async function serveLegacy(parts: McpContext, arriving: Arriving): Promise<FastifyReply> {
   const { request, reply, arrived } = arriving;
   const message = request.method === 'POST' ? readMessage(request.body) : undefined;
   const messageId = message?.id ?? idIn(request.body);
   const refuse = (words: string) => reply.code(400).send(errorMessage(messageId, code.invalidRequest, words));
   if (message === null) return refuse('This is no JSON-RPC message.');
-  // There is nothing to say but in answer to calls.
+  // We send messages only within the streams of calls.
   if (request.method === 'GET' && request.headers['last-event-id'] === undefined)
     return reply
       .code(405)
@@ -57,7 +64,7 @@ export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promi
   const id = request.headers['mcp-session-id'];
   if (typeof id !== 'string') return refuse('Send initialize first, then its Mcp-Session-Id.');
   const session = await parts.service.mcpSessions.find(arrived.principal, id, arrived.address);
-  // The specification's word for it: the client begins anew.
+  // By the specification, 404 makes the client initialize again.
   if (!session)
     return reply.code(404).send(errorMessage(messageId, code.noSession, 'There is no such session.'));
   if (message) return serveMessage(parts, { ...arriving, session }, message);
@@ -68,7 +75,7 @@ export async function serveLegacy(parts: LegacyParts, arriving: Arriving): Promi
   return resume(parts, { ...arriving, session });
 }
 
-async function initialize({ service }: LegacyParts, { reply, arrived }: Arriving, { id, params }: Request) {
+async function initialize({ service }: McpContext, { reply, arrived }: Arriving, { id, params }: Request) {
   const session = await openSession(service, arrived.principal, params);
   if (!session) return reply.send(errorMessage(id, code.invalidParams, 'protocolVersion is missing.'));
   return reply.header('mcp-session-id', session.id).send(
@@ -84,7 +91,7 @@ async function initialize({ service }: LegacyParts, { reply, arrived }: Arriving
 
 type InSession = Arriving & { session: McpSession };
 
-async function serveMessage(parts: LegacyParts, arriving: InSession, message: Message) {
+async function serveMessage(parts: McpContext, arriving: InSession, message: Message) {
   const { reply, arrived, session } = arriving;
   const caller: Caller = { ...arrived, shows: session.shows };
   switch (message.kind) {
@@ -104,9 +111,9 @@ async function serveMessage(parts: LegacyParts, arriving: InSession, message: Me
   }
 }
 
-/** A disconnect ends nothing; this does. */
+/** A disconnect does not end a call; this does. */
 async function cancel(
-  { layer, service }: LegacyParts,
+  { layer, service }: McpContext,
   { caller, session }: { caller: Caller; session: McpSession },
   requestId: unknown,
 ): Promise<void> {
@@ -115,7 +122,7 @@ async function cancel(
   if (found) await layer.cancel(caller, found.turn);
 }
 
-async function answer({ layer, service }: LegacyParts, caller: Caller, { id, method, params }: Request) {
+async function answer({ layer, service }: McpContext, caller: Caller, { id, method, params }: Request) {
   const text = (name: string) => (typeof params[name] === 'string' ? params[name] : '');
   const invalid = (words: string) => errorMessage(id, code.invalidParams, words);
   switch (method) {
@@ -147,7 +154,7 @@ async function answer({ layer, service }: LegacyParts, caller: Caller, { id, met
   }
 }
 
-async function callTool(parts: LegacyParts, arriving: InSession & { caller: Caller }, message: Request) {
+async function callTool(parts: McpContext, arriving: InSession & { caller: Caller }, message: Request) {
   const { reply, session, caller, arrived } = arriving;
   const { id, params } = message;
   const given = params['arguments'] ?? {};
@@ -182,15 +189,15 @@ async function callTool(parts: LegacyParts, arriving: InSession & { caller: Call
   });
 }
 
-/** A client that repeats a request does so soon. */
+/** Clients repeat a request within this time. */
 const repeatedMs = 60_000;
 
 /**
- * The same request, sent again, is the same call. A client that rejoins its session counts its ids from the start, so a
- * call is not identified by its id alone: under the id of a call with other arguments, or of one that is over, it is a new one.
+ * The idempotency key of a call: a request that is sent again is the same call. A client that rejoins its session may count its
+ * request ids from the start, so a call with other arguments, or under the id of a call that is over, is a new one.
  */
 async function callKey(
-  { layer, service }: LegacyParts,
+  { layer, service }: McpContext,
   { caller, session }: { caller: Caller; session: McpSession },
   requestId: string,
   content: object,
@@ -204,8 +211,8 @@ async function callKey(
   return isSame ? (earlier.idempotencyKey ?? base) : `${base} ${earlier.turnId}`;
 }
 
-/** The call whose stream the client has lost; its event ids begin with the id of the request. */
-async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyReply> {
+/** Resumes the stream of a call. Its event ids begin with the id of the request. */
+async function resume(parts: McpContext, arriving: InSession): Promise<FastifyReply> {
   const { request, reply, session, arrived } = arriving;
   const [tag = ''] = String(request.headers['last-event-id']).split('.', 1);
   const requestId = requestIdIn(tag);
@@ -224,6 +231,75 @@ async function resume(parts: LegacyParts, arriving: InSession): Promise<FastifyR
   });
 }
 
-function stream(parts: LegacyParts, { reply }: Arriving, call: LegacyCall): FastifyReply {
+function stream(parts: McpContext, { reply }: Arriving, call: LegacyCall): FastifyReply {
   return sendEventStream(reply, { texts: callStream(parts, call), signal: call.signal });
+}
+
+/** What `initialize` of the revisions up to 2025-11-25 agrees on: a session of one of their versions. */
+const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+function isVersion(text: string | string[]): boolean {
+  return versions.some((version) => version === text);
+}
+
+const InitializeSchema = z.looseObject({ protocolVersion: z.string(), capabilities: z.unknown() });
+
+/** Null if the parameters are not those of `initialize`. */
+async function openSession(
+  { mcpSessions }: Service,
+  principal: Principal,
+  params: unknown,
+): Promise<McpSession | null> {
+  const { data } = InitializeSchema.safeParse(params);
+  if (!data) return null;
+  return mcpSessions.open(principal, {
+    version: isVersion(data.protocolVersion) ? data.protocolVersion : versions[0],
+    shows: shownBy({ [CLIENT_CAPABILITIES_META_KEY]: data.capabilities }),
+  });
+}
+
+/**
+ * A client's reply to one of our questions; the call's stream, at any process, sees it in the database. An error, or a result
+ * that is not an answer, means that the question was not shown. An unknown id is ignored.
+ */
+async function takeReply(
+  service: Service,
+  { caller, session }: { caller: Caller; session: McpSession },
+  { id, result }: { id: RequestId; result?: unknown },
+): Promise<void> {
+  const elicitationId = questionOf(id);
+  const response = toResponse(result);
+  const found = await service.findQuestion(caller.principal, elicitationId);
+  if (!found) return refuse(service, caller, { elicitationId, response: response ?? { action: 'cancel' } });
+  const put = (kind: McpReply['kind'], reasons?: string) =>
+    service.mcpSessions.putReply(session.id, {
+      elicitationId,
+      kind,
+      reasons: reasons ?? null,
+    });
+  if (!response) return put('undelivered');
+  const verdict = await answerQuestion(service, caller, { question: found.question, response });
+  switch (verdict.kind) {
+    case 'awaited':
+      return put('awaited');
+    case 'misfit':
+      return put('misfit', verdict.reasons);
+    case 'settled':
+    case 'late':
+      return undefined;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** Tries to answer a question that is not the caller's, so that the service refuses and audits it. */
+async function refuse(
+  service: Service,
+  { principal, address }: Caller,
+  reply: { elicitationId: string; response: ElicitationResponse },
+): Promise<void> {
+  if (!ElicitationIdSchema.safeParse(reply.elicitationId).success) return;
+  await service.answerQuestion(principal, { ...reply, address, mayBeModel: true }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+  });
 }

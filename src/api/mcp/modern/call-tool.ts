@@ -1,42 +1,34 @@
 /**
- * A tool call of the 2026-07-28 revision. Where somebody has to be asked, or the turn takes its time, the result asks the
- * client to come again with the same call: any process goes on from there, and nothing is kept in between.
+ * A tool call of the 2026-07-28 revision. If a person has to be asked, or the turn takes long, the result asks the client to
+ * make the same call again; any process can continue it, and nothing is stored in between.
  */
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import { actorOf } from '../../../service/principal.ts';
-import type { Service } from '../../../service/service.ts';
 import { workingResult } from '../tools/call-result.ts';
 import { pendingResult } from '../tools/fallback.ts';
+import { resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
-import { resultFor } from '../tools/result-for.ts';
-import { isShowable } from '../tools/showable.ts';
-import type { ToolLayer } from '../tools/tool-layer.ts';
+import { isShowable, toInputRequests, toResponse } from '../tools/questions.ts';
+import type { McpContext } from '../tools/tool-layer.ts';
 import type { Caller, ToolCall } from '../tools/tool.ts';
-import { toInputRequests, toResponse } from './input-required.ts';
-import { InvalidState } from './invalid-state.ts';
-import { openState, sealState } from './request-state.ts';
-import { createdTask } from './task.ts';
-import type { CreatedTask } from './task.ts';
+import { InvalidState, openState, sealState } from './request-state.ts';
+import { createdTask } from './tasks.ts';
+import type { CreatedTask } from './tasks.ts';
 
-export interface CallToolParts {
-  layer: ToolLayer;
-  service: Pick<Service, 'sealedText' | 'recordRefusal'>;
-}
-
-export interface CalledTool {
+interface CalledTool {
   caller: Caller;
   call: ToolCall;
-  /** What the client brings along when it comes again. */
+  /** From the previous result, when the client calls again. */
   requestState: string | undefined;
   inputResponses: Record<string, unknown>;
-  /** Whether the client declared that it takes a task for a result. */
+  /** The client declared the tasks extension. */
   keepsTasks: boolean;
   signal: AbortSignal;
   onProgress: ((words: string) => void) | undefined;
 }
 
-/** A call on its way, as far as it has come. */
+/** A call that has started its turn. */
 interface Running {
   turn: OwnTurn;
   rounds: number;
@@ -47,19 +39,16 @@ interface Running {
 
 type Result = CallToolResult | InputRequiredResult | CreatedTask;
 
-/**
- * Clients give a request 60 s. The first round is as long as the others: clients in Go give up at the third one that asks
- * nothing.
- */
+/** Clients give a request 60 s. The first round is as long as the others: Go clients give up at the third that asks nothing. */
 const requestMs = 50_000;
-/** Clients come again ten times by themselves; the last ones are kept for questions. */
+/** Clients repeat a call ten times; the last rounds are reserved for questions. */
 const mostIdleRounds = 8;
 
-/** Clients that keep tasks are given one instead of being kept waiting. */
+/** Clients that keep tasks get one after this time instead of waiting. */
 const beforeTaskMs = 500;
 
-/** Null when there is no such tool. */
-export async function callTool(parts: CallToolParts, called: CalledTool): Promise<Result | null> {
+/** Null if there is no such tool. */
+export async function callTool(parts: McpContext, called: CalledTool): Promise<Result | null> {
   const { layer } = parts;
   const { caller, call, requestState, signal, onProgress } = called;
   let running: Running;
@@ -69,7 +58,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
     if (started.kind === 'result') return { ...started.result };
     const { turn, answered = [] } = started;
     running = { turn, rounds: 0, answered: new Set(answered), misfits: new Map(), notes: [] };
-  } else running = await goOn(parts, called, requestState);
+  } else running = await resume(parts, called, requestState);
 
   const { turn, answered } = running;
   const follow = () =>
@@ -80,7 +69,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
       ...(onProgress && { onProgress }),
     });
   const stage = await follow();
-  // A call that is sent again under its idempotency key asks what it asked before, and may bring the answers along.
+  // A call repeated under its idempotency key asks the same questions, and may already carry the answers.
   const answeredNow =
     requestState === undefined && stage.kind === 'asks'
       ? stage.questions.filter(isShowable(caller.shows)).map(({ elicitationId }) => elicitationId)
@@ -92,7 +81,7 @@ export async function callTool(parts: CallToolParts, called: CalledTool): Promis
 }
 
 function toResult(
-  { service }: CallToolParts,
+  { service }: McpContext,
   { caller, call, keepsTasks }: CalledTool,
   { turn, rounds, answered, misfits, notes }: Running,
   stage: CallStage,
@@ -144,7 +133,7 @@ function notDone(questions: Question[]): Map<string, string> {
   );
 }
 
-async function goOn(parts: CallToolParts, called: CalledTool, requestState: string): Promise<Running> {
+async function resume(parts: McpContext, called: CalledTool, requestState: string): Promise<Running> {
   const { layer, service } = parts;
   const { caller, call } = called;
   const { principal, address } = caller;
@@ -165,9 +154,9 @@ async function goOn(parts: CallToolParts, called: CalledTool, requestState: stri
   return running;
 }
 
-/** What the call brought along for the questions that it asked. */
+/** Takes the answers in this request to the questions of the previous result. */
 async function takeAnswers(
-  { layer }: CallToolParts,
+  { layer }: McpContext,
   { caller, inputResponses }: CalledTool,
   running: Running,
   asked: string[],

@@ -1,16 +1,16 @@
-/** Who calls, as a request of the 2026-07-28 revision says it: the principal of its token, and what its client declares. */
+/** Who calls, and what its client declares in each request of the 2026-07-28 revision. */
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import type { Capabilities } from '../../../elicitation/capabilities.ts';
+import type { Capabilities } from '../../../elicitation/elicitation.ts';
 import type { Caller } from '../tools/tool.ts';
 
-/** What the transport knows of a request, beside its body. */
+/** What the transport knows about a request. */
 export interface Arrived extends Omit<Caller, 'shows'> {
   idempotencyKey: string | undefined;
-  /** Aborts when nobody waits for the response any more, or the process is about to close. */
+  /** Aborts when the client disconnects or the process is about to close. */
   signal: AbortSignal;
 }
 
-/** Each request declares it anew. `elicitation: {}` means forms, as it did before there was anything else. */
+/** `elicitation: {}` means forms, because older revisions had nothing else. */
 export function shownBy(envelope: Record<string, unknown> | undefined): Capabilities {
   const elicitation = declaredElicitation(membersOf(envelope?.[CLIENT_CAPABILITIES_META_KEY]));
   if (typeof elicitation !== 'object' || elicitation === null) return { url: false, form: false };
@@ -18,10 +18,7 @@ export function shownBy(envelope: Record<string, unknown> | undefined): Capabili
   return { url, form: 'form' in elicitation || !url };
 }
 
-/**
- * The same request, with what its client declares as experimental where the specification has it by now: the SDK lets nobody
- * be asked who declares it elsewhere.
- */
+/** Moves an experimental declaration of elicitation to its place in the specification, the only one that the SDK reads. */
 export function liftExperimental(body: unknown): unknown {
   const { params, ...rest } = membersOf(body);
   const { _meta, ...others } = membersOf(params);

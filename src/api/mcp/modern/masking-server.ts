@@ -1,6 +1,6 @@
 /**
- * The SDK's low-level server tells clients the text of whatever a handler throws, and calls parameters that do not fit an
- * internal error. Here they are told what concerns them, and what is our fault is for our log.
+ * The SDK's low-level server sends clients the message of any error that a handler throws, and reports invalid parameters as
+ * internal errors. This one translates errors: unexpected ones are logged and masked.
  */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { ServerOptions } from '@modelcontextprotocol/server';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { ServiceErrorCode } from '../../../service/service-error.ts';
 
-// The high-level one makes tool results of protocol errors.
+// The high-level server turns protocol errors into tool results.
 // oxlint-disable-next-line typescript/no-deprecated
 export class MaskingServer extends Server {
   readonly #failed: (error: unknown) => void;
@@ -36,10 +36,10 @@ export class MaskingServer extends Server {
 }
 
 const { InternalError, InvalidParams } = ProtocolErrorCode;
-/** Of the range that is a server's own. */
+/** From JSON-RPC's range for servers. */
 const temporarilyUnavailable = -32000;
 
-/** What a refusal of a use case is in JSON-RPC; its own code goes along in `data`. */
+/** The service's error codes in JSON-RPC; the code itself is in `data`. */
 const protocolCodes = {
   invalid_request: InvalidParams,
   unauthenticated: InvalidParams,
@@ -90,7 +90,7 @@ const IssuesSchema = z.array(
   z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
 );
 
-/** The SDK throws the issues of its schemas as the text of a plain error. Null for any other. */
+/** The SDK throws its schemas' issues as the message of a plain error. Null for any other error. */
 function misfitIn(error: unknown): string | null {
   if (!(error instanceof Error) || !error.message.startsWith('[')) return null;
   try {

@@ -1,9 +1,10 @@
 /**
- * The `requestState` of a call that is not over (MCP 2026-07-28), which its client sends back when it makes the call again.
- * Sealed, so that nobody can read or forge one, and bound to the caller, the tool and the arguments. It only says where to
- * look: the turn's workflow decides, so a client that sends one twice does no harm.
+ * The `requestState` of an unfinished call (MCP 2026-07-28), which the client sends back when it calls again. Sealed against
+ * reading and forging, and bound to the caller, the tool and the arguments. It only identifies the turn, so sending one twice
+ * does no harm.
  */
 import { z } from 'zod';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { rateLimitKey } from '../../../service/principal.ts';
 import { digestOf } from '../../../service/sealed-text.ts';
 import type { Service } from '../../../service/service.ts';
@@ -15,9 +16,9 @@ const StateSchema = z.object({
   turnId: z.string(),
   /** Ids of the questions in the result that carried this state. */
   asked: z.array(z.string()),
-  /** Ids of questions whose answers were sent earlier, and that are still open. */
+  /** Ids of open questions that were answered earlier. */
   answered: z.array(z.string()),
-  /** How many results have asked the client to call again, this one included. */
+  /** How many results have asked the client to call again, including this one. */
   rounds: z.number(),
 });
 
@@ -32,9 +33,9 @@ const SealedSchema = z.object({
 
 type Bound = Pick<Caller, 'principal'> & { call: ToolCall };
 
-export type OpenedState =
+type OpenedState =
   | { kind: 'valid'; state: CallState }
-  /** `detail` goes into the audit, `words` to the client. */
+  /** `detail` is for the audit, `words` for the client. */
   | { kind: 'refused'; detail: string; words: string };
 
 /** How long after the deadline of its last question a state is still accepted. */
@@ -83,4 +84,11 @@ function refused(detail: string, words: string): OpenedState {
 
 function digestOfCall({ name, arguments: given }: ToolCall): string {
   return digestOf([name, given]);
+}
+
+/** The error with which the SDK's own servers refuse a state. */
+export class InvalidState extends ProtocolError {
+  constructor(message: string) {
+    super(ProtocolErrorCode.InvalidParams, message, { reason: 'invalid_request_state' });
+  }
 }

@@ -1,28 +1,27 @@
-/** One request of the 2026-07-28 revision, served by an instance of its own: nothing lives longer than its response. */
+/** Serves one request of the 2026-07-28 revision: each request has its own server. */
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import packageJson from '../../../../package.json' with { type: 'json' };
-import type { Service } from '../../../service/service.ts';
-import { conversationTemplate, listConversations, readConversation } from '../conversations.ts';
-import { listPrompts, readPrompt } from '../prompts.ts';
+import { readHops } from '../../../turn/turn.ts';
+import {
+  conversationTemplate,
+  listConversations,
+  readConversation,
+  listPrompts,
+  readPrompt,
+} from '../resources-and-prompts.ts';
 import type { Caller } from '../tools/tool.ts';
+import type { McpContext } from '../tools/tool-layer.ts';
 import { callTool } from './call-tool.ts';
-import type { CallToolParts } from './call-tool.ts';
 import { shownBy } from './caller.ts';
 import type { Arrived } from './caller.ts';
 import { MaskingServer } from './masking-server.ts';
-import { serveTasks } from './serve-tasks.ts';
-import { readHops } from '../../../turn/hops.ts';
-import { keepsTasks, tasksExtension } from './task.ts';
-import type { CreatedTask } from './task.ts';
+import { serveTasks, keepsTasks, tasksExtension } from './tasks.ts';
+import type { CreatedTask } from './tasks.ts';
 
-export interface ModernParts extends CallToolParts {
-  service: CallToolParts['service'] & Pick<Service, 'agents' | 'listConversations' | 'readConversation'>;
-}
-
-/** `failed` is told of what is our fault. */
+/** `failed` is called with errors that are our fault. */
 export function createModernServer(
-  parts: ModernParts,
+  parts: McpContext,
   arrived: Arrived,
   failed: (error: unknown) => void,
 ): Server {
@@ -49,7 +48,7 @@ export function createModernServer(
       onProgress: progressOf(ctx),
     });
     if (result === null) return invalid(`There is no tool "${name}" for this caller.`);
-    // The SDK has no words for results that are tasks, and lets them pass.
+    // The SDK's types have no task results; at run time it lets them pass.
     return result as Exclude<typeof result, CreatedTask>;
   });
   serveTasks(server, parts.layer, { callerOf, signal: arrived.signal });
@@ -58,7 +57,7 @@ export function createModernServer(
   return server;
 }
 
-function serveConversations(server: Server, { service }: ModernParts, { principal }: Arrived): void {
+function serveConversations(server: Server, { service }: McpContext, { principal }: Arrived): void {
   server.setRequestHandler('resources/list', async ({ params }) => {
     const page = await listConversations(service, principal, params?.cursor);
     return page ?? invalid('The cursor is not one of this list.');
@@ -71,7 +70,7 @@ function serveConversations(server: Server, { service }: ModernParts, { principa
   });
 }
 
-function servePrompts(server: Server, { service: { agents } }: ModernParts): void {
+function servePrompts(server: Server, { service: { agents } }: McpContext): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(agents) }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
     const prompt = readPrompt(agents, name, given);
@@ -84,14 +83,13 @@ function invalid(message: string): never {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Undefined for a request that did not ask to be told. */
+/** Undefined if the request asked for no progress. */
 function progressOf({ mcpReq }: ServerContext): ((words: string) => void) | undefined {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   let progress = 0;
   return (message) => {
     progress += 1;
-    // A client that is gone hears of nothing any more.
     mcpReq
       .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
       .catch(() => undefined);

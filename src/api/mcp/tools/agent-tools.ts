@@ -1,12 +1,13 @@
-/** `ask_<agent>`: a message to an agent, as a tool. */
+/** The tools that start a turn: `ask_<agent>`, and tools in TypeScript that their authors have exposed. */
 import { z } from 'zod';
-import { ClientIdSchema } from '../../../contract/ids.ts';
-import { cannotAsk } from '../../../elicitation/capabilities.ts';
-import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import type { Service } from '../../../service/service.ts';
-import { readArguments, toJsonSchema } from './arguments.ts';
+import { ClientIdSchema } from '../../../contract/http.ts';
+import { cannotAsk } from '../../../elicitation/elicitation.ts';
+import type { Service, ExposedTool } from '../../../service/service.ts';
+import type { GivenMessage } from '../../../service/take-images.ts';
+import { toDirectCallPart } from '../../../turn/message-parts.ts';
+import { readArguments, toJsonSchema } from './tool.ts';
+import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
 import { TurnResultSchema } from './call-result.ts';
-import type { Caller, Tool } from './tool.ts';
 
 const Arguments = z.object({
   message: z.string().trim().min(1).describe('What to ask or tell the agent'),
@@ -15,7 +16,7 @@ const Arguments = z.object({
   ),
 });
 
-export function agentTools(service: Pick<Service, 'agents' | 'startTurn'>): Tool[] {
+export function agentTools(service: Service): Tool[] {
   return [...service.agents.values()].map(({ name, title, description }) => ({
     description: {
       name: `ask_${name}`,
@@ -33,26 +34,83 @@ export function agentTools(service: Pick<Service, 'agents' | 'startTurn'>): Tool
     },
     async start(caller, call) {
       const { message, conversationId } = readArguments(Arguments, call.arguments);
-      const { idempotencyKey: key } = call;
-      const turn = await service.startTurn(caller.principal, {
+      return startTurn(service, caller, call, {
         conversation: conversationId,
-        messages: [{ role: 'user', content: [{ type: 'text', text: message }] }],
+        content: { type: 'text', text: message },
         agent: name,
-        capabilities: presentable(caller),
-        onBusy: 'refuse',
-        hops: call.hops,
-        traceParent: call.traceParent,
-        repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
       });
-      return { kind: 'turn', turn };
     },
   }));
 }
 
+async function startTurn(
+  service: Service,
+  { principal }: Caller,
+  { idempotencyKey: key, hops, traceParent }: ToolCall,
+  turn: {
+    conversation: string | undefined;
+    content: GivenMessage['content'][number];
+    agent: string;
+  },
+): Promise<Started> {
+  const { conversation, content, agent } = turn;
+  const started = await service.startTurn(principal, {
+    conversation,
+    messages: [{ role: 'user', content: [content] }],
+    agent,
+    // A client that cannot show a question passes it on as text, through its model. A service has no person to ask.
+    capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
+    onBusy: 'refuse',
+    hops,
+    traceParent,
+    repetition: key === undefined ? { kind: 'unnamed' } : { kind: 'named', key },
+  });
+  return { kind: 'turn', turn: started };
+}
+
 /**
- * What the turn may ask, and what servers below are told: whatever the client does not show itself travels in words,
- * through its model. Behind a service nobody sits.
+ * The tools of the current workers. If two agents expose the same name, the tool is that of the agent that the caller named,
+ * else of the first in the agents file.
  */
-function presentable({ principal }: Caller): Capabilities {
-  return principal.kind === 'user' ? { url: true, form: true } : cannotAsk;
+export async function exposedTools(service: Service, { agent }: Caller): Promise<Tool[]> {
+  const tools = await service.exposedTools();
+  const inFile = [...service.agents.keys()];
+  const isFirst = ({ name, agent: own }: ExposedTool) =>
+    own === inFile.find((one) => tools.some((tool) => tool.name === name && tool.agent === one));
+  return tools
+    .filter((tool) => (agent === undefined ? isFirst(tool) : tool.agent === agent))
+    .map((tool) => toTool(service, tool));
+}
+
+function toTool(service: Service, tool: ExposedTool): Tool {
+  return {
+    description: describe(tool),
+    start: (caller, call) =>
+      startTurn(service, caller, call, {
+        conversation: undefined,
+        content: toDirectCallPart({ tool: tool.name, input: call.arguments }),
+        agent: tool.agent,
+      }),
+  };
+}
+
+/** A result may also be an open question or `working`, which have the form of a turn. */
+function describe({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations = {},
+}: ExposedTool): ToolDescription {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...inputSchema, type: 'object' },
+    ...(outputSchema && {
+      outputSchema: { type: 'object', anyOf: [outputSchema, toJsonSchema(TurnResultSchema)] },
+    }),
+    annotations,
+  };
 }

@@ -1,15 +1,15 @@
-/** What a turn that is over is to whoever called the tool. Pure. */
+/** The tool results of turns. Pure. */
 import { z } from 'zod';
 import type { LogEntry } from '../../../turn/event.ts';
 import type { TurnEndStatus, TurnRef } from '../../../turn/turn.ts';
-import { withoutVoidText } from '../../../turn/void-text.ts';
-import { isDirectCall } from '../../../turn/direct-call.ts';
+import { withoutVoidText } from '../../../turn/event.ts';
+import { isDirectCall } from '../../../turn/message-parts.ts';
 import { errorResult } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 
 const turnStatuses = ['completed', 'failed', 'cancelled', 'superseded', 'working', 'input_required'] as const;
 
-/** The structured part of every result that is about a turn. */
+/** The structured part of every result about a turn. */
 export const TurnResultSchema = z.looseObject({
   conversationId: z.string().describe('Pass it on with the next message to go on with this conversation'),
   turnId: z.string(),
@@ -25,24 +25,25 @@ export const TurnResultSchema = z.looseObject({
 
 type TurnResult = z.input<typeof TurnResultSchema>;
 
-type Ids = Pick<TurnRef, 'conversation' | 'turnId'>;
+/** A turn, as a client names it. */
+export type TurnName = Pick<TurnRef, 'conversation' | 'turnId'>;
 
 export function turnResult(
-  { conversation, turnId }: Ids,
+  { conversation, turnId }: TurnName,
   rest: Omit<TurnResult, 'conversationId' | 'turnId'>,
 ) {
   return { conversationId: conversation, turnId, ...rest };
 }
 
-/** The turn goes on, and the client will not wait any longer for this call. */
-export function workingResult(turn: Ids): ToolResult {
+/** The turn is still running, and this call has waited long enough. */
+export function workingResult(turn: TurnName): ToolResult {
   const { conversation, turnId } = turn;
   const text = `The agent is still at work. Call wait_for_turn {"conversationId": "${conversation}", "turnId": "${turnId}"} to wait on; do not send the message again.`;
   return { content: [{ type: 'text', text }], structuredContent: turnResult(turn, { status: 'working' }) };
 }
 
 /** `entries` end in `turn-ended`. */
-export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStatus): ToolResult {
+export function resultOfTurn(turn: TurnName, entries: LogEntry[], status: TurnEndStatus): ToolResult {
   const direct = directResult(entries, status);
   const text = direct ? textIn(direct.result) : spokenText(entries);
   const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
@@ -58,7 +59,7 @@ export function resultOfTurn(turn: Ids, entries: LogEntry[], status: TurnEndStat
   };
 }
 
-/** Of a turn that was the call of one tool: what the tool gave; null for any other turn, and for one that had no result. */
+/** If the turn was the call of one tool: that tool's result. Null for other turns, and if there is none. */
 export function directResult(
   entries: LogEntry[],
   status: TurnEndStatus,
@@ -87,7 +88,7 @@ function textIn({ content }: ToolResult): string {
   return content.map(({ text }) => text).join('\n\n');
 }
 
-/** What a turn's own agent said, in the parts in which it said it. */
+/** The text of the turn's own agent. */
 export function spokenText(entries: LogEntry[]): string {
   const parts = new Map<string, string>();
   for (const { event } of withoutVoidText(entries))

@@ -1,40 +1,27 @@
 /**
- * The fallback for clients that cannot show a question (they do not declare its mode, or fail to show it): the question is the
- * result of the call. The client's model asks its user in its own words, and answers with `sendElicitationResult`. Pure.
+ * For clients that cannot show a question (they do not declare its mode, or failed to show it): the question becomes the result
+ * of the call. The client's model asks its user and answers with the tool `sendElicitationResult`. Pure.
  */
-import { fieldsAsText } from '../../../elicitation/question-as-text.ts';
+import { fieldsAsText, questionWords, quotedQuestionWords } from '../../../elicitation/question-as-text.ts';
 import { inspectUrl } from '../../../elicitation/url-safety.ts';
-import type { TurnRef } from '../../../turn/turn.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
-import { questionWords, quotedQuestionWords } from '../../../elicitation/question-words.ts';
-import { metaVersion, originOf } from './question-meta.ts';
-import { reservedForUser, shownQuestion } from './showable.ts';
+import { metaVersion, originOf, reservedForUser, shownQuestion } from './questions.ts';
 import type { ToolResult } from './tool.ts';
+import type { TurnName } from './call-result.ts';
+import { answerTool, fallbackTool } from './tool.ts';
 
-export const fallbackTool = 'sendElicitationResult';
-
-export const answerTool = 'answer_question';
-
-/** Remarks by question id: what was wrong with an answer, or that a page was agreed to and is not done. */
+/** Remarks by question id: what was wrong with its answer, or that its page is not done yet. */
 export type Notes = ReadonlyMap<string, string>;
 
-/** For a client that declares every kind of question, and failed to show this one: the fallback is not in its list of tools. */
-export function unshownResult(
-  turn: Pick<TurnRef, 'conversation' | 'turnId'>,
-  questions: Question[],
-  notes?: Notes,
-): ToolResult {
+/** For a client that declares every kind of question but failed to show this one: it does not have the fallback tool. */
+export function unshownResult(turn: TurnName, questions: Question[], notes?: Notes): ToolResult {
   const { content, ...rest } = pendingResult(turn, questions, notes);
   const text = `If you do not have the tool ${fallbackTool}, call ${answerTool} with the same values and the id as "elicitationId", then wait_for_turn {"turnId": "${turn.turnId}"}.`;
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
 
-export function pendingResult(
-  turn: Pick<TurnRef, 'conversation' | 'turnId'>,
-  questions: Question[],
-  notes: Notes = new Map(),
-): ToolResult {
+export function pendingResult(turn: TurnName, questions: Question[], notes: Notes = new Map()): ToolResult {
   const pending = questions.map((question) => toPending(question, notes.get(question.elicitationId)));
   const text = [
     'This tool requires user input to continue.',
@@ -74,7 +61,7 @@ function whatToDo(question: Question): string {
   if (question.mode === 'url') {
     const inspected = inspectUrl(question.url);
     const host = inspected.kind === 'ok' ? ` (it leads to ${inspected.host})` : '';
-    // The link of a question about an account leads to a page of ours already.
+    // The link of a question about an account is already our page.
     const own =
       question.context.trigger === 'credential_required'
         ? ''

@@ -1,6 +1,6 @@
 /**
- * How a call stands: read from the turn's log until it is over, somebody has to be asked, or the time to wait is up; or
- * watched for as long as a stream is open. Nothing is kept for it: the log tells all of it again, at any process.
+ * The stage of a call, derived from the turn's log: read until the turn is over, a question opens or the time is up, or watched
+ * as long as a stream is open. Nothing else is stored, so any process can do it.
  */
 import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
@@ -9,20 +9,21 @@ import type { LogEntry } from '../../../turn/event.ts';
 import type { TurnEndStatus } from '../../../turn/turn.ts';
 import { operationOf } from '../../../turn/operations.ts';
 import { directResult, resultOfTurn } from './call-result.ts';
+import { fallbackTool } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 
-/** `at`: when the last thing happened, in epoch milliseconds. */
+/** `at`: time of the last event, in epoch milliseconds. */
 export type CallStage = { at: number } & (
   | {
       kind: 'done';
       status: TurnEndStatus;
       result: ToolResult;
-      /** Of a turn that was the call of one tool: the result as the tool's own. */
+      /** If the turn was the call of one tool: that tool's own result. */
       direct?: { tool: string; result: ToolResult };
     }
-  /** All that are open and not yet answered, oldest first. */
+  /** `questions`: open and not answered yet, oldest first. */
   | { kind: 'asks'; questions: Question[]; open: Question[] }
-  /** `awaited`: questions that were answered and are open until a page or an account is done. */
+  /** `awaited`: answered, and open until a page is done or an account is connected. */
   | { kind: 'working'; awaited: Question[]; open: Question[] }
 );
 
@@ -32,33 +33,31 @@ export type Question = ElicitationEvent & { page: string };
 export interface Following {
   /** Ends the waiting; the turn goes on. */
   signal: AbortSignal;
-  /** How long to wait for the next thing that the caller has to know. */
+  /** How long to wait for a result or a question. */
   holdMs: number;
-  /** Questions that were answered in an earlier look: they are not asked again while they are open. */
+  /** Open questions that were answered in an earlier request; they are not asked again. */
   answered?: ReadonlySet<string>;
-  /** Is told what the turn is doing, in a few words for people. */
+  /** Called with what the turn is doing, in a few words for people. */
   onProgress?: (words: string) => void;
 }
 
 export interface Watching {
   signal: AbortSignal;
-  /** Is called whenever `stage` may say something else, or fail. */
+  /** Called when `stage` may have changed or failed. */
   onNews: () => void;
   onProgress: (words: string) => void;
 }
 
 export interface WatchedCall {
-  /** `answered`: questions that are not to be asked again while they are open. */
+  /** `answered`: open questions that are not asked again. */
   stage(answered: ReadonlySet<string>): CallStage;
 }
 
-type Parts = Pick<Service, 'followTurn' | 'questionPage'>;
-
-/** Questions of one round are opened one after the other: they are asked together. */
+/** Tool calls of one round open their questions one after the other; this gathers them. */
 export const gatheringMs = 50;
 
 export async function followCall(
-  service: Parts,
+  service: Service,
   turn: OwnTurn,
   { signal, holdMs, answered = new Set(), onProgress }: Following,
 ): Promise<CallStage> {
@@ -82,9 +81,9 @@ export async function followCall(
   return view.stage(answered);
 }
 
-/** Reads the log once, and then only what is new, until `signal` aborts or the turn is over. */
+/** Follows the log until `signal` aborts or the turn is over. */
 export function watchCall(
-  service: Parts,
+  service: Service,
   turn: OwnTurn,
   { signal, onNews, onProgress }: Watching,
 ): WatchedCall {
@@ -108,12 +107,7 @@ export function watchCall(
   };
 }
 
-/** What the entries of a turn, in order, say about it. */
-function createCallView(
-  service: Pick<Service, 'questionPage'>,
-  turn: OwnTurn,
-  onProgress?: (words: string) => void,
-) {
+function createCallView(service: Service, turn: OwnTurn, onProgress?: (words: string) => void) {
   const entries: LogEntry[] = [];
   const questions = new Map<string, Question>();
   return {
@@ -144,4 +138,12 @@ function createCallView(
         : { kind: 'working', at, awaited: open, open };
     },
   };
+}
+
+/** A call of the tool itself, or an answer to its question, gets the tool's own result; `wait_for_turn` gets the turn's. */
+export function resultFor(
+  { direct, result }: Extract<CallStage, { kind: 'done' }>,
+  tool: string,
+): ToolResult {
+  return direct && (direct.tool === tool || tool === fallbackTool) ? direct.result : result;
 }

@@ -1,22 +1,14 @@
-/** Tools to answer questions with, for models whose client does not ask its user, and for programs that poll. */
+/** Tools that list and answer questions, for models whose client does not ask its user, and for programs that poll. */
 import { z } from 'zod';
-import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/ids.ts';
-import { toElicitationEvent } from '../../../elicitation/elicitation-event.ts';
+import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/http.ts';
+import { toElicitationEvent } from '../../../elicitation/elicitation.ts';
 import type { Service } from '../../../service/service.ts';
-import { questionWords } from '../../../elicitation/question-words.ts';
-import { answerQuestion } from './answers.ts';
-import { readArguments, toJsonSchema } from './arguments.ts';
+import { questionWords } from '../../../elicitation/question-as-text.ts';
+import { answerQuestion, originOf, reservedForUser, shownQuestion } from './questions.ts';
+import { readArguments, toJsonSchema, fallbackTool, errorResult, answerTool } from './tool.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';
-import { answerTool, fallbackTool, pendingResult } from './fallback.ts';
-import { originOf } from './question-meta.ts';
-import { reservedForUser, shownQuestion } from './showable.ts';
-import { errorResult } from './tool.ts';
+import { pendingResult } from './fallback.ts';
 import type { Caller, Started, Tool } from './tool.ts';
-
-export type QuestionToolsService = Pick<
-  Service,
-  'answerQuestion' | 'findQuestion' | 'findTurn' | 'questionsOf' | 'questionPage'
->;
 
 const answer = {
   action: z.enum(['accept', 'decline', 'cancel']).describe('What the user decided, never you'),
@@ -26,7 +18,7 @@ const FallbackArguments = z.object({ elicitId: ElicitationIdSchema, ...answer })
 const AnswerArguments = z.object({ elicitationId: ElicitationIdSchema, ...answer });
 const WaitArguments = z.object({ conversationId: ClientIdSchema.optional(), turnId: ClientIdSchema });
 
-export function listMyQuestions(service: QuestionToolsService): Tool {
+export function listMyQuestions(service: Service): Tool {
   return {
     description: {
       name: 'list_my_questions',
@@ -65,8 +57,8 @@ export function listMyQuestions(service: QuestionToolsService): Tool {
   };
 }
 
-/** Listed only to clients that cannot show every question themselves. */
-export function sendElicitationResult(service: QuestionToolsService): Tool {
+/** Listed only for clients that cannot show every kind of question. */
+export function sendElicitationResult(service: Service): Tool {
   return {
     description: {
       name: fallbackTool,
@@ -86,7 +78,7 @@ export function sendElicitationResult(service: QuestionToolsService): Tool {
   };
 }
 
-export function answerQuestionTool(service: QuestionToolsService): Tool {
+export function answerQuestionTool(service: Service): Tool {
   return {
     description: {
       name: answerTool,
@@ -121,8 +113,8 @@ export function answerQuestionTool(service: QuestionToolsService): Tool {
   };
 }
 
-/** For turns that take longer than one call is waited for. */
-export function waitForTurn(service: QuestionToolsService): Tool {
+/** For turns that take longer than one call. */
+export function waitForTurn(service: Service): Tool {
   return {
     description: {
       name: 'wait_for_turn',
@@ -148,7 +140,7 @@ type Answered =
   | (Extract<Started, { kind: 'turn' }> & { isAwaited: boolean });
 
 async function answerById(
-  service: QuestionToolsService,
+  service: Service,
   caller: Caller,
   {
     elicitationId,
@@ -160,7 +152,7 @@ async function answerById(
 ): Promise<Answered> {
   const { action, content } = response;
   const found = await service.findQuestion(caller.principal, elicitationId);
-  // Not theirs: the refusal is recorded where all are.
+  // Not the caller's question: the service refuses and audits it.
   if (!found) {
     await service.answerQuestion(caller.principal, {
       elicitationId,
@@ -168,7 +160,7 @@ async function answerById(
       address: caller.address,
       mayBeModel: true,
     });
-    throw new Error('a question of nobody was answered');
+    throw new Error('a question that the caller does not have was answered');
   }
   const { turn, question } = found;
   const reserved = action === 'accept' ? reservedForUser(question) : null;

@@ -1,53 +1,45 @@
-/** The tools of one caller, and what becomes of their calls: the door of this folder. */
+/** The tools that a caller is offered, and their calls. Other folders use `tools/` through this file. */
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import type { FoundTurn, OwnTurn, TurnIds } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
-import { agentTools } from './agent-tools.ts';
-import { answerQuestion } from './answers.ts';
-import type { Verdict } from './answers.ts';
-import { exposedTools } from './exposed-tools.ts';
+import { ServiceError } from '../../../service/service-error.ts';
+import type { ServiceErrorCode } from '../../../service/service-error.ts';
+import { agentTools, exposedTools } from './agent-tools.ts';
+import { answerQuestion } from './questions.ts';
+import type { Verdict } from './questions.ts';
 import { followCall, watchCall } from './follow-call.ts';
 import type { CallStage, Following, WatchedCall, Watching } from './follow-call.ts';
 import { answerQuestionTool, listMyQuestions, sendElicitationResult, waitForTurn } from './question-tools.ts';
-import { refusalOf } from './refusals.ts';
-import type { Caller, Started, Tool, ToolCall, ToolDescription } from './tool.ts';
+import { InvalidArguments, errorResult } from './tool.ts';
+import type { Caller, Started, Tool, ToolCall, ToolDescription, ToolResult } from './tool.ts';
+
+/** What serves a request, in either era of the protocol. */
+export interface McpContext {
+  layer: ToolLayer;
+  service: Service;
+}
 
 export interface ToolLayer {
-  /** What this caller is offered, in the same order every time. */
+  /** Always in the same order. */
   list(caller: Caller): Promise<ToolDescription[]>;
-  /** Null when the caller has no tool of this name. What the caller did wrong is a result. */
+  /** Null if the caller has no tool of this name. A mistake of the caller is a result. */
   start(caller: Caller, call: ToolCall): Promise<Started | null>;
-  /** The turn of an earlier call; null when the caller has none such. */
+  /** The turn of an earlier call; null if the caller has no such turn. */
   find(caller: Caller, ids: TurnIds): Promise<FoundTurn | null>;
-  /** Null when the call has no such question. */
-  answer(caller: Caller, turn: OwnTurn, answer: Answer): Promise<Verdict | null>;
+  /** Null if the turn has no such question. */
+  answer(
+    caller: Caller,
+    turn: OwnTurn,
+    answer: { elicitationId: string; response: ElicitationResponse },
+  ): Promise<Verdict | null>;
   follow(turn: OwnTurn, following: Following): Promise<CallStage>;
   /** For a stream that stays open while the call goes on. */
   watch(turn: OwnTurn, watching: Watching): WatchedCall;
-  /** Only an explicit wish ends a turn; again is harmless. */
+  /** Idempotent. Nothing but this ends a turn early: a disconnect does not. */
   cancel(caller: Caller, turn: OwnTurn): Promise<void>;
 }
 
-export interface Answer {
-  elicitationId: string;
-  response: ElicitationResponse;
-}
-
-export type ToolLayerService = Pick<
-  Service,
-  | 'agents'
-  | 'startTurn'
-  | 'followTurn'
-  | 'findTurn'
-  | 'findQuestion'
-  | 'answerQuestion'
-  | 'cancelTurn'
-  | 'questionsOf'
-  | 'questionPage'
-  | 'exposedTools'
->;
-
-export function createToolLayer(service: ToolLayerService): ToolLayer {
+export function createToolLayer(service: Service): ToolLayer {
   const agents = agentTools(service);
   const everyone = [listMyQuestions(service), answerQuestionTool(service), waitForTurn(service)];
   const fallback = sendElicitationResult(service);
@@ -62,7 +54,7 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
     ...(await exposedTools(service, caller)),
   ];
   return {
-    // A client that shows everything needs the fallback only when it fails to: then the question's words name the tool.
+    // A client that shows every kind of question needs the fallback only if showing fails; then the result names the tool.
     list: async (caller) =>
       (await toolsOf(caller))
         .filter((tool) => tool !== fallback || !(caller.shows.form && caller.shows.url))
@@ -96,4 +88,42 @@ export function createToolLayer(service: ToolLayerService): ToolLayer {
       await service.cancelTurn(principal, turn);
     },
   };
+}
+
+/** What the model can do about each refusal, beyond the error's message. */
+const remedies = {
+  invalid_request: '',
+  unauthenticated: '',
+  forbidden: '',
+  cannot_act_for_users: '',
+  person_required: '',
+  unknown_agent: '',
+  unknown_server: '',
+  conversation_not_found: 'Leave conversationId out to begin a new conversation.',
+  turn_not_found: '',
+  turn_in_progress:
+    'This conversation is still at work on an earlier message. Call wait_for_turn with this conversationId and turnId, or leave conversationId out to begin a new conversation.',
+  message_id_reused: '',
+  idempotency_key_reused: '',
+  elicitation_not_found: 'Call list_my_questions to see which questions are open.',
+  approval_not_found: '',
+  not_your_question: '',
+  invalid_content: '',
+  already_answered: 'Do not answer it again; call wait_for_turn to see what came of it.',
+  expired: '',
+  images_not_taken: '',
+  too_many_hops: '',
+  turn_over: '',
+  unavailable: '',
+} satisfies Record<ServiceErrorCode, string>;
+
+/** Null for unexpected errors. */
+function refusalOf(error: unknown): ToolResult | null {
+  if (error instanceof InvalidArguments) return errorResult(error.message);
+  if (!(error instanceof ServiceError)) return null;
+  const { code, message, details } = error;
+  const issues = details.issues?.map(({ path, detail }) => `${path.join('.')}: ${detail}`) ?? [];
+  const turn = details.turnId === undefined ? '' : ` (turnId: ${details.turnId})`;
+  const parts = [code === 'turn_in_progress' ? '' : message, ...issues, remedies[code] + turn];
+  return errorResult(parts.filter((part) => part !== '').join(' '));
 }

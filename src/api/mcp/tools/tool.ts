@@ -1,20 +1,26 @@
 /**
- * The tools that the service offers to MCP clients, in no protocol's terms: a call starts a turn or finds one, and
- * `follow-call.ts` tells how it stands. Whatever speaks to clients (either era of the protocol, stdio) is a translation
- * of this folder, which knows neither the protocol nor HTTP.
+ * The tools that the service offers to MCP clients. A call starts or finds a turn, and `follow-call.ts` says what stage it is
+ * in. This folder knows neither HTTP nor the protocol's eras: `legacy/` and `modern/` translate it.
  */
-import type { Capabilities } from '../../../elicitation/capabilities.ts';
+import { z } from 'zod';
+import type { Capabilities } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Principal } from '../../../service/principal.ts';
+import { presentMembers } from '../../../elicitation/form/schema-keywords.ts';
+
+/** The tool with which a model sends its user's answer to a question: see `fallback.ts`. */
+export const fallbackTool = 'sendElicitationResult';
+
+export const answerTool = 'answer_question';
 
 /** Who calls, and through what kind of client. */
 export interface Caller {
   principal: Principal;
-  /** The questions that the client itself can put in front of its user. Others travel in words, through its model. */
+  /** The questions that the client can show its user. Others are put in words, through its model. */
   shows: Capabilities;
-  /** The one agent that it wants to be offered. */
+  /** Offer only this agent. */
   agent?: string | undefined;
-  /** Where from, for the audit. */
+  /** IP address, for the audit. */
   address: string | null;
 }
 
@@ -32,7 +38,7 @@ export interface ToolDescription {
   };
 }
 
-export interface JsonSchema {
+interface JsonSchema {
   type: 'object';
   [keyword: string]: unknown;
 }
@@ -40,18 +46,17 @@ export interface JsonSchema {
 export interface ToolCall {
   name: string;
   arguments: Record<string, unknown>;
-  /** How often what it asks for was handed on before. */
+  /** How many agents have already passed this task on. */
   hops: number;
-  /** `traceparent` in its `_meta`, as it came. */
+  /** `traceparent` of its `_meta`, unchecked. */
   traceParent?: unknown;
-  /** The name that the client gave this call, to send it again safely. */
+  /** From the client, to repeat the call safely. */
   idempotencyKey?: string | undefined;
 }
 
-/** What a call has come to once its arguments are understood. */
 export type Started =
   | { kind: 'result'; result: ToolResult }
-  /** `answered`: questions that are open although they were answered, and not asked again. */
+  /** `answered`: open questions that are already answered, and are not asked again. */
   | { kind: 'turn'; turn: OwnTurn; answered?: string[] };
 
 export interface ToolResult {
@@ -63,7 +68,7 @@ export interface ToolResult {
 
 export interface Tool {
   description: ToolDescription;
-  /** A `ServiceError` or an `InvalidArguments` is for the caller to act on. */
+  /** Throws `ServiceError` or `InvalidArguments` for mistakes of the caller. */
   start(caller: Caller, call: ToolCall): Promise<Started>;
 }
 
@@ -71,7 +76,26 @@ export function textResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** Words that the model behind the client acts on. */
+/** `text` is for the client's model. */
 export function errorResult(text: string): ToolResult {
   return { ...textResult(text), isError: true };
+}
+
+/** The message says what is wrong, for the model that wrote the arguments. */
+export class InvalidArguments extends Error {
+  override name = 'InvalidArguments';
+}
+
+export function readArguments<T extends z.ZodObject>(schema: T, given: Record<string, unknown>): z.output<T> {
+  const parsed = schema.safeParse(presentMembers(given));
+  if (parsed.success) return parsed.data;
+  const misfits = parsed.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`,
+  );
+  throw new InvalidArguments(`The arguments are not valid. ${misfits.join('; ')}.`);
+}
+
+export function toJsonSchema(schema: z.ZodObject): JsonSchema {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, { io: 'input' });
+  return { ...written, type: 'object' };
 }

@@ -1,13 +1,13 @@
-/** The fields of a question as inputs that need no script. What was typed comes back with its problem beside it. Pure. */
+/** The fields of a form as HTML inputs, with what was typed and its problems. Pure. */
 import type { Choice, Field } from '../../../elicitation/form/field.ts';
 import { plainLine } from '../../../elicitation/plain-text.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 
-/** Names of inputs: a field may be called like one of ours. */
+/** Prefix of the inputs' names, because a field may have the name of one of ours. */
 const fieldPrefix = 'f.';
 
-/** What stands in an input: the text of one, or those that are chosen of a list. */
+/** By field: the text typed, or the choices of a list. */
 export type Typed = Record<string, string | string[]>;
 
 export function formFields(fields: Field[], typed: Typed | null, problems: Map<string, string>): Html[] {
@@ -29,11 +29,11 @@ interface Shown {
   id: string;
   values: string[];
   problem: string | undefined;
-  /** Of those with a problem: where the reader is taken. */
+  /** The first field with a problem gets the focus. */
   isFirst: boolean;
 }
 
-/** Up to this many choices are all shown; more go into a list that opens. */
+/** More choices become a `<select>`. */
 const fewChoices = 6;
 
 function fieldset(field: Field, shown: Shown): Html {
@@ -81,7 +81,7 @@ const yesOrNo: Choice[] = [
   { value: 'false', title: 'No' },
 ];
 
-/** What is optional can be left open again: a radio button alone cannot be taken back. */
+/** Radio buttons cannot be unselected, so optional fields get “No answer”. */
 function withNone({ isRequired }: Field, choices: Choice[]): Choice[] {
   const isThere = choices.some(({ value }) => value === '');
   return isRequired || isThere ? choices : [...choices, { value: '', title: 'No answer' }];
@@ -161,7 +161,7 @@ function defaultOf(field: Field): string | string[] | undefined {
   return Array.isArray(value) ? value : String(value);
 }
 
-/** A browser sends nothing for a list of which nothing is chosen, and line breaks as mail has them. */
+/** Browsers send nothing for a list with nothing chosen, and CRLF for line breaks. */
 export function typedIn(fields: Field[], body: Record<string, unknown>): Typed {
   const none = fields
     .filter(({ kind }) => kind === 'choices')

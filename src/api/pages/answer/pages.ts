@@ -1,21 +1,26 @@
-/** Forms, approvals and links to other pages, as the person who was asked sees them. Pure: data in, `Page` out; no page needs JavaScript. */
-import type { Status } from '../../../elicitation/elicitation.ts';
-import { isSafeToOpen, warningText } from '../../../elicitation/url-safety.ts';
-import { detail } from '../details.ts';
+/** The pages of forms, approvals and links. Pure: data in, `Page` out; no JavaScript needed. */
+import type { Status, Context } from '../../../elicitation/elicitation.ts';
+import { isSafeToOpen, warningText, inspectUrl } from '../../../elicitation/url-safety.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
+import { isApproval } from '../../../elicitation/approval.ts';
+import { askerTitle, whoAsks } from '../../../elicitation/elicitation.ts';
+import type { Field } from '../../../elicitation/form/field.ts';
+import { readRequestedSchema } from '../../../elicitation/form/requested-schema.ts';
+import { plainLine, plainMessage } from '../../../elicitation/plain-text.ts';
+import type { Question } from '../../../service/questions.ts';
+import { detail, dash, monogram, tick } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { cross, dash, monogram, tick } from '../marks.ts';
 import { finishedPage } from '../outcome-pages.ts';
-import { minutesInWords } from '../question/pages.ts';
-import { timeOf } from '../times.ts';
-import { returnField } from '../return-url.ts';
-import { signedIn } from '../signed-in.ts';
+import { dismissal, questionFields, timeLeft } from '../question/pages.ts';
+import { signedIn, signedInAs } from '../signed-in.ts';
+import type { SignedIn } from '../signed-in.ts';
+import type { PagesParts } from '../context.ts';
+import type { Session } from '../login/session.ts';
 import { formFields } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
-import type { Asked, AnswerView } from './view.ts';
 
-/** An answer that was not taken, with what was typed. */
+/** An answer that did not fit, with what was typed. */
 export interface Refused {
   typed: Typed;
   /** By field. */
@@ -43,15 +48,10 @@ export function answerPage(view: AnswerView, refused?: Refused): Page {
       ${warnings.map((warning) => html`<p class="warning">${warningText(warning)}</p>`)}
       ${refused?.problem !== undefined && html`<p class="warning" role="alert">${refused.problem}</p>`}
       <form method="post" action="${publicUrl}/auth/answer" novalidate>
-        ${hiddenFields(view)} ${inputs(asked, refused)}
+        ${questionFields(view)} ${inputs(asked, refused)}
         <div class="actions">${buttons(asked)}</div>
       </form>
-      <form method="post" action="${publicUrl}/auth/answer">
-        ${hiddenFields(view)}
-        <button name="action" value="cancel" class="dismiss" aria-label="Dismiss" title="Dismiss">
-          ${cross}
-        </button>
-      </form>
+      ${dismissal(view, '/auth/answer')}
     `,
     footer: signedIn(view, view.elicitationId),
   };
@@ -123,20 +123,7 @@ function buttonWords(asked: Asked): [yes: string, no: string] {
   }
 }
 
-function hiddenFields(view: AnswerView): Html {
-  return html`<input type="hidden" name="e" value="${view.elicitationId}" />
-    <input type="hidden" name="csrf" value="${view.csrf}" />
-    ${returnField(view)}`;
-}
-
-function timeLeft({ deadline, minutesLeft }: AnswerView): Html {
-  return detail(
-    'Time left',
-    html`${minutesInWords(minutesLeft)}<small>until ${timeOf(deadline, 'clock')}</small>`,
-  );
-}
-
-/** How the question ended. `now`: this person has just settled it; `before`: it was settled already, which may be long ago. */
+/** How the question ended. `now`: this request settled it; `before`: it was settled earlier. */
 export function settledPage(
   { asked }: Pick<AnswerView, 'asked'>,
   status: Exclude<Status, 'pending'>,
@@ -156,8 +143,8 @@ export function settledPage(
         dash,
         asked.kind === 'approval' ? 'Refused' : 'Not now, then',
         when === 'now'
-          ? 'The agent is told so, and goes on without it. You can close this window.'
-          : 'The agent was told so. You can close this window.',
+          ? 'The agent goes on without it. You can close this window.'
+          : 'You have decided this already. You can close this window.',
       );
     case 'cancel':
     case 'expired':
@@ -221,4 +208,57 @@ export function onwardPage({ url, host }: Extract<Asked, { kind: 'link' }>): Pag
       <p class="lead">When you are done there, the agent goes on by itself.</p>
       <div class="actions"><a class="button" href="${url}" rel="noreferrer">Continue</a></div>`,
   };
+}
+
+export type Asked =
+  | { kind: 'approval'; arguments: string | undefined; toolName: string | undefined }
+  | { kind: 'form'; fields: Field[] }
+  | { kind: 'link'; url: string; host: string };
+
+interface AnswerView extends SignedIn {
+  elicitationId: string;
+  asked: Asked;
+  message: string;
+  /** The server or tool that asks or whose call it is about. Undefined: the model asks. */
+  asker: string | undefined;
+  host: string | undefined;
+  /** The agent, then those it delegated to. */
+  askedBy: string[];
+  warnings: NonNullable<Context['warnings']>;
+  deadline: Date;
+  minutesLeft: number;
+}
+
+export function answerView(
+  { id, request, deadline }: Question,
+  { http, agents }: PagesParts['config'],
+  session: Session,
+): AnswerView {
+  const { context, message } = request;
+  const titleOf = (agent: string) => agents.get(agent)?.title ?? agent;
+  const asker = askerTitle({ ...context, agent: undefined });
+  return {
+    elicitationId: id,
+    asked: askedOf(request),
+    message: plainMessage(message),
+    asker: asker === undefined ? undefined : plainLine(asker),
+    host: context.host,
+    askedBy: whoAsks(context).map(titleOf),
+    warnings: context.warnings ?? [],
+    deadline: new Date(deadline),
+    minutesLeft: Math.floor((deadline - Date.now()) / 60_000),
+    ...signedInAs(session, http.publicUrl),
+  };
+}
+
+function askedOf(request: Question['request']): Asked {
+  const { context } = request;
+  if (request.mode === 'url') {
+    const inspected = inspectUrl(request.url);
+    return { kind: 'link', url: request.url, host: inspected.kind === 'ok' ? inspected.host : '' };
+  }
+  if (isApproval(context))
+    return { kind: 'approval', arguments: context.arguments, toolName: context.toolName };
+  const form = readRequestedSchema(request.requestedSchema);
+  return { kind: 'form', fields: form.kind === 'form' ? form.fields : [] };
 }

@@ -1,27 +1,25 @@
-/** `/auth/answer`: a form, an approval or a link to another page (GET), and its buttons (POST). Accounts have `/auth/connect`. */
+/** `/auth/answer`: a form, an approval or a link (GET), and its buttons (POST). Questions for accounts are at `/auth/connect`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
 import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
 import { coerceContent } from '../../../elicitation/form/coerce-content.ts';
 import { questionAddress } from '../../../elicitation/account-pages.ts';
 import type { AskedQuestion, Question } from '../../../service/questions.ts';
-import { refusedAnswer } from '../../../service/refused-answer.ts';
+import { refusedAnswer } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
+import { principalOf } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
 import { loginUrl } from '../login/routes.ts';
-import { principalOf } from '../login/session.ts';
-import type { Session } from '../login/session.ts';
-import { foreignFormPage, incompleteFormPage, signInAgainPage, unknownPage } from '../outcome-pages.ts';
+import { unknownPage } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
-import { somebodyElsesPage } from '../somebody-elses.ts';
-import { answerPage, onwardPage, settledPage } from './pages.ts';
+import { readForm, somebodyElsesPage } from '../guard.ts';
+import { answerPage, onwardPage, settledPage, answerView } from './pages.ts';
+import type { Asked } from './pages.ts';
 import { typedIn, withPlainLines } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
-import { answerView } from './view.ts';
-import type { Asked } from './view.ts';
 
 const query = z.object({ e: ElicitationIdSchema });
 const form = z.looseObject({
@@ -35,7 +33,7 @@ const form = z.looseObject({
 type Own = Extract<AskedQuestion, { kind: 'own' }>;
 
 export function answerRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, sessions, refusals, askedQuestion } = context;
+  const { config, sessions, askedQuestion } = context;
   const { publicUrl, bodyLimit } = config.http;
 
   fastify.get('/auth/answer', async (request, reply) => {
@@ -49,28 +47,17 @@ export function answerRoutes(fastify: FastifyInstance, context: PageContext): vo
     return sendPage(reply, pageFor(context, asked, session));
   });
 
-  // As long as an answer may be that comes through the API.
+  // The same limit as for answers through the API.
   fastify.post('/auth/answer', { bodyLimit }, async (request, reply) => {
-    const input = form.safeParse(request.body);
-    if (!input.success) {
-      await refusals.record(request, 'an incomplete form');
-      return sendPage(reply, incompleteFormPage());
-    }
-    const { e, csrf } = input.data;
-    const session = sessions.read(request);
-    if (!session) {
-      await refusals.record(request, 'a form without a session', { elicitationId: e });
-      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
-    }
-    if (!isFromOurPage(request, publicUrl, session, csrf)) {
-      await refusals.record(request, 'form from another page', { elicitationId: e });
-      return sendPage(reply, foreignFormPage());
-    }
-    const asked = await askedQuestion(principalOf(session), e);
-    if (asked.kind !== 'own') return sendPage(reply, await notTheirs(context, asked, e, session, request));
+    const read = await readForm(context, form, request, reply);
+    if (!read) return reply;
+    const { input, session } = read;
+    const asked = await askedQuestion(principalOf(session), input.e);
+    if (asked.kind !== 'own')
+      return sendPage(reply, await notTheirs(context, asked, input.e, session, request));
     if (asked.isAboutAccount || asked.question.status !== 'pending')
       return sendPage(reply, pageFor(context, asked, session));
-    return sendPage(reply, await answer(context, asked.question, session, input.data, request));
+    return sendPage(reply, await answer(context, asked.question, session, input, request));
   });
 }
 
@@ -91,7 +78,7 @@ function pageFor(
   session: Session,
 ): Page | Redirect {
   if (isAboutAccount) {
-    // One whose server is gone from the agents file is nobody's to answer.
+    // If its server is no longer in the agents file, the question cannot be answered.
     if (!config.servers.has(question.request.context.server ?? '')) return unknownPage();
     return { redirectTo: keepingReturn(questionAddress(config.http.publicUrl, question.id), session) };
   }
@@ -100,7 +87,7 @@ function pageFor(
   return question.deadline > now() ? answerPage(view) : settledPage(view, 'expired', 'before');
 }
 
-/** Answers with the page to show next. */
+/** Returns the page to show next. */
 async function answer(
   context: PageContext,
   question: Question,

@@ -2,12 +2,12 @@
 import * as openid from 'openid-client';
 import type { AuthConfig } from '../../../config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
-import { createIssuerMetadata } from '../issuer-metadata.ts';
 import { userFromClaims, usualTenantClaim } from '../../../service/access-tokens.ts';
 import type { SignIn } from './session.ts';
+import { readableFetch } from '../../../network/oauth-documents.ts';
 
-export interface IdentityClient {
-  /** Where to send the browser, and what to remember until it is back. */
+interface IdentityClient {
+  /** Returns where to send the browser, and what to remember until it comes back. */
   begin(
     elicitationId: string | null,
     options: { asSomeoneElse: boolean },
@@ -54,7 +54,7 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
       const wanted = ['name', auth.tenantClaim ?? usualTenantClaim];
       if (auth.operator) wanted.push(auth.operator.claim);
       const complete = wanted.every((claim) => claims[claim] !== undefined);
-      // Many issuers tell more at the userinfo endpoint than in the ID token; the ID token has the last word.
+      // Many issuers have more claims at the userinfo endpoint; those of the ID token take precedence.
       const more =
         complete || !issuer.serverMetadata().userinfo_endpoint
           ? {}
@@ -64,7 +64,7 @@ export function createIdentityClient(auth: AuthConfig, redirectUri: string): Ide
   };
 }
 
-/** OpenID's own default, HTTP Basic, unless the issuer says that it only takes the secret in the body. */
+/** HTTP Basic, OpenID's default, unless the issuer's metadata excludes it. */
 function authentication(secret: string | undefined): openid.ClientAuth {
   if (secret === undefined) return openid.None();
   const basic = openid.ClientSecretBasic(secret);
@@ -73,5 +73,28 @@ function authentication(secret: string | undefined): openid.ClientAuth {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const chosen = methods.includes('client_secret_basic') ? basic : post;
     chosen(server, ...rest);
+  };
+}
+
+const timeoutSeconds = 10;
+
+export function createIssuerMetadata(
+  issuer: URL,
+  clientId: string,
+  authentication: openid.ClientAuth,
+): () => Promise<openid.Configuration> {
+  let discovered: Promise<openid.Configuration> | undefined;
+  return async () => {
+    discovered ??= openid.discovery(issuer, clientId, undefined, authentication, {
+      timeout: timeoutSeconds,
+      [openid.customFetch]: readableFetch,
+      ...(issuer.protocol === 'http:' && { execute: [openid.allowInsecureRequests] }),
+    });
+    try {
+      return await discovered;
+    } catch (error) {
+      discovered = undefined;
+      throw error;
+    }
   };
 }

@@ -1,16 +1,15 @@
-/** Signing in and out on the pages. A sign-in leads back to where it was begun: a question, or the settings page. */
+/** Signing in and out. A sign-in leads back to where it began: a question or one of `otherGoals`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { TurnParamsSchema } from '../../../contract/operators.ts';
-import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
+import { isFromOurPage, otherGoals } from './session.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
-import { rawQueryOf } from '../query.ts';
+import { rawQueryOf } from '../context.ts';
 import { foreignFormPage, notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
 import { keepingReturn } from '../return-url.ts';
-import { otherGoals } from './session.ts';
 import type { SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
@@ -117,7 +116,7 @@ export function loginRoutes(
   });
 }
 
-/** `elicitationId`: the question to go on with; null for the settings page. `from` has the way back, if any. */
+/** `elicitationId`: the question to go to after signing in; null: the settings page. */
 export function loginUrl(
   publicUrl: string,
   elicitationId: string | null,
@@ -129,7 +128,7 @@ export function loginUrl(
   return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
 }
 
-/** `turnId`: the one to show then; null: all of them. */
+/** `turnId`: the turn to show after signing in; null: all. */
 export function operatorsLoginUrl(publicUrl: string, turnId: string | null): string {
   const turn = turnId === null ? '' : `&turn=${encodeURIComponent(turnId)}`;
   return `${publicUrl}/auth/login?to=operators${turn}`;
@@ -152,7 +151,7 @@ const pathOf = {
   operators: '/operators',
 };
 
-/** A stable word for the log. The errors themselves may hold the issuer's answer, tokens included. */
+/** For logs: the error itself may contain the issuer's response with tokens. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

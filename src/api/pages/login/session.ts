@@ -1,7 +1,7 @@
 /**
- * What the pages know about a browser: who is signed in, and sign-ins under way. Both live in sealed cookies, so any API
- * process can serve any request; the database holds only which sessions were ended, as a cookie may have been copied. With https the names carry the `__Host-` prefix: nothing but this
- * host, not even a sibling subdomain, can plant them, which is what ties an answer to the person who gave it.
+ * Sessions of the pages and sign-ins under way, both in sealed cookies, so that any process can serve any request. The database
+ * has only the sessions that were ended, because a cookie may have been copied. With https the names have the prefix `__Host-`, so
+ * that only this host can set them, not even a sibling subdomain.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
@@ -9,12 +9,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { UserPrincipal } from '../../../service/principal.ts';
 import type { Service } from '../../../service/service.ts';
+import { sameText } from '../../../service/sealed-text.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
-/** An ended session is remembered for longer than it would have lasted: the database's clock may differ. */
+/** Ended sessions are remembered this much longer, because the database's clock may differ. */
 const clockMarginMs = 300_000;
-/** Enough for the tabs of one person, and small enough that all cookies fit into a server's limit for headers. */
+/** So that all cookies fit into a server's limit for headers. */
 const maxSignIns = 8;
 const maxSignInBytes = 8_000;
 
@@ -36,7 +37,7 @@ const signInSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
-  /** The question it leads to; null when it leads to the page that `to` names. */
+  /** The question to go to; null: the page `to`. */
   elicitationId: z.string().nullable(),
   to: z.enum(otherGoals).default('connections'),
   /** With `operators`: the turn to show. */
@@ -46,25 +47,58 @@ const signInSchema = z.object({
 });
 
 export type Session = z.infer<typeof sessionSchema> & {
-  /** Where the person wants to go back to: taken from the request, not from the cookie. */
+  /** Where the person wants to go back to. From the request, not from the cookie. */
   returnUrl: string | null;
 };
 export type SignIn = z.infer<typeof signInSchema>;
 
 export interface Sessions {
-  /** Once for each request, before anything reads its session. */
+  /** Call it once per request, before anything reads the session. */
   open(request: FastifyRequest): Promise<void>;
   read(request: FastifyRequest): Session | undefined;
-  /**
-   * Always a new session id, so that a session planted before the sign-in is worth nothing (session fixation). Ends the one
-   * that it replaces.
-   */
+  /** Ends the previous session, and always makes a new session id, against session fixation. */
   start(request: FastifyRequest, reply: FastifyReply, principal: UserPrincipal): Promise<void>;
-  /** Also for every copy of its cookie. */
+  /** Invalidates every copy of the session's cookie. */
   end(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** One cookie per sign-in: two tabs may sign in at once. The oldest make room when there are too many. */
+  /** One cookie per sign-in, because two tabs may sign in at once. If there are too many, the oldest are dropped. */
   rememberSignIn(request: FastifyRequest, reply: FastifyReply, signIn: Omit<SignIn, 'expiresAt'>): void;
   takeSignIn(request: FastifyRequest, reply: FastifyReply, state: string): SignIn | undefined;
+}
+
+/** Cookies that contain sealed JSON. */
+export function sealedCookies(sealedText: Service['sealedText'], publicUrl: string) {
+  const secure = publicUrl.startsWith('https:');
+  const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
+  return {
+    prefix: secure ? '__Host-interlude' : 'interlude',
+
+    /** Returns the length of the cookie's value. */
+    write(
+      reply: FastifyReply,
+      cookie: string,
+      value: { expiresAt: number; [member: string]: unknown },
+      lifeMs: number,
+    ): number {
+      const sealed = sealedText.seal(JSON.stringify(value), cookie);
+      reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
+      return sealed.length;
+    },
+
+    /** Undefined if the cookie is missing, expired, changed, or sealed with a removed key. */
+    read<T extends { expiresAt: number }>(
+      request: FastifyRequest,
+      cookie: string,
+      schema: z.ZodType<T>,
+    ): T | undefined {
+      const sealed = request.cookies[cookie];
+      const text = sealed === undefined ? null : sealedText.open(sealed, cookie);
+      if (text === null) return undefined;
+      const { data } = schema.safeParse(JSON.parse(text));
+      return data && data.expiresAt > Date.now() ? data : undefined;
+    },
+
+    clear: (reply: FastifyReply, cookie: string) => void reply.clearCookie(cookie, options),
+  };
 }
 
 export function createSessions(
@@ -72,32 +106,10 @@ export function createSessions(
   publicUrl: string,
 ): Sessions {
   const opened = new WeakMap<FastifyRequest, z.infer<typeof sessionSchema>>();
-  const secure = publicUrl.startsWith('https:');
-  const prefix = secure ? '__Host-interlude' : 'interlude';
+  const { prefix, write, read, clear } = sealedCookies(sealedText, publicUrl);
   const sessionCookie = `${prefix}-session`;
   const signInPrefix = `${prefix}-sign-in-`;
   const signInCookie = (state: string) => `${signInPrefix}${hash('sha256', state).slice(0, 12)}`;
-  const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
-
-  /** Returns the length of the cookie's value. */
-  function write(reply: FastifyReply, cookie: string, value: { expiresAt: number }, lifeMs: number): number {
-    const sealed = sealedText.seal(JSON.stringify(value), cookie);
-    reply.setCookie(cookie, sealed, { ...options, maxAge: lifeMs / 1000 });
-    return sealed.length;
-  }
-
-  /** Undefined for a cookie that is missing, expired, changed, or sealed with a key that was removed. */
-  function read<T extends { expiresAt: number }>(
-    request: FastifyRequest,
-    cookie: string,
-    schema: z.ZodType<T>,
-  ): T | undefined {
-    const sealed = request.cookies[cookie];
-    const text = sealed === undefined ? null : sealedText.open(sealed, cookie);
-    if (text === null) return undefined;
-    const { data } = schema.safeParse(JSON.parse(text));
-    return data && data.expiresAt > Date.now() ? data : undefined;
-  }
 
   async function endOf(request: FastifyRequest): Promise<void> {
     const session = opened.get(request);
@@ -132,7 +144,7 @@ export function createSessions(
     },
     async end(request, reply) {
       await endOf(request);
-      reply.clearCookie(sessionCookie, options);
+      clear(reply, sessionCookie);
     },
     rememberSignIn(request, reply, signIn) {
       const kept: SignIn = { ...signIn, expiresAt: Date.now() + signInLifeMs };
@@ -141,24 +153,23 @@ export function createSessions(
       const known = Object.entries(request.cookies).filter(([name]) => name.startsWith(signInPrefix));
       for (const [index, [name, sealed = '']] of known.toReversed().entries()) {
         left -= sealed.length;
-        if (left < 0 || index >= maxSignIns - 1) reply.clearCookie(name, options);
+        if (left < 0 || index >= maxSignIns - 1) clear(reply, name);
       }
     },
     takeSignIn(request, reply, state) {
       const cookie = signInCookie(state);
       const signIn = read(request, cookie, signInSchema);
-      if (signIn) reply.clearCookie(cookie, options);
+      if (signIn) clear(reply, cookie);
       return signIn?.state === state ? signIn : undefined;
     },
   };
 }
 
-/** How the credential store recognises the browser that began an authorization. */
+/** Identifies the session that began an authorization. */
 export function sessionHash(session: Pick<Session, 'id'>): string {
   return hash('sha256', session.id);
 }
 
-/** Who the session acts for. */
 export function principalOf({ tenant, user, isOperator, seesContents }: Session): UserPrincipal {
   return {
     kind: 'user',
@@ -175,4 +186,14 @@ export function displayName(session: Session): string {
 
 function randomText(): string {
   return randomBytes(32).toString('base64url');
+}
+
+/** CSRF protection: the browser says that the form came from our origin, and it has the session's own token. */
+export function isFromOurPage(
+  request: FastifyRequest,
+  publicUrl: string,
+  session: Session,
+  csrf: string,
+): boolean {
+  return request.headers.origin === new URL(publicUrl).origin && sameText(csrf, session.csrf);
 }

@@ -1,6 +1,6 @@
 /**
- * The one script of our pages and the modules it consists of: ours, and Nango's browser library as it ships. Under an
- * address that changes with what is in them, so that browsers may keep them for ever.
+ * Serves the script for connecting by Nango and its modules: ours, and Nango's browser library as it ships. The URL has a hash of
+ * their content, so that browsers may cache them forever.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { ProblemError } from '../../http/problems.ts';
 import type { PageScript } from '../layout.ts';
 
 const library = '@nangohq/frontend';
-/** Name in the address → the module; nothing else is served. The library's entry leads to the others. */
+/** By name in the URL; nothing else is served. */
 const modules: Record<string, () => string> = {
   'connect.js': () => fileURLToPath(new URL('script.js', import.meta.url)),
   'nango/index.js': () => fileURLToPath(import.meta.resolve(library)),
@@ -21,7 +21,7 @@ const modules: Record<string, () => string> = {
   'nango/connectUI.js': () => besideLibrary('connectUI.js'),
 };
 
-/** Serves it under `/auth/assets/`. Null where the library, which is optional, is not installed: pages work without. */
+/** Null if the library, which is optional, is not installed. */
 export async function nangoAssets(
   fastify: FastifyInstance,
   { publicUrl, nango, logger }: { publicUrl: string; nango: NangoConfig; logger: Logger },
@@ -62,7 +62,7 @@ async function readModules(): Promise<Map<string, string>> {
   return new Map(
     (await Promise.all(read)).map(([name, text]) => [
       name,
-      // Browsers know no package names.
+      // Browsers cannot resolve package names.
       name === 'connect.js' ? text.replace(`'${library}'`, `'./nango/index.js'`) : text,
     ]),
   );
@@ -77,7 +77,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Where the library listens for news of its other window. */
+/** The library's WebSocket for news of its other window. */
 function socketOrigin({ publicUrl }: NangoConfig): string {
   const { protocol, host } = new URL(publicUrl);
   return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}`;

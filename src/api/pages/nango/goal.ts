@@ -1,9 +1,9 @@
-/** What a person connects an account for, on a page with Nango's script: a question, or a row of their settings page. */
+/** What a person connects an account for on a page with Nango's script: a question, or a connection of their settings. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServerConfig } from '../../../config/config.ts';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
-import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
 import type { ConnectionKey } from '../../../service/accounts.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { PageContext } from '../context.ts';
@@ -15,7 +15,7 @@ export const goalSchema = z.union([
   z.object({ e: ElicitationIdSchema }),
   z.object({
     server: ServerParamsSchema.shape.server,
-    /** Of the connection that the page showed; 0 for none. */
+    /** Version of the connection that the page showed; 0: none. */
     seenVersion: z.int().min(0),
     scope: ScopeQuerySchema.shape.scope,
   }),
@@ -30,10 +30,10 @@ export type GoalState =
       elicitationId: string | null;
       scopes: string[] | undefined;
     }
-  /** Reached, or not to be reached any more: the page at `url` says which. */
+  /** Reached, or no longer reachable: the page at `url` says which. */
   | { kind: 'over'; url: string };
 
-/** Reads our own records only. A goal that is not this person's is refused, and the refusal is audited. */
+/** Does not ask Nango. A goal that is not this person's is refused and audited. */
 export function findGoal(
   context: PageContext,
   goal: Goal,
@@ -70,7 +70,7 @@ async function ofQuestion(
       return over(context, `/auth/done?${new URLSearchParams({ e: id }).toString()}`, request);
     case 'shared':
       await refusals.record(request, 'connecting a shared account', { elicitationId: id });
-      throw new ProblemError('forbidden', 'Only an operator can connect an account that everybody uses.');
+      throw new ProblemError('forbidden', 'Only an operator can connect a shared account.');
     case 'open': {
       const { row, server } = found.question;
       const { scopes } = row.request.context;

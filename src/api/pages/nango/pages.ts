@@ -1,27 +1,24 @@
 /**
- * Pages that connect by way of Nango. Each is a page that works by itself, and what its script shows in its place while
- * the person is in another window. Pure: data in, `Page` out.
+ * Pages that connect by way of Nango. Each works without its script, and contains what the script shows while the person is in the
+ * other window. Pure: data in, `Page` out.
  */
 import type { OwnConnection } from '../../../service/connections.ts';
-import { notConnectedPage } from '../settings/connection-pages.ts';
-import { detail, scopeList } from '../details.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
+import { notConnectedPage, connectForm, hidden } from '../settings/connection-pages.ts';
+import { detail, scopeList, busyMonogram, monogram } from '../elements.ts';
 import type { Page, PageScript } from '../layout.ts';
-import { busyMonogram, monogram } from '../marks.ts';
-import type { Goal } from './goal.ts';
-import { deniedPage, failedPage, questionFields } from '../question/pages.ts';
-import type { QuestionView } from '../question/view.ts';
-import { keepingReturn } from '../return-url.ts';
-import { connectForm, hidden } from '../settings/forms.ts';
-import { becomesShared } from '../question/shared-account-pages.ts';
+import { deniedPage, failedPage, questionFields, becomesShared } from '../question/pages.ts';
+import type { QuestionView } from '../question/pages.ts';
+import { settingsUrl } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
+import type { Goal } from './goal.ts';
 
-// Nango may have got further than it could say.
+// The attempt may have got further than Nango reported.
 const somethingFailed = 'Something went wrong on the way. You can try again.';
 
-/** `page` is the question, asked for the first time or again. */
+/** `page`: the question's page. */
 export function questionWithNango(page: Page, view: QuestionView, script: PageScript | null): Page {
   if (!script) return page;
   const action = `${view.publicUrl}/auth/connect`;
@@ -40,7 +37,7 @@ export function questionWithNango(page: Page, view: QuestionView, script: PageSc
   });
 }
 
-/** Where somebody connects of their own accord. `scopes`: what will be asked for, where that is known. */
+/** Reached from the settings page. `scopes`: those that will be requested, if known. */
 export function connectPage(
   view: SignedIn,
   own: OwnConnection,
@@ -48,7 +45,6 @@ export function connectPage(
   script: PageScript | null,
 ): Page {
   const { serverTitle, host, state, scope } = own;
-  const settingsUrl = keepingReturn(`${view.publicUrl}/connections`, view);
   const isAgain = state.status !== 'missing';
   const account = state.status === 'missing' ? null : state.row.account;
   const page: Page = {
@@ -70,14 +66,14 @@ export function connectPage(
       </dl>
       <div class="actions">
         ${connectForm(view, own, html`Connect ${serverTitle}`, false)}
-        <a class="button quiet" href="${settingsUrl}">Not now</a>
+        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Not now</a>
       </div>`,
     footer: signedIn(view, null),
   };
   return script ? connectWithNango(page, view, own, script) : page;
 }
 
-/** `page` is one that somebody connects on of their own accord. */
+/** `page`: a page of the settings. */
 export function connectWithNango(
   page: Page,
   view: SignedIn,
@@ -91,9 +87,7 @@ export function connectWithNango(
     waiting: waitingFor(
       serverTitle,
       { action: `${view.publicUrl}/connections`, fields: hidden(view, own) },
-      html`<a class="button quiet" href="${keepingReturn(`${view.publicUrl}/connections`, view)}"
-        >Not now</a
-      >`,
+      html`<a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Not now</a>`,
     ),
     denied: notConnectedPage(view, own, { kind: 'denied' }),
     failed: notConnectedPage(view, own, { kind: 'failed', message: somethingFailed, canRetry: true }),

@@ -1,24 +1,26 @@
 /**
- * What the script of a page asks: a session for Nango's window, whether something has come of it, and to look at what
- * the window says has come of it. Only for the signed-in person whose attempt it is; every refusal is audited.
+ * The requests of the script for connecting by Nango: a session for Nango's window, whether the goal is reached, and to confirm the
+ * window's result. Only for the signed-in person whose attempt it is; refusals are audited. And Nango's OAuth callback.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CredentialStoreError } from '../../../service/accounts.ts';
-import { problemFor, sendProblem } from '../../http/answer-with-problems.ts';
-import { parseInput, ProblemError } from '../../http/problems.ts';
+import { problemFor, sendProblem, ProblemError } from '../../http/problems.ts';
+import { parseInput } from '../../http/validation.ts';
+import { rawQueryOf } from '../context.ts';
 import type { NangoConnecting, PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
+import { isFromOurPage } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
+import { sendPage } from '../layout.ts';
+import { notice } from '../outcome-pages.ts';
 import { findGoal, goalSchema } from './goal.ts';
 import type { GoalState } from './goal.ts';
-import type { Session } from '../login/session.ts';
 
-/** What cannot be the id of an attempt or a connection is not looked for. */
 const id = z.string().regex(/^[\w.:-]{1,255}$/, 'this is no id');
 const lookSchema = goalSchema.and(z.object({ attempt: id.optional() }));
 const completeSchema = goalSchema.and(z.object({ attempt: id, connectionId: id }));
 
-/** As the page is told; `lost`: whatever comes of the attempt is not wanted any more. */
+/** For the script. `lost`: the attempt is no longer valid. */
 type AttemptState = { state: 'open' } | { state: 'lost' } | { state: 'over'; url: string };
 
 export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nango: NangoConnecting): void {
@@ -51,7 +53,7 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
       state: 'open',
       attempt,
       ...window,
-      // The clocks of browsers are not ours.
+      // Relative, because browsers' clocks differ.
       expiresInMs: expiresAt - Date.now(),
       isUnderway: begun.some((one) => one.id === attempt),
     };
@@ -64,7 +66,7 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
     if (state.kind === 'over' || attempt === undefined) return attemptState(state);
     if (!(await isOwnAttempt(context, nango, attempt, session, request)))
       return { state: 'lost' } satisfies AttemptState;
-    // What Nango cannot say now it says later; the page has nobody else to tell.
+    // If Nango cannot be asked now, the script will look again.
     await nango.look(attempt, request.ip).catch((error: unknown) => {
       if (!(error instanceof CredentialStoreError)) throw error;
     });
@@ -104,7 +106,7 @@ async function requireOurPage(
   throw new ProblemError('forbidden', 'This request did not come from our page.');
 }
 
-/** False when it is not known, or not any more. */
+/** False if the attempt is unknown or over. */
 async function isOwnAttempt(
   { refusals }: PageContext,
   nango: NangoConnecting,
@@ -117,9 +119,39 @@ async function isOwnAttempt(
   if (attempt.tenant === tenant && attempt.actor === user) return true;
   const elicitationId = attempt.elicitationId ?? '';
   await refusals.record(request, 'an attempt of somebody else', { elicitationId, tenant: attempt.tenant });
-  throw new ProblemError('forbidden', 'Only whoever began to connect can go on with it.');
+  throw new ProblemError('forbidden', 'Only the person who began to connect can continue.');
 }
 
 function attemptState(state: GoalState): AttemptState {
   return state.kind === 'over' ? { state: 'over', url: state.url } : { state: 'open' };
+}
+
+/**
+ * `/auth/nango/callback`, if it is configured at Nango as the callback URL: providers redirect browsers here, and we redirect them to
+ * Nango. Nango would accept any browser; we require a signed-in person with an open attempt, so that a person who follows another
+ * user's provider link cannot connect their account to that user.
+ */
+const nangoCallbackPath = '/auth/nango/callback';
+
+const notBegunHere = notice(
+  400,
+  'This cannot be finished here',
+  'Another person began to connect, or it was too long ago. Nothing was connected; begin again where you came from.',
+);
+
+export function nangoCallback(
+  fastify: FastifyInstance,
+  { nango: attempts, config, sessions, refusals }: PageContext,
+): void {
+  fastify.get(nangoCallbackPath, async (request, reply) => {
+    const session = sessions.read(request);
+    const { nango } = config;
+    const isBegun = session && (await attempts?.isUnderway({ tenant: session.tenant, actor: session.user }));
+    if (!isBegun || !nango) {
+      await refusals.record(request, 'a provider’s answer that nobody here has begun');
+      return sendPage(reply, notBegunHere);
+    }
+    // A redirect, because Nango checks a cookie of the browser.
+    return reply.redirect(`${nango.publicUrl}/oauth/callback?${rawQueryOf(request)}`, 303);
+  });
 }

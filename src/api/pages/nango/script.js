@@ -1,6 +1,6 @@
 /**
- * Connecting in a window beside the page. Without this script, or where it gives up, the same forms lead there in the
- * page's own window. What has become of it is always the server's word, asked again and again while somebody looks.
+ * Connects by Nango in a window beside the page. Without this script, or if it fails, the same forms lead there in the page's own
+ * window. Only the server decides whether the goal is reached; the script polls it while the page is visible.
  */
 import Nango from '@nangohq/frontend';
 
@@ -12,9 +12,9 @@ import Nango from '@nangohq/frontend';
  */
 
 const [firstPauseMs, lastPauseMs] = [2_000, 10_000];
-/** An empty window for this long means that Nango's answer does not get through to this page. */
+/** If the window stays empty for this long, Nango's messages do not reach this page. */
 const emptyWindowMs = 6_000;
-/** The second click of a double click is none. */
+/** Ignore the second click of a double click. */
 const doubleClickMs = 800;
 
 const found = document.querySelector('[data-nango]');
@@ -23,13 +23,13 @@ if (found instanceof HTMLElement) start(found);
 /** @param {HTMLElement} root */
 function start(root) {
   const { nango: api = '', goal = '{}', csrf = '' } = root.dataset;
-  /** In memory only, and renewed before its time is up. @type {Session | undefined} */
+  /** In memory only; renewed before it expires. @type {Session | undefined} */
   let session;
-  /** While one is asked for. @type {Promise<void> | undefined} */
+  /** While a session is requested. @type {Promise<void> | undefined} */
   let arriving;
   /** @type {Nango | undefined} */
   let beside;
-  /** The attempt that something may come of. @type {string | undefined} */
+  /** The attempt to look for. @type {string | undefined} */
   let awaited;
   let pause = firstPauseMs;
   let isOver = false;
@@ -50,26 +50,26 @@ function start(root) {
     lastClick = event.timeStamp;
     const goByPage = () => {
       closeBeside();
-      // A form that is being sent cannot be sent: only when this event is over.
+      // A form cannot be sent during its own submit event.
       setTimeout(() => {
         goesByPage = true;
         form.requestSubmit(button);
         goesByPage = false;
       });
     };
-    // Browsers allow a window only while the click lasts, so with a session it is opened here and now.
+    // Browsers allow a new window only during the click.
     if (session) openBeside(session, goByPage);
     else void renew().then(() => (session ? openBeside(session, goByPage) : goByPage()));
   });
 
-  // Whoever leaves by a link has given up, but whoever loads the page again has not.
+  // Leaving by a link gives up the attempt; reloading does not.
   root.addEventListener('click', ({ target }) => {
     if (target instanceof Element && target.closest('a')) closeBeside();
   });
   root.dataset['isReady'] = '';
   document.addEventListener('visibilitychange', lookNow);
   window.addEventListener('focus', lookNow);
-  // Kept by the browser while another page was shown: what it says may be old.
+  // Restored from the back/forward cache: the state may be old.
   window.addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   void renew();
 
@@ -92,7 +92,7 @@ function start(root) {
       ({ connectionId }) => void complete(attempt, connectionId),
       (/** @type {unknown} */ error) => {
         const type = error instanceof Error && 'type' in error ? error.type : undefined;
-        // Blocked after all: the person has closed it.
+        // Blocked, or closed by the person.
         if (beside !== nango || type === 'blocked_by_browser') return;
         show(type === 'callback_err' ? 'denied' : 'failed');
       },
@@ -101,7 +101,7 @@ function start(root) {
 
   function closeBeside() {
     const window = beside?.win;
-    // By itself it closes the window only after a while, in which this page may be gone.
+    // The library closes the window only after a while, when this page may be gone.
     beside?.clear();
     window?.close();
     beside = undefined;
@@ -115,7 +115,7 @@ function start(root) {
     const answer = await ask('complete', { attempt, connectionId });
     if (answer.ok) follow(answer.body);
     else if (answer.status === 403) show('failed');
-    // The server could not ask Nango: looking goes on.
+    // The server could not ask Nango; keep polling.
     pause = firstPauseMs;
     schedule();
   }
@@ -123,7 +123,7 @@ function start(root) {
   async function look() {
     const answer = await ask('look', awaited === undefined ? {} : { attempt: awaited });
     if (answer.ok) follow(answer.body);
-    // Signed out, or somebody else by now: the page itself knows what to say.
+    // Signed out or signed in as another user: the reloaded page says so.
     else if ([401, 403, 404].includes(answer.status)) return location.reload();
     pause = Math.min(pause * (answer.ok ? 1.3 : 2), lastPauseMs);
     schedule();
@@ -158,7 +158,7 @@ function start(root) {
   function forget() {
     clearTimeout(nextRenewal);
     session = undefined;
-    // Somebody who looks again gets a new one then.
+    // The next look gets a new one.
     if (!document.hidden) void renew();
   }
 
@@ -185,7 +185,7 @@ function start(root) {
 
   /** @param {Step} step */
   function show(step) {
-    // A click on what is shown now is no second one, however soon.
+    // A click on the new step is not a double click.
     if (step !== 'waiting') lastClick = -Infinity;
     for (const section of root.querySelectorAll('[data-step]'))
       if (section instanceof HTMLElement) section.hidden = section.dataset['step'] !== step;
@@ -220,7 +220,7 @@ function isEmpty({ win }) {
   try {
     return win?.modal?.closed === false && win.modal.location.href === 'about:blank';
   } catch {
-    // Somebody else's page is in it.
+    // A page of another origin is in it.
     return false;
   }
 }

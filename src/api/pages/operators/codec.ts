@@ -1,6 +1,6 @@
 /**
- * A codec server as Temporal's UI calls it, for the payloads of tools in TypeScript, which are sealed. Only the UI's own origin may
- * call it from a browser, with the operator's session here or with their access token; it only opens.
+ * A codec server for Temporal's UI: decrypts the sealed payloads of tools in TypeScript. From a browser, only the UI's origin may call
+ * it, with the operator's session or access token. It does not encrypt.
  */
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -9,8 +9,8 @@ import { operatorOf } from '../../../service/operators.ts';
 import type { Principal } from '../../../service/principal.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
-import { sendProblem, problemFor } from '../../http/answer-with-problems.ts';
-import { parseInput } from '../../http/problems.ts';
+import { sendProblem, problemFor } from '../../http/problems.ts';
+import { parseInput } from '../../http/validation.ts';
 import { principalOf } from '../login/session.ts';
 
 const payloadsSchema = z.looseObject({
@@ -18,7 +18,7 @@ const payloadsSchema = z.looseObject({
     z.looseObject({ metadata: z.record(z.string(), z.string()).optional(), data: z.string().optional() }),
   ),
 });
-/** Temporal's own limit for a payload is 2 MB, and the UI sends those of an event together. */
+/** Temporal's limit for a payload is 2 MB, and the UI sends all of an event at once. */
 const bodyLimit = 8 * 1024 * 1024;
 
 export async function codecRoutes(
@@ -45,7 +45,7 @@ export async function codecRoutes(
     const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (bearer !== undefined) return authenticate({ bearer, address: request.ip });
     const session = sessions.read(request);
-    // A browser sends its cookies for any page of the same site.
+    // Browsers send cookies for every page of the same site, so check the origin.
     if (session && request.headers.origin === origin) return principalOf(session);
     throw new ServiceError('unauthenticated', 'Sign in at /operators, then load this page again.');
   }

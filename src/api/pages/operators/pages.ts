@@ -1,4 +1,4 @@
-/** The operators' pages: turns, questions, and what happened in a turn. Pure: data in, `Page` out; they need no JavaScript. */
+/** The operators' pages: turns, questions, and a turn's timeline. Pure: data in, `Page` out; no JavaScript needed. */
 import type { AgentConfig, ServerConfig } from '../../../config/config.ts';
 import { turnStates } from '../../../contract/operators.ts';
 import { stateOf } from '../../../service/operators.ts';
@@ -7,12 +7,10 @@ import { timelineMarkup } from '../../../timeline/markup.ts';
 import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../timeline/words.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
-import { detail } from '../details.ts';
+import { detail, exclamation, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { exclamation } from '../marks.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
-import { timeOf } from '../times.ts';
 import { ages } from './search.ts';
 import type { Filter } from './search.ts';
 
@@ -25,7 +23,7 @@ export interface OperatorView extends SignedIn {
 export interface ListView<Item> extends OperatorView {
   filter: Filter;
   items: Item[];
-  /** Of the next page. */
+  /** The next page. */
   nextUrl: string | null;
   agents: Pick<AgentConfig, 'name' | 'title'>[];
   servers: Pick<ServerConfig, 'name' | 'title'>[];

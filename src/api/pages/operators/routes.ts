@@ -1,17 +1,16 @@
-/** Pages for operators, behind their role: everyone's turns and questions in their tenant, and the end of either. */
+/** Pages for operators: all turns and questions of their tenant, and ending them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { QuestionParamsSchema, TurnParamsSchema } from '../../../contract/operators.ts';
 import { operatorOf } from '../../../service/operators.ts';
 import type { Operator, Page as Found } from '../../../service/operators.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
+import { buttonForm, readForm } from '../guard.ts';
+import { principalOf } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
 import { operatorsLoginUrl } from '../login/routes.ts';
-import { principalOf } from '../login/session.ts';
-import { foreignFormPage, notice, signInAgainPage } from '../outcome-pages.ts';
+import { notice } from '../outcome-pages.ts';
 import { signedInAs } from '../signed-in.ts';
 import { cancelPage, expirePage, notOperatorPage, questionsPage, storyPage, turnsPage } from './pages.ts';
 import type { ListView, OperatorView } from './pages.ts';
@@ -19,7 +18,6 @@ import { nextQuery, readFilter, toSearch } from './search.ts';
 import type { Filter } from './search.ts';
 
 const perPage = 50;
-const form = z.object({ csrf: z.string() });
 
 type Show = (given: {
   by: Operator;
@@ -31,24 +29,15 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
   const { config, operators, sessions, refusals, now } = context;
   const { publicUrl } = config.http;
 
-  /** Null: the answer is sent, because the caller is not signed in, or is no operator. */
+  /** Null: the caller is not signed in or no operator, and has been answered. */
   async function enter(request: FastifyRequest, reply: FastifyReply, isForm: boolean) {
-    const session = sessions.read(request);
     const signInUrl = operatorsLoginUrl(publicUrl, turnIn(request));
+    const session = isForm
+      ? (await readForm(context, buttonForm, request, reply, { signInUrl }))?.session
+      : sessions.read(request);
     if (!session) {
-      if (isForm) {
-        await refusals.record(request, 'a form without a session');
-        sendPage(reply, signInAgainPage(signInUrl));
-      } else reply.redirect(signInUrl, 303);
+      if (!isForm) reply.redirect(signInUrl, 303);
       return null;
-    }
-    if (isForm) {
-      const { data } = form.safeParse(request.body);
-      if (!data || !isFromOurPage(request, publicUrl, session, data.csrf)) {
-        await refusals.record(request, 'form from another page');
-        sendPage(reply, foreignFormPage());
-        return null;
-      }
     }
     const signedIn = signedInAs(session, publicUrl);
     if (!session.isOperator) {
@@ -89,7 +78,7 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
 
   get('/operators/questions', async ({ by, view, request }) => {
     const { filter: given, after } = readFilter(request.query);
-    // The address without a query shows what is open.
+    // Without a query, show open questions.
     const filter: Filter = isEmpty(request.query) ? { ...given, status: 'pending' } : given;
     const { status } = filter;
     const found = await operators.questions(
@@ -157,7 +146,6 @@ const refusedPages: Partial<Record<ServiceError['code'], (again: string) => Page
     ),
 };
 
-/** What cannot be an id is not looked for. */
 function turnOf({ params }: FastifyRequest): string {
   const { data } = TurnParamsSchema.safeParse(params);
   if (!data) throw new ServiceError('turn_not_found', 'This is not the id of a turn.');

@@ -1,4 +1,4 @@
-/** What an operator looks for, as it is in the address of a list. */
+/** An operator's filter in the query of a list. */
 import { z } from 'zod';
 import { turnStates } from '../../../contract/operators.ts';
 import type { QuestionSearch, SearchPosition, TurnSearch } from '../../../service/operators.ts';
@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** `within`: no older than that. Else: older. */
+/** `isWithin`: not older than `ms`; else older. */
 export const ages = {
   hour: { words: 'last hour', ms: hourMs, isWithin: true },
   day: { words: 'last day', ms: dayMs, isWithin: true },
@@ -44,7 +44,7 @@ const positionSchema = z.object({
   after: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/),
 });
 
-/** What is not understood counts as not given. */
+/** Ignores invalid parameters. */
 export function readFilter(query: unknown): { filter: Filter; after: SearchPosition | null } {
   const filter = filterSchema.safeParse(query).data ?? {};
   const { data: position } = positionSchema.safeParse(query);
@@ -65,7 +65,7 @@ export function toSearch(
   };
 }
 
-/** Of the page after this position. */
+/** The query of the page after this position. */
 export function nextQuery(filter: Filter, { createdAt, id }: SearchPosition): string {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return new URLSearchParams([...given, ['at', String(createdAt)], ['after', id]] as [

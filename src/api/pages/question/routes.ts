@@ -1,39 +1,32 @@
 /** `/auth/connect`: the question (GET) and its buttons (POST); `/auth/done`: how it ended. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ElicitationIdSchema } from '../../../contract/ids.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
 import { answerAddress } from '../../../elicitation/account-pages.ts';
-import type { FoundQuestion } from '../../../service/connection-question.ts';
+import type { ConnectionQuestion, FoundQuestion } from '../../../service/accounts.ts';
+import { refusedAnswer } from '../../../service/service-error.ts';
+import { aboutTurn } from '../../../telemetry/events.ts';
+import { connect } from '../connect.ts';
+import type { ConnectGoal, Person } from '../connect.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
-import { keyQuestionPage } from '../key/pages.ts';
-import { sendPage } from '../layout.ts';
-import type { Page } from '../layout.ts';
-import { loginUrl } from '../login/routes.ts';
-import { questionWithNango } from '../nango/pages.ts';
-import {
-  connectedPage,
-  finishedPage,
-  foreignFormPage,
-  incompleteFormPage,
-  signInAgainPage,
-  unknownPage,
-} from '../outcome-pages.ts';
-import { keepingReturn } from '../return-url.ts';
-import { somebodyElsesPage } from '../somebody-elses.ts';
-import { questionPage } from './pages.ts';
-import { connect, refuse } from './decide.ts';
-import { viewOf } from './view.ts';
 import { principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
-import { sharedQuestionPage } from './shared-account-pages.ts';
+import { keyQuestionPage } from '../key-pages.ts';
+import { sendPage } from '../layout.ts';
+import type { Page, Redirect } from '../layout.ts';
+import { loginUrl } from '../login/routes.ts';
+import { questionWithNango } from '../nango/pages.ts';
+import { connectedPage, finishedPage, refusedQuestionPage, unknownPage } from '../outcome-pages.ts';
+import { keepingReturn, settingsUrl } from '../return-url.ts';
+import { readForm, somebodyElsesPage } from '../guard.ts';
+import { failedPage, questionPage, sharedQuestionPage, viewOf } from './pages.ts';
 
 const query = z.object({ e: ElicitationIdSchema });
 const form = z.object({
   e: ElicitationIdSchema,
   csrf: z.string(),
   action: z.enum(['connect', 'decline', 'cancel']),
-  /** An API key, where one is asked for. */
+  /** An API key, if the server needs one. */
   key: z.string().optional(),
 });
 
@@ -48,7 +41,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
       const session = sessions.read(request);
       if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
       const found = await accounts.findQuestion(link.data.e, session);
-      // What is not about an account has a page of its own.
+      // Questions that are not for an account are at `/auth/answer`.
       const asked = found.kind === 'unknown' && (await askedQuestion(principalOf(session), link.data.e));
       if (asked && (asked.kind === 'own' ? !asked.isAboutAccount : asked.kind === 'somebody-elses'))
         return reply.redirect(keepingReturn(answerAddress(publicUrl, link.data.e), request), 303);
@@ -57,22 +50,11 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
   }
 
   fastify.post('/auth/connect', async (request, reply) => {
-    const input = form.safeParse(request.body);
-    if (!input.success) {
-      await refusals.record(request, 'an incomplete form');
-      return sendPage(reply, incompleteFormPage());
-    }
-    const { e, csrf, action, key } = input.data;
-    const session = sessions.read(request);
-    if (!session) {
-      await refusals.record(request, 'a form without a session', { elicitationId: e });
-      return sendPage(reply, signInAgainPage(loginUrl(publicUrl, e, request)));
-    }
+    const read = await readForm(context, form, request, reply);
+    if (!read) return reply;
+    const { session, input } = read;
+    const { e, action, key } = input;
     const found = await accounts.findQuestion(e, session);
-    if (!isFromOurPage(request, publicUrl, session, csrf)) {
-      await refusals.record(request, 'form from another page', { elicitationId: e });
-      return sendPage(reply, foreignFormPage());
-    }
     if (found.kind === 'finished' || found.kind === 'unknown')
       await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
     const person = { session, address: request.ip };
@@ -83,7 +65,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
       return sendPage(reply, { ...(await pageFor(context, found, session, request)), status: 403 });
     }
     if (found.kind !== 'open') return sendPage(reply, await pageFor(context, found, session, request));
-    return sendPage(reply, await connect(context, found.question, person, key));
+    return sendPage(reply, await connectFor(context, found.question, person, key));
   });
 }
 
@@ -132,5 +114,58 @@ async function pageFor(
       return finishedPage(found.outcome);
     default:
       return found satisfies never;
+  }
+}
+
+function connectFor(
+  context: PageContext,
+  question: ConnectionQuestion,
+  person: Person,
+  entered: string | undefined,
+): Promise<Page | Redirect> {
+  const { config, accounts, nango } = context;
+  const { row, server } = question;
+  const { session } = person;
+  const view = viewOf(question, config, session);
+  const query = new URLSearchParams({ e: row.id }).toString();
+  const goal: ConnectGoal = {
+    server,
+    // The asked user's own account: shared accounts are connected on the settings page.
+    key: { tenant: row.tenant, server: server.name, user: row.user },
+    elicitationId: row.id,
+    scopes: row.request.context.scopes,
+    doneUrl: keepingReturn(`${config.http.publicUrl}/auth/done?${query}`, session),
+    isReached: async (attempts) =>
+      attempts > 0 && (await accounts.findQuestion(row.id, session)).kind !== 'open',
+    keyPage: (problem) => keyQuestionPage(view, server.vault?.hint, problem),
+    failedPage(message) {
+      const page = failedPage(view, message, true);
+      const isByNango = accounts.connectedBy(server) === 'window';
+      return isByNango ? questionWithNango(page, view, nango?.script ?? null) : page;
+    },
+    logFields: { ...aboutTurn(row), elicitationId: row.id },
+  };
+  return connect(context, goal, person, entered);
+}
+
+async function refuse(
+  context: PageContext,
+  question: ConnectionQuestion,
+  { session, address }: Person,
+  action: 'decline' | 'cancel',
+): Promise<Page> {
+  const { row, server } = question;
+  const { tenant, user } = session;
+  try {
+    const answer = { elicitationId: row.id, response: { action }, address };
+    await context.answer({ kind: 'user', tenant, user }, answer);
+    const connectionsUrl = settingsUrl(context.config.http.publicUrl, session);
+    return refusedQuestionPage(action, server.title, connectionsUrl);
+  } catch (error) {
+    if (refusedAnswer(error)?.kind !== 'over') throw error;
+    // Something else settled the question while the page was open.
+    const found = await context.accounts.findQuestion(row.id, session);
+    if (found.kind === 'connected') return connectedPage(server.title, found.account, found.tooLate);
+    return finishedPage(found.kind === 'finished' ? found.outcome : 'cancel');
   }
 }

@@ -1,11 +1,11 @@
-/** What the settings page leads to. Pure: data in, `Page` out. */
+/** Pages and forms about one connection, reached from the settings page. Pure: data in, `Page` out. */
 import { isKey } from '../../../service/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
-import { exclamation, monogram, tick } from '../marks.ts';
-import { keepingReturn } from '../return-url.ts';
-import { connectForm, hidden } from './forms.ts';
+import { exclamation, monogram, tick } from '../elements.ts';
+import { keepingReturn, returnField, settingsUrl } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 
@@ -33,7 +33,7 @@ export function confirmPage(view: SignedIn, own: OwnConnection): Page {
       <form method="post" action="${view.publicUrl}/connections" class="actions">
         ${hidden(view, own)}
         <button name="action" value="disconnect">Disconnect ${serverTitle}</button>
-        <a class="button quiet" href="${settingsUrl(view)}">Keep it</a>
+        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Keep it</a>
       </form>`,
     footer: signedIn(view, null),
   };
@@ -51,7 +51,9 @@ export function disconnectedPage(
     body: html`${ended.revokedAtProvider === false ? exclamation : tick}
       <h1>${heading}</h1>
       <p class="lead">${ended.wasThere ? afterwards(serverTitle, ended) : 'It was disconnected before.'}</p>
-      <div class="actions"><a class="button" href="${settingsUrl(view)}">Your connections</a></div>`,
+      <div class="actions">
+        <a class="button" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
+      </div>`,
     wayBack: 'button quiet',
   };
 }
@@ -75,7 +77,6 @@ function afterwards(
   }
 }
 
-/** Connecting did not work, or was not wanted. */
 export function notConnectedPage(
   view: SignedIn,
   own: Pick<OwnConnection, 'server' | 'serverTitle' | 'scope'>,
@@ -93,12 +94,42 @@ export function notConnectedPage(
       <p class="lead">${lead}</p>
       <div class="actions">
         ${(isDenied || why.canRetry) && connectForm(view, own, html`Try again`, false)}
-        <a class="button quiet" href="${settingsUrl(view)}">Your connections</a>
+        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
       </div>`,
     footer: signedIn(view, null),
   };
 }
 
-function settingsUrl(view: SignedIn): string {
-  return keepingReturn(`${view.publicUrl}/connections`, view);
+type Which = Pick<OwnConnection, 'server' | 'scope'>;
+
+export function queryOf({ server, scope }: Which): string {
+  return new URLSearchParams({ server, ...(scope === 'project' && { scope }) }).toString();
+}
+
+export function connectForm(view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
+  return html`<form method="post" action="${view.publicUrl}/connections">
+    ${hidden(view, own)}
+    <button name="action" value="connect" ${isQuiet && html`class="quiet"`}>${words}</button>
+  </form>`;
+}
+
+export function keyLink(view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
+  return linkTo('key', view, own, words, isQuiet);
+}
+
+export function connectLink(view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
+  return linkTo('connect', view, own, words, isQuiet);
+}
+
+function linkTo(page: 'key' | 'connect', view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
+  const address = `${view.publicUrl}/connections/${page}?${queryOf(own)}`;
+  const look = isQuiet ? 'button quiet' : 'button';
+  return html`<a class="${look}" href="${keepingReturn(address, view)}">${words}</a>`;
+}
+
+export function hidden(view: SignedIn, { server, scope }: Which): Html {
+  return html`<input type="hidden" name="server" value="${server}" />
+    ${scope === 'project' && html`<input type="hidden" name="scope" value="project" />`}
+    <input type="hidden" name="csrf" value="${view.csrf}" />
+    ${returnField(view)}`;
 }

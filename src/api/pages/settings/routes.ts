@@ -1,22 +1,27 @@
-/** `/connections`: what the signed-in person has connected (GET), connecting and disconnecting it (POST). */
+/** `/connections`: the person's connections, and connecting and disconnecting them; and withdrawing approvals. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
-import type { OwnConnection } from '../../../service/connections.ts';
+import type { OwnConnection, Scope } from '../../../service/connections.ts';
+import { ElicitationIdSchema } from '../../../contract/http.ts';
+import { ServiceError } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
-import { keyPage } from '../key/pages.ts';
+import { keyPage } from '../key-pages.ts';
 import { sendPage } from '../layout.ts';
-import type { Page } from '../layout.ts';
+import type { Page, Redirect } from '../layout.ts';
 import { loginUrl } from '../login/routes.ts';
 import { principalOf } from '../login/session.ts';
-import { connectPage } from '../nango/pages.ts';
+import type { Session } from '../login/session.ts';
+import { connect } from '../connect.ts';
+import type { ConnectGoal } from '../connect.ts';
+import { connectPage, connectWithNango } from '../nango/pages.ts';
+import { notice } from '../outcome-pages.ts';
+import { keepingReturn, settingsUrl } from '../return-url.ts';
 import { signedInAs } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
-import { approvalRoute } from './approvals-route.ts';
-import { connect, disconnect, findOwn, settingsUrl } from './change.ts';
-import { confirmPage } from './connection-pages.ts';
+import { readForm } from '../guard.ts';
+import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import { settingsPage } from './settings-page.ts';
-import { readSignedForm } from './signed-form.ts';
 
 const { server } = ServerParamsSchema.shape;
 const { scope } = ScopeQuerySchema.shape;
@@ -27,9 +32,10 @@ const form = z.object({
   scope,
   csrf: z.string(),
   action: z.enum(['connect', 'disconnect']),
-  /** An API key, where one is asked for. */
+  /** An API key, if the server needs one. */
   key: z.string().optional(),
 });
+const approvalForm = z.object({ approval: ElicitationIdSchema, csrf: z.string() });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
   const { config, connections, approvals, questionsOf, sessions } = context;
@@ -58,8 +64,6 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
     return sendPage(reply, settingsPage(view));
   });
 
-  approvalRoute(fastify, context);
-
   for (const [path, pageOf] of Object.entries(pagesOfOne)) {
     fastify.get(path, async (request, reply) => {
       const session = sessions.read(request);
@@ -67,25 +71,114 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
       const query = oneQuery.safeParse(request.query);
       const own = query.success ? await findOwn(context, session, query.data) : undefined;
       const page = own && pageOf(context, own, signedInAs(session, publicUrl));
-      return page ? sendPage(reply, page) : reply.redirect(settingsUrl(config, request), 303);
+      return page ? sendPage(reply, page) : reply.redirect(settingsUrl(publicUrl, request), 303);
     });
   }
 
+  fastify.post('/connections/approvals', async (request, reply) => {
+    const back = settingsUrl(publicUrl, request);
+    const read = await readForm(context, approvalForm, request, reply, { settingsUrl: back });
+    if (!read) return reply;
+    try {
+      await approvals.withdraw(principalOf(read.session), read.input.approval, request.ip);
+    } catch (error) {
+      // Already withdrawn.
+      if (!(error instanceof ServiceError) || error.code !== 'approval_not_found') throw error;
+    }
+    return reply.redirect(`${back}#approvals`, 303);
+  });
+
   fastify.post('/connections', async (request, reply) => {
-    const read = await readSignedForm(context, form, request, reply);
+    const read = await readForm(context, form, request, reply, {
+      settingsUrl: settingsUrl(publicUrl, request),
+    });
     if (!read) return reply;
     const { session, input } = read;
     const { csrf: _csrf, action, key: entered, ...which } = input;
     return sendPage(
       reply,
       await (action === 'connect'
-        ? connect(context, session, { which, entered }, request)
+        ? connectOwn(context, session, { which, entered }, request)
         : disconnect(context, session, which, request)),
     );
   });
 }
 
-/** A page about one connection; null: it leads to all of them. */
+interface Which {
+  server: string;
+  scope: Scope;
+}
+
+/** Undefined if the person may not change it. */
+async function findOwn(
+  { connections }: PageContext,
+  session: Session,
+  which: Which,
+): Promise<OwnConnection | undefined> {
+  const list = await connections.list(principalOf(session));
+  return list.find((own) => own.server === which.server && own.scope === which.scope && own.mayChange);
+}
+
+async function connectOwn(
+  context: PageContext,
+  session: Session,
+  { which, entered }: { which: Which; entered: string | undefined },
+  request: FastifyRequest,
+): Promise<Page | Redirect> {
+  const { config, accounts, nango, refusals } = context;
+  const { publicUrl } = config.http;
+  const own = await findOwn(context, session, which);
+  const server = config.servers.get(which.server);
+  if (!own?.isInUse || !server) {
+    await refusals.record(request, 'connecting what is not a connection of their own');
+    return notYours(context, request);
+  }
+  const { tenant, user } = session;
+  const key = { tenant, server: server.name, user: own.scope === 'project' ? null : user };
+  const before = own.state.status === 'missing' ? 0 : own.state.row.version;
+  const view = signedInAs(session, publicUrl);
+  const query = new URLSearchParams({ connected: server.name }).toString();
+  const goal: ConnectGoal = {
+    server,
+    key,
+    elicitationId: null,
+    doneUrl: keepingReturn(`${publicUrl}/connections?${query}`, request),
+    isReached: () => accounts.isConnectedSince(key, before),
+    keyPage: (problem) => keyPage(view, own, server.vault?.hint, problem),
+    failedPage(message) {
+      const page = notConnectedPage(view, own, { kind: 'failed', message, canRetry: true });
+      return own.connectedBy === 'window' ? connectWithNango(page, view, own, nango?.script ?? null) : page;
+    },
+    logFields: {},
+  };
+  return connect(context, goal, { session, address: request.ip }, entered);
+}
+
+async function disconnect(
+  context: PageContext,
+  session: Session,
+  which: Which,
+  request: FastifyRequest,
+): Promise<Page> {
+  const { config, connections, refusals } = context;
+  try {
+    const ended = await connections.disconnect(principalOf(session), which, request.ip);
+    return disconnectedPage(signedInAs(session, config.http.publicUrl), ended.serverTitle, ended);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'unavailable') throw error;
+    // The service itself audits `forbidden`.
+    if (error.code !== 'forbidden')
+      await refusals.record(request, 'disconnecting what is not a connection of their own');
+    return notYours(context, request);
+  }
+}
+
+function notYours({ config }: PageContext, request: FastifyRequest): Page {
+  const explanation = 'You have no such connection to change.';
+  return notice(404, 'Nothing was changed', explanation, settingsUrl(config.http.publicUrl, request));
+}
+
+/** A page about one connection. Null: redirect to all of them. */
 type PageOfOne = (context: PageContext, own: OwnConnection, view: SignedIn) => Page | null;
 
 const pagesOfOne: Record<string, PageOfOne> = {
@@ -99,7 +192,7 @@ const pagesOfOne: Record<string, PageOfOne> = {
 
   '/connections/connect': ({ config, nango }, own, view) => {
     const server = config.servers.get(own.server);
-    // Whoever gives an account to everybody is told so before.
+    // Connecting a shared account is confirmed on a page first.
     const { connectedBy, scope } = own;
     if (!server || connectedBy === 'key' || (connectedBy === 'sign-in' && scope === 'user')) return null;
     const isByWindow = connectedBy === 'window';

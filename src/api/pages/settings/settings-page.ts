@@ -1,31 +1,29 @@
-/** The settings page: what somebody has connected. Pure: data in, `Page` out; it needs no JavaScript. */
+/** The settings page: questions, connections, approvals and Slack links of a person. Pure: data in, `Page` out; no JavaScript. */
 import { permissionsAmong } from '../../../service/accounts.ts';
 import { isKey } from '../../../service/connections.ts';
+import type { OwnConnection } from '../../../service/connections.ts';
 import type { OwnApproval } from '../../../service/approvals.ts';
 import type { Question } from '../../../service/questions.ts';
 import type { ShownLink } from '../../../service/slack/links.ts';
-import type { OwnConnection } from '../../../service/connections.ts';
-import { approvalList } from './approval-list.ts';
-import { detail, scopeList } from '../details.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
+import { askWhom, inWords } from '../../../elicitation/wording.ts';
+import { answerAddress } from '../../../elicitation/account-pages.ts';
+import { askerTitle } from '../../../elicitation/elicitation.ts';
+import { plainLine } from '../../../elicitation/plain-text.ts';
+import { detail, scopeList, dash, monogram, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { dash, monogram } from '../marks.ts';
-import { keepingReturn } from '../return-url.ts';
-import { askWhom } from '../../../elicitation/shared-account.ts';
-import { timeOf } from '../times.ts';
-import { questionList } from './question-list.ts';
-import { connectForm, connectLink, keyLink, queryOf } from './forms.ts';
-import { slackList } from './slack-list.ts';
+import { keepingReturn, returnField } from '../return-url.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
+import { connectForm, connectLink, keyLink, queryOf } from './connection-pages.ts';
 
-export interface SettingsView extends SignedIn {
+interface SettingsView extends SignedIn {
   connections: OwnConnection[];
   approvals: OwnApproval[];
-  /** Those that wait for the person, newest first. */
+  /** Open questions to the person, newest first. */
   questions: Question[];
-  /** Who acts as the person in Slack. */
+  /** Slack users who act as the person. */
   slackLinks: ShownLink[];
   /** The server whose account has just been connected. */
   justConnected: string | undefined;
@@ -46,7 +44,7 @@ export function settingsPage(view: SettingsView): Page {
           <p class="lead">Accounts that agents may use, and as whom.</p>
           ${connectedNotice(view)} ${questions.length > 0 && questionList(view, questions)}
           <ul class="connections">
-            ${connections.map((connection) => item(view, connection))}
+            ${connections.map((connection) => connectionItem(view, connection))}
           </ul>
           ${approvals.length > 0 && approvalList(view, approvals)}
           ${slackLinks.length > 0 && slackList(view, slackLinks)}`,
@@ -55,7 +53,7 @@ export function settingsPage(view: SettingsView): Page {
   };
 }
 
-/** Said only of what is so: the address of the page is nobody's word. */
+/** The query parameter is untrusted, so check the connection. */
 function connectedNotice({ connections, justConnected }: SettingsView): Html | false {
   const one = connections.find(
     ({ server, isInUse, mayChange }) => server === justConnected && isInUse && mayChange,
@@ -68,7 +66,7 @@ function connectedNotice({ connections, justConnected }: SettingsView): Html | f
   </p>`;
 }
 
-function item(view: SignedIn, connection: OwnConnection): Html {
+function connectionItem(view: SignedIn, connection: OwnConnection): Html {
   const { serverTitle, host, connectedBy, state } = connection;
   const place = [host, connectedBy === 'key' && 'API key'].filter(Boolean).join(' · ');
   return html`<li>
@@ -169,7 +167,7 @@ function actions(view: SignedIn, own: OwnConnection): Html | false {
   </div>`;
 }
 
-/** Whoever gives an account to everybody is told so on a page of its own. */
+/** Connecting a shared account, or by Nango, has a page of its own. */
 function connectControl(view: SignedIn, own: OwnConnection, words: Html, isQuiet: boolean): Html | false {
   const { connectedBy, scope } = own;
   switch (connectedBy) {
@@ -184,4 +182,87 @@ function connectControl(view: SignedIn, own: OwnConnection, words: Html, isQuiet
     default:
       return connectedBy satisfies never;
   }
+}
+
+const longestMessage = 140;
+
+function questionList(view: SignedIn, questions: Question[]): Html {
+  return html`<h2>Waiting for you</h2>
+    <ul class="questions">
+      ${questions.map((question) => questionItem(view, question))}
+    </ul>`;
+}
+
+function questionItem(view: SignedIn, { id, request, deadline }: Question): Html {
+  const address = keepingReturn(answerAddress(view.publicUrl, id), view);
+  return html`<li>
+    <div>
+      <p dir="auto">${shortened(plainLine(request.message))}</p>
+      <p class="host">
+        ${plainLine(askerTitle(request.context) ?? 'An agent')} waits until ${timeOf(deadline, 'clock')}
+      </p>
+    </div>
+    <a class="button" href="${address}"
+      >Answer<span class="unseen"> ${shortened(plainLine(request.message))}</span></a
+    >
+  </li>`;
+}
+
+function shortened(text: string): string {
+  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage).trimEnd()}…`;
+}
+
+function approvalList(view: SignedIn, approvals: OwnApproval[]): Html {
+  return html`<section class="approvals" id="approvals">
+    <h2>Approved in advance</h2>
+    <p class="remark">Agents call these tools without asking you.</p>
+    <ul>
+      ${approvals.map((approval) => approvalItem(view, approval))}
+    </ul>
+  </section>`;
+}
+
+function approvalItem(
+  view: SignedIn,
+  { id, serverTitle, host, tool, conversation, createdAt }: OwnApproval,
+): Html {
+  const name = inWords(tool) || tool;
+  const where = conversation === null ? 'In all conversations' : 'In one conversation';
+  return html`<li>
+    <div>
+      <h3>${serverTitle}: ${name}</h3>
+      <p class="host">${host ?? 'Tool of this agent'} · ${where}, since ${timeOf(createdAt, 'day')}</p>
+    </div>
+    <form method="post" action="${view.publicUrl}/connections/approvals">
+      <input type="hidden" name="approval" value="${id}" />
+      <input type="hidden" name="csrf" value="${view.csrf}" />
+      ${returnField(view)}
+      <button class="quiet">Ask me again<span class="unseen"> before ${name} in ${serverTitle}</span></button>
+    </form>
+  </li>`;
+}
+
+function slackList(view: SignedIn, links: ShownLink[]): Html {
+  return html`<section class="approvals" id="slack">
+    <h2>In Slack</h2>
+    <p class="remark">What is written there to the agent is done as you.</p>
+    <ul>
+      ${links.map((link) => slackItem(view, link))}
+    </ul>
+  </section>`;
+}
+
+function slackItem(view: SignedIn, { team, slackUser, teamName, linkedAt }: ShownLink): Html {
+  return html`<li>
+    <div>
+      <h3>${teamName}</h3>
+      <p class="host">${slackUser}, since ${timeOf(linkedAt, 'day')}</p>
+    </div>
+    <form method="post" action="${view.publicUrl}/connections/slack">
+      <input type="hidden" name="team" value="${team}" />
+      <input type="hidden" name="slackUser" value="${slackUser}" />
+      <input type="hidden" name="csrf" value="${view.csrf}" />
+      <button class="quiet">Disconnect<span class="unseen"> ${teamName} in Slack</span></button>
+    </form>
+  </li>`;
 }

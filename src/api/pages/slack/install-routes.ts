@@ -1,33 +1,31 @@
 /**
- * `/slack/install`: an operator brings the app into a workspace of Slack. Whoever installs it decides whose people these
- * are: those of their own tenant. The state is good for once, in the browser that began, in the session that began.
+ * `/slack/install`: an operator installs the app in a Slack workspace, whose people then belong to the operator's tenant. The
+ * OAuth state works once, in the browser and session that began.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { botScopes } from '../../../slack/scopes.ts';
 import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { InstallOutcome } from '../../../service/slack/installs.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage } from '../csrf.ts';
+import { buttonForm, readForm } from '../guard.ts';
+import { principalOf, sessionHash } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
-import { principalOf, sessionHash } from '../login/session.ts';
-import { foreignFormPage, notice, signInAgainPage } from '../outcome-pages.ts';
+import { notice } from '../outcome-pages.ts';
 import { signedInAs } from '../signed-in.ts';
-import type { SlackCookies } from './cookies.ts';
+import type { SlackCookies } from './slack-identity.ts';
 import { installedPage, installPage, notOperatorPage, slackAwayPage, toSlackPage } from './pages.ts';
 
-const form = z.object({ csrf: z.string() });
 const callbackQuery = z.object({
   state: z.string(),
   code: z.string().max(500).optional(),
   error: z.string().optional(),
 });
 
-export interface InstallParts {
+interface InstallParts {
   context: PageContext;
   slack: SlackService;
-  /** Of the app, at Slack. */
+  /** The app's client id at Slack. */
   clientId: string;
   cookies: SlackCookies;
 }
@@ -50,16 +48,9 @@ export function installRoutes(
   });
 
   fastify.post('/slack/install', async (request, reply) => {
-    const session = sessions.read(request);
-    const { data } = form.safeParse(request.body);
-    if (!session) {
-      await refusals.record(request, 'a form without a session');
-      return sendPage(reply, signInAgainPage(signInUrl));
-    }
-    if (!data || !isFromOurPage(request, publicUrl, session, data.csrf)) {
-      await refusals.record(request, 'form from another page');
-      return sendPage(reply, foreignFormPage());
-    }
+    const read = await readForm(context, buttonForm, request, reply, { signInUrl });
+    if (!read) return reply;
+    const { session } = read;
     if (!session.isOperator) {
       await refusals.record(request, 'an installation in Slack by somebody who is no operator');
       return sendPage(reply, notOperatorPage(signedInAs(session, publicUrl)));
@@ -127,3 +118,17 @@ function pageOf(outcome: InstallOutcome, again: string): Page {
       return outcome satisfies never;
   }
 }
+
+/** docs/slack.md says why; the manifest there has the same. */
+export const botScopes = [
+  'app_mentions:read',
+  'assistant:write',
+  'channels:history',
+  'chat:write',
+  'commands',
+  'groups:history',
+  'im:history',
+  'im:write',
+  'mpim:history',
+  'users:read',
+];

@@ -1,21 +1,20 @@
 /** The pages between Slack and our sign-in. Pure: data in, `Page` out. */
-import { detail } from '../details.ts';
+import { detail, exclamation, monogram, tick } from '../elements.ts';
 import { html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
-import { exclamation, monogram, tick } from '../marks.ts';
 import { notice } from '../outcome-pages.ts';
 import { signedIn } from '../signed-in.ts';
 import type { SignedIn } from '../signed-in.ts';
 
-export interface LinkView extends SignedIn {
+interface LinkView extends SignedIn {
   name: string;
   slackUser: string;
   teamName: string;
-  /** Slack is asked who sits here. */
+  /** Sign in with Slack will confirm who the person is. */
   isProved: boolean;
 }
 
-/** Whoever says yes here lends what is theirs to a name in Slack: it says to whom. */
+/** Accepting lets a Slack user act as the person, so the page says which. */
 export function linkPage(view: LinkView): Page {
   const { name, slackUser, teamName, isProved, publicUrl, csrf, signedInAs } = view;
   const proof = isProved
@@ -125,7 +124,7 @@ export function notOperatorPage(view: SignedIn): Page {
     body: html`${exclamation}
       <h1>Only operators add the agent to Slack</h1>
       <p class="lead">
-        You are signed in as <strong>${view.signedInAs}</strong>. Ask somebody who looks after the service.
+        You are signed in as <strong>${view.signedInAs}</strong>. Ask an operator of the service.
       </p>`,
     footer: signedIn(view, null),
   };

@@ -1,12 +1,37 @@
-/** The pages of the Slack app: linking people, adding workspaces, and what is linked among the settings. */
-import type { FastifyInstance } from 'fastify';
+/**
+ * The pages of the Slack app. `/slack/link`: a person opens the link that the agent sent them in Slack, signs in, and confirms
+ * that this is them. The ticket is removed from the address at once; reading the page does not use it up. With Sign in with Slack,
+ * Slack confirms who they are, so a link is useless to others; without it, having the link is the proof.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { SlackService } from '../../../service/slack/slack-service.ts';
+import type { FoundLink } from '../../../service/slack/links.ts';
+import { rawQueryOf } from '../context.ts';
 import type { PageContext } from '../context.ts';
-import { createSlackCookies } from './cookies.ts';
+import { principalOf, sessionHash } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
+import { sendPage } from '../layout.ts';
+import { signedInAs } from '../signed-in.ts';
+import { buttonForm, readForm } from '../guard.ts';
+import { settingsUrl } from '../return-url.ts';
+import { createSlackCookies, createSlackIdentity } from './slack-identity.ts';
+import type { SlackCookies, SlackIdentity } from './slack-identity.ts';
+import {
+  foreignWorkspacePage,
+  linkedPage,
+  linkPage,
+  otherPersonPage,
+  slackAwayPage,
+  spentLinkPage,
+  toSlackPage,
+} from './pages.ts';
 import { installRoutes } from './install-routes.ts';
-import { linkRoutes } from './link-routes.ts';
-import { createSlackIdentity } from './slack-identity.ts';
-import { unlinkRoute } from './unlink-route.ts';
+
+const ticketQuery = z.object({ t: z.string().regex(/^[\w-]{20,100}$/) });
+const callbackQuery = z.object({ state: z.string() });
+const id = z.string().min(1).max(100);
+const unlinkForm = z.object({ team: id, slackUser: id, csrf: z.string() });
 
 export function slackPages(fastify: FastifyInstance, context: PageContext, slack: SlackService): void {
   const { client, apiUrl } = slack.settings;
@@ -15,5 +40,133 @@ export function slackPages(fastify: FastifyInstance, context: PageContext, slack
   const identity = client ? createSlackIdentity(client, apiUrl, `${publicUrl}/slack/link/callback`) : null;
   linkRoutes(fastify, { context, slack, cookies, identity });
   if (client) installRoutes(fastify, { context, slack, clientId: client.id, cookies });
-  unlinkRoute(fastify, context, slack);
+
+  fastify.post('/connections/slack', async (request, reply) => {
+    const back = settingsUrl(publicUrl, request);
+    const read = await readForm(context, unlinkForm, request, reply, { settingsUrl: back });
+    if (!read) return reply;
+    const { csrf: _csrf, ...person } = read.input;
+    // Removes nothing if it was removed before or is somebody else's.
+    await slack.links.remove(person, principalOf(read.session), request.ip);
+    return reply.redirect(`${publicUrl}/connections#slack`, 303);
+  });
+}
+
+interface LinkParts {
+  context: PageContext;
+  slack: SlackService;
+  cookies: SlackCookies;
+  /** Null: the app has no OAuth client at Slack. */
+  identity: SlackIdentity | null;
+}
+
+function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
+  const { context, slack, cookies, identity } = parts;
+  const { config, sessions, refusals, logger } = context;
+  const { publicUrl } = config.http;
+  const linkUrl = `${publicUrl}/slack/link`;
+  const signInUrl = `${publicUrl}/auth/login?to=slack-link`;
+
+  fastify.get('/slack/link', async (request, reply) => {
+    const { data: query } = ticketQuery.safeParse(request.query);
+    if (query) {
+      cookies.keep(reply, 'link', { token: query.t });
+      return reply.redirect(linkUrl, 303);
+    }
+    const found = await findLink(parts, request);
+    if (!found) return sendPage(reply, spentLinkPage());
+    const session = sessions.read(request);
+    if (!session) return reply.redirect(signInUrl, 303);
+    if (session.tenant !== found.tenant) return refuseTenant(parts, request, reply, found);
+    const { name, slackUser, teamName } = found;
+    const view = {
+      ...signedInAs(session, publicUrl),
+      name,
+      slackUser,
+      teamName,
+      isProved: identity !== null,
+    };
+    return sendPage(reply, linkPage(view));
+  });
+
+  fastify.post('/slack/link', async (request, reply) => {
+    const read = await readForm(context, buttonForm, request, reply, { signInUrl });
+    if (!read) return reply;
+    const { session } = read;
+    const found = await findLink(parts, request);
+    if (!found) return sendPage(reply, spentLinkPage());
+    if (session.tenant !== found.tenant) return refuseTenant(parts, request, reply, found);
+    if (!identity) return accept(parts, request, reply, { found, session });
+    try {
+      const { url, state, nonce } = await identity.begin(found.team);
+      cookies.keep(reply, 'proof', { token: found.token, state, nonce, session: sessionHash(session) });
+      return await sendPage(reply, toSlackPage(url, 'Slack says who you are there, and nothing else.'));
+    } catch (error) {
+      logger.warn({ reason: nameOf(error) }, 'Sign in with Slack cannot begin');
+      return sendPage(reply, slackAwayPage(linkUrl));
+    }
+  });
+
+  fastify.get('/slack/link/callback', async (request, reply) => {
+    const proof = cookies.read(request, 'proof');
+    const { data: query } = callbackQuery.safeParse(request.query);
+    const session = sessions.read(request);
+    cookies.drop(reply, 'proof');
+    if (
+      !identity ||
+      !proof ||
+      !session ||
+      query?.state !== proof.state ||
+      sessionHash(session) !== proof.session
+    ) {
+      await refusals.record(request, 'a sign-in with Slack that this browser did not begin');
+      return sendPage(reply, spentLinkPage());
+    }
+    const found = await slack.links.find(proof.token);
+    if (!found) return sendPage(reply, spentLinkPage());
+    let proved: Awaited<ReturnType<SlackIdentity['complete']>>;
+    try {
+      proved = await identity.complete(rawQueryOf(request), proof);
+    } catch (error) {
+      logger.warn({ reason: nameOf(error) }, 'a sign-in with Slack failed');
+      return sendPage(reply, slackAwayPage(linkUrl));
+    }
+    if (proved?.team !== found.team || proved.slackUser !== found.slackUser) {
+      await refusals.record(request, 'a link of another Slack user', { tenant: found.tenant });
+      return sendPage(reply, otherPersonPage(linkUrl));
+    }
+    return accept(parts, request, reply, { found, session });
+  });
+}
+
+async function findLink({ slack, cookies }: LinkParts, request: FastifyRequest): Promise<FoundLink | null> {
+  const kept = cookies.read(request, 'link');
+  return kept && slack.links.find(kept.token);
+}
+
+async function refuseTenant(
+  { context }: LinkParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tenant, teamName }: FoundLink,
+) {
+  await context.refusals.record(request, 'a link of a workspace of another tenant', { tenant });
+  return sendPage(reply, foreignWorkspacePage(teamName));
+}
+
+async function accept(
+  { slack, cookies }: LinkParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { found, session }: { found: FoundLink; session: Session },
+) {
+  cookies.drop(reply, 'link');
+  const isAccepted = await slack.links.accept(found, principalOf(session), request.ip);
+  return sendPage(reply, isAccepted ? linkedPage(found.name, found.teamName) : spentLinkPage());
+}
+
+/** For logs: the error itself may contain tokens. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

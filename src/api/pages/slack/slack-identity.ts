@@ -1,11 +1,15 @@
-/** Sign in with Slack: proves which Slack user of which workspace sits at the browser, and nothing else. */
+/** Sign in with Slack, which proves who the person is in which workspace, and the sealed cookies for the ways to Slack and back. */
 import * as openid from 'openid-client';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { SlackConfig } from '../../../config/config.ts';
-import { createIssuerMetadata } from '../issuer-metadata.ts';
+import { createIssuerMetadata } from '../login/identity-client.ts';
+import { sealedCookies } from '../login/session.ts';
+import type { PageContext } from '../context.ts';
 
 export interface SlackIdentity {
   begin(team: string): Promise<{ url: URL; state: string; nonce: string }>;
-  /** `query` is what Slack sent the browser back with. Null: Slack says nothing of use. */
+  /** `query`: from Slack's redirect. Null: the token has no team or user. */
   complete(
     query: string,
     expected: { state: string; nonce: string },
@@ -44,5 +48,37 @@ export function createSlackIdentity(
       const slackUser = claims?.['https://slack.com/user_id'];
       return typeof team === 'string' && typeof slackUser === 'string' ? { team, slackUser } : null;
     },
+  };
+}
+
+/** `link`: the ticket. `proof`: a sign-in at Slack. `install`: an installation under way. */
+const schemas = {
+  link: z.object({ token: z.string() }),
+  proof: z.object({ token: z.string(), state: z.string(), nonce: z.string(), session: z.string() }),
+  install: z.object({ state: z.string(), session: z.string() }),
+};
+type Kept = { [Name in keyof typeof schemas]: z.infer<(typeof schemas)[Name]> };
+
+export interface SlackCookies {
+  keep<Name extends keyof Kept>(reply: FastifyReply, name: Name, value: Kept[Name]): void;
+  read<Name extends keyof Kept>(request: FastifyRequest, name: Name): Kept[Name] | null;
+  drop(reply: FastifyReply, name: keyof Kept): void;
+}
+
+const lifeMs = 30 * 60 * 1000;
+
+export function createSlackCookies({ sealedText, config }: PageContext): SlackCookies {
+  const cookies = sealedCookies(sealedText, config.http.publicUrl);
+  const cookieOf = (name: keyof Kept) => `${cookies.prefix}-slack-${name}`;
+  return {
+    keep(reply, name, value) {
+      cookies.write(reply, cookieOf(name), { value, expiresAt: Date.now() + lifeMs }, lifeMs);
+    },
+    read<Name extends keyof Kept>(request: FastifyRequest, name: Name) {
+      const envelope = z.object({ value: z.unknown(), expiresAt: z.number() });
+      const kept = cookies.read(request, cookieOf(name), envelope);
+      return kept ? (schemas[name].parse(kept.value) as Kept[Name]) : null;
+    },
+    drop: (reply, name) => cookies.clear(reply, cookieOf(name)),
   };
 }

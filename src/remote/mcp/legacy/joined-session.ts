@@ -1,23 +1,23 @@
 /**
- * A session of the old era, joined by a process that did not open it: no handshake, only its id. Made of plain requests,
- * because the SDK's transport hides what counts here: how the server answered each of them, and where a stream ended.
+ * A session of the old era, joined without a handshake, only by its id. Uses plain requests, because the SDK's transport
+ * hides how the server answered each request, and where a stream ended.
  */
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ServerConfig } from '../../../config/config.ts';
-import type { Credential } from '../../../credentials/store.ts';
-import { outgoingTrace } from '../../../telemetry/traces/outgoing.ts';
-import { headersOf } from '../../request-headers.ts';
+import type { Credential } from '../../../credentials/credential-store.ts';
+import { outgoingTrace } from '../../../telemetry/traces/requests.ts';
+import { headersOf } from '../../request-account.ts';
 import type { Session } from '../../input-required.ts';
-import type { Exchange, ExchangeLog } from '../exchange.ts';
-import { createTrackedFetch } from '../tracked-fetch.ts';
+import { createTrackedFetch } from '../open-transport.ts';
+import type { Exchange, ExchangeLog } from '../../tracked-request.ts';
 import { toDefaultResponse } from './messages.ts';
 
-/** A server that wants more does not wait for the answers. */
+/** A limit for servers that do not wait for the answers. */
 const maxDefaultResponses = 300;
 
-/** An event of a stream of the server's. Events without a message, which only carry an id, come too. */
+/** Includes events without a message, which only carry an id. */
 export interface StreamEvent {
   message?: JSONRPCMessage;
   eventId?: string;
@@ -26,16 +26,16 @@ export interface StreamEvent {
 export interface JoinedSession {
   exchanges: ExchangeLog;
   /**
-   * What came after `lastEventId`, or, without, whatever belongs to no request. `events` is there if the server agreed;
-   * it ends with the stream, or when `signal` aborts.
+   * Reads the events after `lastEventId`; without it, those that belong to no request. `events` is absent if the server
+   * refused; it ends with the stream, or when `signal` aborts.
    */
   read(
     signal: AbortSignal,
     lastEventId?: string,
   ): Promise<{ exchange: Exchange; events?: AsyncIterable<StreamEvent> }>;
-  /** Resolves with how the server answered it. Never rejects: the exchange says what went wrong. */
+  /** Never rejects: the exchange says what went wrong. */
   send(message: JSONRPCMessage): Promise<Exchange>;
-  /** Ends the session, if the server is there to hear it. */
+  /** Ends the session. Never rejects. */
   end(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function joinSession(
         yield { ...(message && { message }), ...(id !== undefined && { eventId: id }) };
       }
     } catch {
-      // Broken or aborted: for whoever reads, the stream has ended.
+      // A broken or aborted stream ends for its reader.
     }
   }
 
@@ -113,7 +113,7 @@ export function joinSession(
   };
 }
 
-/** Questions are for whoever reads the stream; anything else gets a default response. */
+/** Questions are handled by the reader of the stream; all other requests get a default response. */
 function isOtherRequest(message: { method: string }): boolean {
   return message.method !== 'elicitation/create';
 }

@@ -1,31 +1,33 @@
-/** Observes what a server of the old era does with an open call while people think. Reports it and decides nothing. */
+/** Observes an open call at a server of the old era while a person is asked. Reports changes, and decides nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannotAsk } from '../../../elicitation/capabilities.ts';
+import { cannotAsk } from '../../../elicitation/elicitation.ts';
 import type { DetachedCall, RunningCall, ServerQuestion, Session } from '../../input-required.ts';
 import type { Observation, ServerAccess } from '../../remote-servers.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../../tracked-request.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, StreamEvent } from './joined-session.ts';
 import { isAnswerTo, readServerMessage, toProgress } from './messages.ts';
 import { cancelCall } from './resume-call.ts';
 
-/** How long to read: what the server sent since the last observation is replayed at once. */
+/** How long to read. Events since the last observation are replayed at once. */
 const readMs = 500;
 /**
- * How long to wait for headers. A server that has nothing to send may send none (Go's SDK), and while it waits it refuses
- * the reader that goes on with the call.
+ * How long to wait for headers. A server with nothing to send may send none (Go's SDK), and meanwhile refuses the reader
+ * that resumes the call.
  */
 const headersMs = 2_000;
 const maxFailures = 3;
 const failureBackoffMs = 1_000;
-/** Long enough to learn that a server cannot be reached. One that accepts the connection and sends nothing still waits. */
+/**
+ * Enough to notice that a server cannot be reached. One that accepts the connection and sends nothing counts as waiting.
+ */
 const timeoutMs = 45_000;
 
 interface Observed extends ServerAccess {
   questions: ServerQuestion[];
 }
 
-/** Reads the stream of a call for `readMs`. Sends `count` as progress, which extends the timeout of some servers. */
+/** Sends `count` as progress, which extends the timeout of some servers, and reads the stream for `readMs`. */
 export async function observeCall(
   observed: Observed,
   call: DetachedCall,
@@ -69,14 +71,14 @@ async function firstChange(
   return { kind: 'unchanged' };
 }
 
-/** Listens until a page is done; for servers that refused a call until the user has been there. */
+/** Listens until a page is done, for servers that refused a call until the user has visited it. */
 export async function listenForPages(
   { server, credential, questions, signal }: Observed,
   session: Session,
 ): Promise<Observation> {
   const joined = joinSession(server, credential, session, signal);
   const { exchange, events } = await joined.read(signal);
-  // Servers need not have such a stream, nor keep the session of a call that they refused.
+  // Servers may have no such stream, and may not keep the session of a refused call.
   if (!events) return exchange.status === undefined ? { kind: 'unchanged' } : { kind: 'ended' };
   for await (const event of events) {
     const change = changeIn(event, questions);
@@ -85,7 +87,6 @@ export async function listenForPages(
   return { kind: 'unchanged' };
 }
 
-/** Best effort, within a moment. */
 export async function cancelServerCall(
   { server, credential, signal }: ServerAccess,
   call: RunningCall,
@@ -93,7 +94,7 @@ export async function cancelServerCall(
   await cancelCall(joinSession(server, credential, call, signal), call.callId);
 }
 
-/** Retries for a few seconds, for a server that restarts; one that is away for longer has lost the call. */
+/** Retries for a few seconds, for a server that restarts. One that is away for longer has lost the call. */
 async function openStream(
   session: JoinedSession,
   signal: AbortSignal,
@@ -109,7 +110,7 @@ async function openStream(
   }
 }
 
-/** Not when it fails otherwise, wants another credential, or still has another reader. */
+/** Other errors do not count: a wrong credential, or another reader. */
 function isGone({ status }: Exchange): boolean {
   return status === undefined || status === 400 || status === 404 || status === 410;
 }

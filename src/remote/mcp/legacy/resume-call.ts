@@ -1,28 +1,26 @@
 /**
- * Resumes a call of the old era that was left to its server while people thought: the answers are sent into its session,
- * and the call's stream is read from where it was left. Any process can do this, not only the one that made the call.
+ * Resumes a call of the old era that was left at its server while a person was asked: sends the answers into its session,
+ * and reads the call's stream from where it was left. Any process can do this, not only the one that made the call.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../../config/config.ts';
-import type { Credential } from '../../../credentials/store.ts';
-import { cannotAsk } from '../../../elicitation/capabilities.ts';
+import type { Credential } from '../../../credentials/credential-store.ts';
+import { cannotAsk } from '../../../elicitation/elicitation.ts';
 import { sendBestEffort } from '../../best-effort.ts';
 import { startDeadline } from '../../deadline.ts';
 import type { DetachedCall, QuestionAnswer } from '../../input-required.ts';
-import type { CallOutcome, ToolCall } from '../../tool-call.ts';
+import type { CallOutcome, ToolCall } from '../../remote-servers.ts';
 import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../../tracked-request.ts';
 import { failureMessage } from '../failure-message.ts';
 import { notifyListener } from '../notifications.ts';
-import { refusedAccount } from '../../refused-account.ts';
+import { refusedAccount } from '../../request-account.ts';
 import { tooManyQuestions } from '../../read-question.ts';
 import { joinSession } from './joined-session.ts';
-import type { JoinedSession } from './joined-session.ts';
-import { isAnswerTo, readServerMessage } from './messages.ts';
-import { batchQuestions } from './question-batch.ts';
-import { readCallStream } from './read-call-stream.ts';
-import { createRefusalGracePeriod } from './refusal-grace-period.ts';
-import { sendAnswers } from './send-answers.ts';
+import type { JoinedSession, StreamEvent } from './joined-session.ts';
+import { isAnswerTo, readServerMessage, toResponse } from './messages.ts';
+import { batchQuestions, createRefusalGracePeriod } from './server-requests.ts';
 
 interface Resumed {
   call: DetachedCall;
@@ -48,7 +46,7 @@ export async function resumeServerCall(
       kind: 'unknown' as const,
       message: failureMessage(server, exchange, deadline.end),
     };
-    // Of a stream that cannot be resumed, 400 says that its event is not known any more.
+    // 400 means that the server no longer knows the event to resume from.
     const refused = exchange?.status === 400 ? null : refusedAccount(exchange, credential, unknown);
     end(refused ?? unknown);
   };
@@ -104,7 +102,7 @@ export async function resumeServerCall(
   return outcome;
 }
 
-/** A call that is not paused again is over for us, and the server is told so. */
+/** Ends the call at the server, unless it is paused again. */
 async function leaveCall(
   session: JoinedSession,
   { callId }: DetachedCall,
@@ -122,4 +120,93 @@ export async function cancelCall(session: JoinedSession, callId: string | number
     .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     .then(() => session.end());
   await sendBestEffort(cancelled);
+}
+
+/** Some servers replay a stream but do not continue it, so an idle one is opened again, with exponential backoff. */
+const firstRestMs = 2_000;
+const longestRestMs = 30_000;
+/** Go's SDK sends no headers before the first event, which may only come after our answers. */
+const headersMs = 500;
+/** For a server that restarts, or has not yet noticed that the last reader is gone. */
+const maxFailures = 8;
+const failureBackoffMs = 250;
+
+interface Reading {
+  lastEventId(): string;
+  onEvent(event: StreamEvent): void;
+  /** Called once, when the stream is open or was requested and not refused: later events are replayed if it breaks. */
+  onOpen(): void;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads until `signal` aborts, and opens the stream again whenever it ends or is idle. Resolves with the last exchange if
+ * the server refuses.
+ */
+async function readCallStream(
+  session: JoinedSession,
+  { lastEventId, onEvent, onOpen, signal }: Reading,
+): Promise<Exchange | null> {
+  const backOff = () => sleep(failureBackoffMs, undefined, { signal }).catch(() => undefined);
+  let failures = 0;
+  let restMs = firstRestMs;
+  let isFirst = true;
+  const open = () => {
+    if (isFirst) onOpen();
+    isFirst = false;
+  };
+  while (!signal.aborted) {
+    const resting = new AbortController();
+    let rest = setTimeout(() => resting.abort(), restMs);
+    const read = session.read(AbortSignal.any([signal, resting.signal]), lastEventId());
+    const silence = new AbortController();
+    void sleep(headersMs, undefined, { signal: silence.signal }).then(open, () => undefined);
+    const { exchange, events } = await read;
+    silence.abort();
+    if (signal.aborted || !events) clearTimeout(rest);
+    if (signal.aborted) return null;
+    if (resting.signal.aborted) {
+      restMs = Math.min(restMs * 2, longestRestMs);
+      continue;
+    }
+    if (!events) {
+      if (!isTransient(exchange) || ++failures >= maxFailures) return exchange;
+      await backOff();
+      continue;
+    }
+    failures = 0;
+    open();
+    for await (const event of events) {
+      clearTimeout(rest);
+      onEvent(event);
+      rest = setTimeout(() => resting.abort(), restMs);
+    }
+    clearTimeout(rest);
+    restMs = Math.min(restMs * 2, longestRestMs);
+    // Without a pause, a stream that ends at once would be opened in a tight loop.
+    if (!resting.signal.aborted) await backOff();
+  }
+  return null;
+}
+
+function isTransient({ status }: Exchange): boolean {
+  return status === undefined || status === 409 || status >= 500;
+}
+
+/**
+ * Sends each answer as the response to the server's request. Null when all were sent, or when the stream will show what
+ * became of them; otherwise the failed exchange.
+ */
+async function sendAnswers(session: JoinedSession, answers: QuestionAnswer[]): Promise<Exchange | null> {
+  for (const answer of answers) {
+    let exchange = await session.send(toResponse(answer));
+    for (let count = 1; !exchange.isSent && count < maxFailures; count++) {
+      await sleep(failureBackoffMs);
+      exchange = await session.send(toResponse(answer));
+    }
+    const { status } = exchange;
+    const isRefused = status === 401 || status === 403 || status === 404;
+    if (!exchange.isSent || isRefused) return exchange;
+  }
+  return null;
 }

@@ -1,42 +1,39 @@
 /**
- * Requests and notifications that a server of the old era sends in the middle of our call. A question is either held, or,
- * where the call's stream can be resumed by its event ids, the call is left to the server until people have answered.
+ * Requests and notifications that a server of the old era sends during our call. If the call's stream can be resumed by
+ * event ids, a question ends the call here: it goes on at the server until there are answers. Otherwise no other process
+ * could resume it, so this worker holds the connection meanwhile.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
-import type { AskUser } from '../../ask-user.ts';
+import type { Capabilities, ClosedBecause } from '../../../elicitation/elicitation.ts';
+import type { AskUser } from '../../remote-servers.ts';
 import type { Deadline } from '../../deadline.ts';
-import type { InputRequired, RunningCall } from '../../input-required.ts';
+import type { InputRequired, RunningCall, ServerQuestion } from '../../input-required.ts';
 import type { Connection } from '../connection.ts';
 import { maxQuestions, tooManyQuestions } from '../../read-question.ts';
-import { createHeldQuestions } from './held-questions.ts';
-import { readServerMessage } from './messages.ts';
-import { batchQuestions } from './question-batch.ts';
-import { createRefusalGracePeriod } from './refusal-grace-period.ts';
+import { readServerMessage, toProgress, toResponse } from './messages.ts';
+import type { Credential } from '../../../credentials/credential-store.ts';
 
-/** What servers need within one call is a ping now and then. */
+/** Servers only need a ping now and then. */
 const maxRequests = 300;
 
-/** Why a call ends without an answer of the server's. */
+/** Why a call ends without an answer of the server. */
 export type EarlyEnd =
   | { kind: 'detached'; pause: InputRequired }
   | { kind: 'unaskable'; reason: string }
-  /** The reason is complete, and made for the model. */
+  /** `message` is complete, and written for the model. */
   | { kind: 'stopped'; message: string }
-  /** The connection is of no use any more. */
+  /** The connection is no longer usable. */
   | { kind: 'lost' };
 
 export interface ServerRequests {
-  /** Never resolves when the call simply comes to its answer. */
+  /** Never resolves when the call gets its answer. */
   endedEarly: Promise<EarlyEnd>;
-  /** Why something the server asked was put to nobody. The server was told so, and may still answer the call. */
+  /** Why a question was refused. The server may still answer the call without it. */
   refusalReason(): string | undefined;
-  /** Whatever the server has asked was answered, so that nothing of this call is open between the two sides. */
+  /** All questions were answered, so nothing of this call is open between the two sides. */
   isClear(): boolean;
-  /** To be called with each event id of the call's stream. */
   onEventId(eventId: string): void;
-  /** `because`: what became of the server, for the questions that are still open. */
+  /** `because`: for the questions that are still open. */
   end(because: ClosedBecause): void;
 }
 
@@ -81,9 +78,9 @@ export function handleServerRequests({
     onLost: () => end({ kind: 'lost' }),
   });
 
-  /** Answers whether the message was handled here; otherwise it is the SDK's. */
+  /** Returns whether the message was handled here; otherwise the SDK handles it. */
   function handle(message: JSONRPCMessage): boolean {
-    // What is sent after that is for nobody, or is sent again.
+    // Later messages are not needed, or are replayed.
     if (isOver) return true;
     if ('method' in message && 'id' in message && ++requests > maxRequests) {
       end({ kind: 'unaskable', reason: `it made more than ${maxRequests} requests of its own` });
@@ -94,7 +91,7 @@ export function handleServerRequests({
       case undefined:
         return false;
       case 'question':
-        // What came on the standing stream is not replayed on the call's, nor is what may follow it there.
+        // Messages of the standing stream are not replayed on the call's stream.
         if (stream.isCurrent() && transport.sessionId !== undefined) batch.add(read.question);
         else if (held.count() >= maxQuestions) endWithTooMany();
         else held.open(read.question);
@@ -121,7 +118,7 @@ export function handleServerRequests({
   };
   void batch.complete.then((questions) => {
     const running = runningCallOf(connection);
-    // Without a session no question gets into the batch.
+    // Questions are only batched in a session.
     if (!running) return;
     const asked = questions.map(({ key }) => key);
     const call = { ...running, lastEventId: stream.lastEventId(), asked };
@@ -141,13 +138,13 @@ export function handleServerRequests({
   };
 }
 
-/** Of the call's own stream, as opposed to the standing stream, which has no event ids for us. */
+/** Of the call's own stream. The standing stream has no event ids for us. */
 function watchEventIds() {
   let lastEventId = '';
   let isCurrent = false;
   return {
     lastEventId: () => lastEventId,
-    /** The message that is being handled came on the call's stream. */
+    /** Whether the message that is being handled came on the call's stream. */
     isCurrent: () => isCurrent,
     onEventId(eventId: string) {
       lastEventId = eventId;
@@ -162,4 +159,142 @@ function runningCallOf({ transport, exchanges }: Connection): RunningCall | unde
   const { sessionId, protocolVersion = '' } = transport;
   const callId = exchanges.last('tools/call')?.id as string | number;
   return sessionId === undefined ? undefined : { sessionId, protocolVersion, callId };
+}
+
+interface HeldQuestions {
+  open(question: ServerQuestion): void;
+  withdraw(key: string): void;
+  pageDone(pageId: string): void;
+  /** The number of open questions. */
+  count(): number;
+  /** Whether an answer to each question is at least being sent. */
+  areAnswered(): boolean;
+  /** The call has ended: closes the open questions. */
+  end(because: ClosedBecause): void;
+}
+
+interface HeldParts {
+  askUser: AskUser;
+  deadline: Deadline;
+  /** The call that is held, if its server keeps sessions. */
+  runningCall(): RunningCall | undefined;
+  send(message: JSONRPCMessage): Promise<void>;
+  setCredential(credential: Credential): void;
+  /** Called when the call cannot go on. */
+  onStop(message: string): void;
+  /** Called when an answer could not be delivered, so the state of the call is unknown. */
+  onLost(): void;
+}
+
+/** Stock servers time out after a minute. */
+const progressEveryMs = 15_000;
+
+function createHeldQuestions(parts: HeldParts): HeldQuestions {
+  const { askUser, deadline, send, onLost } = parts;
+  const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
+  const unanswered = new Set<ServerQuestion>();
+
+  async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
+    const answered = await askUser.ask(question, signal, parts.runningCall());
+    if (signal.aborted) return;
+    if (answered.kind === 'refused') return parts.onStop(answered.message);
+    if (answered.credential) parts.setCredential(answered.credential);
+    unanswered.delete(question);
+    await send(toResponse(answered.answer)).catch(onLost);
+  }
+
+  return {
+    open(question) {
+      // Answers could not be assigned to two questions with the same key.
+      if (open.has(question.key)) return;
+      const withdrawn = new AbortController();
+      open.set(question.key, { question, withdrawn });
+      unanswered.add(question);
+      deadline.pause();
+      const progressTimer = reportProgress(question, send);
+      void ask(question, AbortSignal.any([withdrawn.signal, deadline.signal]))
+        .catch(() => (withdrawn.signal.aborted || deadline.end ? undefined : onLost()))
+        .finally(() => {
+          clearInterval(progressTimer);
+          open.delete(question.key);
+          if (open.size === 0) deadline.resume();
+        });
+    },
+    withdraw: (key) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
+    pageDone(pageId) {
+      for (const { question } of open.values()) if (question.pageId === pageId) askUser.pageDone(question);
+    },
+    count: () => open.size,
+    areAnswered: () => unanswered.size === 0,
+    end(because) {
+      for (const { withdrawn } of open.values()) withdrawn.abort(because);
+    },
+  };
+}
+
+/** Extends the server's timeout while the user is asked. */
+function reportProgress(question: ServerQuestion, send: HeldParts['send']): NodeJS.Timeout {
+  let count = 0;
+  return setInterval(() => {
+    const progress = toProgress(question, ++count);
+    // A lost report is followed by the next.
+    if (progress) send(progress).catch(() => undefined);
+  }, progressEveryMs);
+}
+
+/** Long enough for the second of two questions to arrive, too short to be noticed. */
+const windowMs = 50;
+
+interface QuestionBatch extends Disposable {
+  add(question: ServerQuestion): void;
+  withdraw(key: string): void;
+  count(): number;
+  /** Resolves with all questions, `windowMs` after the first one. */
+  complete: Promise<ServerQuestion[]>;
+}
+
+/**
+ * Batches questions that arrive one by one, so that the user gets them together: servers that want two things ask for both
+ * at once. `onTooMany` is called above the limit.
+ */
+export function batchQuestions(onTooMany: () => void): QuestionBatch {
+  const questions = new Map<string, ServerQuestion>();
+  const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    add(question) {
+      if (questions.size >= maxQuestions) return onTooMany();
+      questions.set(question.key, question);
+      timer ??= setTimeout(() => resolve([...questions.values()]), windowMs);
+    },
+    withdraw: (key) => void questions.delete(key),
+    count: () => questions.size,
+    complete,
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}
+
+/** A server whose question was refused may still answer the call without it, within this period. */
+interface RefusalGracePeriod {
+  /** Only the first reason counts. */
+  start(reason: string): void;
+  /** Undefined if nothing was refused. */
+  reason(): string | undefined;
+  end(): void;
+}
+
+const gracePeriodMs = 5_000;
+
+/** `onExpired` is called with the reason when the period ends without an answer. */
+export function createRefusalGracePeriod(onExpired: (reason: string) => void): RefusalGracePeriod {
+  let first: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    start(reason) {
+      first ??= reason;
+      timer ??= setTimeout(onExpired, gracePeriodMs, reason);
+    },
+    reason: () => first,
+    end: () => clearTimeout(timer),
+  };
 }

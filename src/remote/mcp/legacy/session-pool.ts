@@ -1,43 +1,42 @@
 /**
- * Sessions of the old era, kept for some seconds after a call: the next one is spared the handshake, which is three
- * requests, and the one that ends a session. Servers of the new era have none, and connections to them belong to nobody in particular.
+ * Sessions of the old era, kept for some seconds after a call. This spares the next call the handshake, which is three
+ * requests, and the request that ends a session. The new era has no sessions.
  *
- * The invariant: a pooled session serves one call at a time, and only one that would have opened its equal: of the same
- * owner, at the same server, with the same credential down to its headers, after the same declaration of capabilities. Whoever calls
- * has just resolved that credential; it is never taken from here. A session comes back when its call has its answer
- * and nothing is open between the two sides, so that what the server says next belongs to the next call.
+ * The invariant: a pooled session serves one call at a time, and only one that would have opened an equal session: same
+ * user, same server, same credential including its headers, same capabilities. The caller has just resolved that
+ * credential; it is never taken from the pool. A session is returned once its call has its answer and nothing is open
+ * between the two sides, so that all further messages belong to the next call.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ServerConfig } from '../../../config/config.ts';
-import type { Credential } from '../../../credentials/store.ts';
-import type { Capabilities } from '../../../elicitation/capabilities.ts';
-import { headersOf } from '../../request-headers.ts';
+import type { Credential } from '../../../credentials/credential-store.ts';
+import type { Capabilities } from '../../../elicitation/elicitation.ts';
+import { headersOf } from '../../request-account.ts';
 import type { Connection } from '../connection.ts';
 
-/** What a session was opened with. `capabilities`: what its server was told that it may ask. */
-export interface Opening {
+/** What a session was opened with. `capabilities`: as declared to the server. */
+interface Opening {
   server: ServerConfig;
   credential: Credential;
   capabilities: Capabilities;
 }
 
-/** Those of one owner: nobody else is served with what a session knows. */
+/** The sessions of one user, which serve no other user. */
 export interface OwnerSessions {
-  /** For one call, after which it is to be kept again or closed. */
+  /** For one call. Afterwards it has to be passed to `keep`, or closed. */
   take(opening: Opening): Connection | undefined;
   keep(opening: Opening, connection: Connection): void;
-  /** What is pooled for this server is not used any more. */
+  /** Closes the pooled sessions of this server. */
   drop(server: ServerConfig): void;
 }
 
-export interface SessionPool {
+interface SessionPool {
   of(owner: string): OwnerSessions;
-  /** Ends all sessions, and keeps none from now on. */
   close(): void;
 }
 
 interface PooledSession {
-  /** Whose, and where. */
+  /** User and server. */
   place: string;
   account: string;
   capabilities: string;
@@ -45,11 +44,11 @@ interface PooledSession {
   timer: NodeJS.Timeout;
 }
 
-/** Of one owner at one server: one person makes few calls side by side. */
+/** Of one user at one server, who makes few calls at the same time. */
 const maxPerPlace = 4;
 const maxSessions = 200;
 
-/** `idleMs`: how long a session waits for the next call, default ten seconds. */
+/** `idleMs`: how long a session is kept, default ten seconds. */
 export function createSessionPool({ idleMs = 10_000 } = {}): SessionPool {
   /** Oldest first. */
   const kept = new Set<PooledSession>();
@@ -86,7 +85,7 @@ export function createSessionPool({ idleMs = 10_000 } = {}): SessionPool {
         const account = accountKeyOf(opening);
         const capabilities = capabilitiesKeyOf(opening);
         for (const one of at(placeKeyOf(owner, opening.server)).toReversed()) {
-          // Another credential has replaced the one it was opened with.
+          // The credential has changed since.
           if (one.account !== account || !one.connection.isReusable()) end(one);
           else if (one.capabilities === capabilities) return remove(one);
         }
@@ -121,7 +120,7 @@ function capabilitiesKeyOf({ capabilities: { form, url } }: Opening): string {
   return JSON.stringify([form, url]);
 }
 
-/** Nobody is there to answer it, and it is not about the next call. */
+/** Between two calls, a question cannot be answered. */
 function isQuestion(message: JSONRPCMessage): boolean {
   return 'method' in message && 'id' in message && message.method !== 'ping';
 }

@@ -1,25 +1,27 @@
 /**
- * Arguments that a server wants to see as HTTP headers as well, for whoever routes its requests: a tool marks them
- * in its input schema with `x-mcp-header` (2026-07-28). The SDK sends them with every call that names the schema;
- * tools whose marks break the rules must not be offered, which is found out here.
+ * Arguments that a server also wants as HTTP headers, for its routing: a tool marks them in its input schema with
+ * `x-mcp-header` (2026-07-28). The SDK sends the headers; this finds tools whose marks break the rules, which must not be
+ * offered.
  *
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
+import { isRecord } from '../../../elicitation/form/schema-keywords.ts';
+
 const keyword = 'x-mcp-header';
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const sendable = new Set<unknown>(['string', 'integer', 'boolean']);
-/** What these hold is data, in which the keyword means nothing. */
+/** The values of these keywords are data, in which the mark means nothing. */
 const data = new Set(['const', 'default', 'enum', 'examples']);
 const deepest = 50;
 
 interface Mark {
   header: unknown;
   type: unknown;
-  /** The properties that lead to it, and to its value in a call's arguments. Undefined where nothing leads to one. */
+  /** The path of properties to the mark; undefined where there is none. */
   path: string[] | undefined;
 }
 
-/** Why a tool with this schema must not be called over HTTP; undefined if it may be. */
+/** Why a tool with this schema must not be offered over HTTP; undefined if it may. */
 export function faultOfHeaders(inputSchema: Record<string, unknown>): string | undefined {
   const names = new Set<string>();
   for (const { header, type, path } of marks(inputSchema, [])) {
@@ -45,8 +47,4 @@ function* marks(schema: unknown, path: string[] | undefined, depth = 0): Generat
       for (const part of Array.isArray(value) ? value : [value]) yield* marks(part, undefined, depth + 1);
     }
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,22 +1,21 @@
 /**
- * Rounds of a call to a process of ours. The process may keep what it needs for the next round in its memory, and only
- * the worker that started it can reach it: so it is kept running, and the call goes on in it with the answers.
+ * Rounds of a call to a stdio server. Its process may keep state for the next round in memory, so it is kept running, and
+ * the call goes on in the same process with the answers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerConfig } from '../../../config/config.ts';
 import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
 import { pageNotOpenedForModel, tooManyRoundsForModel } from '../../../elicitation/wording.ts';
-import type { AskUser } from '../../ask-user.ts';
+import type { AskUser, Continuation } from '../../remote-servers.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { InputRequired } from '../../input-required.ts';
 import { nameOf } from '../../server-name.ts';
-import type { Continuation } from '../../tool-call.ts';
 import type { Connection } from '../connection.ts';
 import { failureMessage } from '../failure-message.ts';
 
-export type HeldRound =
+type HeldRound =
   | { kind: 'go-on'; continuation: Continuation }
-  /** The reason is complete, and made for the model. */
+  /** `message` is complete, and written for the model. */
   | { kind: 'stopped'; message: string };
 
 interface Parts {
@@ -26,11 +25,11 @@ interface Parts {
   askUser: AskUser;
 }
 
-/** Before a server that has asked nothing is called again: exponential backoff between these. */
+/** Exponential backoff before a server is called again that has asked nothing. */
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 15_000;
 
-/** To be called with each pause of the call, in their order. */
+/** The returned function is called with each pause of the call, in order. */
 export function holdRounds(parts: Parts): (pause: InputRequired) => Promise<HeldRound> {
   const { server, connection, deadline } = parts;
   const gone = new AbortController();

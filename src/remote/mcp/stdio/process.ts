@@ -1,16 +1,27 @@
 /**
- * A server that is a process of ours, started for one operation. It leads a process group of its own, so that whatever it
- * starts (`npx` starts a shell that starts node) ends with it; and nothing of it outlives our process.
+ * The process of a stdio server, started for one operation. It leads its own process group, so that all its children end
+ * with it (`npx` starts a shell that starts node), and it never outlives our process.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { ServerConfig, ServerProcess } from '../../../config/agents-file/server-config.ts';
 import { withTimeout } from '../../../time/with-timeout.ts';
-import type { ProcessExit } from '../../call-listener.ts';
+import { ConfigError } from '../../../config/config-error.ts';
 
-/** Why a process says nothing (any more). */
+export interface ProcessExit {
+  exitCode: number | null;
+  signal: string | null;
+  /** The size and the end of its standard error, which may contain secrets. */
+  stderrBytes: number;
+  stderrEnd: string;
+  /** It ended by itself, or was stopped before it had sent any valid message. */
+  isFailure: boolean;
+}
+
+/** Why a process gives no answer. */
 export class ProcessFailure extends Error {
   override name = 'ProcessFailure';
   readonly reason: StartFailure | { kind: 'ended'; exitCode: number | null; signal: string | null };
@@ -22,23 +33,22 @@ export class ProcessFailure extends Error {
 
 type StartFailure =
   | { kind: 'not-found' | 'not-executable' | 'no-folder' }
-  /** This process may not start programs as that user. */
+  /** The worker may not start programs as that user. */
   | { kind: 'not-permitted-user'; uid: number }
-  /** `code` is the system's. */
+  /** `code` is the system's error code. */
   | { kind: 'not-started'; code: string };
 
 export interface RunningProcess {
-  /** Resolves when the text was handed over; rejects when the process does not take it. */
+  /** Rejects when the process does not accept the text. */
   write(text: string): Promise<void>;
-  /** Resolves when nothing of it is left. Its input ends first; then it gets SIGTERM, and then SIGKILL. */
+  /** Closes its input, then sends SIGTERM, then SIGKILL. Resolves when the whole group has ended. */
   stop(): Promise<void>;
 }
 
 interface ProcessListener {
   onOutput(chunk: Buffer): void;
-  /** What it writes to its standard error, for whoever looks on. */
   onErrorOutput?(chunk: Buffer): void;
-  /** Called once, when everything it wrote has been read. */
+  /** Called once, after all its output has been read. */
   onEnd(failure: ProcessFailure, exit: Omit<ProcessExit, 'isFailure'> & { wasStopped: boolean }): void;
 }
 
@@ -49,14 +59,14 @@ const running = new Set<ChildProcessWithoutNullStreams>();
 const hasGroups = process.platform !== 'win32';
 let isHooked = false;
 
-/** Rejects with a `ProcessFailure` when it cannot be started: then there is nothing to stop. */
+/** Rejects with a `ProcessFailure` when it cannot be started; nothing has to be stopped then. */
 export async function startProcess(
   given: ServerProcess,
   { onOutput, onErrorOutput, onEnd }: ProcessListener,
 ): Promise<RunningProcess> {
   const child = await spawnChild(given);
   killOnExit(child);
-  // What fails from here on shows in its end.
+  // Later failures show in its exit.
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
 
@@ -69,7 +79,7 @@ export async function startProcess(
     stderrEnd = (stderrEnd + chunk.toString('latin1')).slice(-maxStderrLength);
   });
   child.stdout.on('data', onOutput);
-  // Whoever it started may hold on to its output, and even have left its group.
+  // Children may keep its output open, and may even have left its group.
   child.once('exit', () => {
     killGroup(child);
     setTimeout(
@@ -114,7 +124,7 @@ async function spawnChild(given: ServerProcess): Promise<ChildProcessWithoutNull
   const { command, args, cwd, env, runAs } = given;
   const options = { cwd, env, stdio: 'pipe', detached: hasGroups, windowsHide: true } as const;
   try {
-    // With another user, Node gives up supplementary groups as well.
+    // Node also drops supplementary groups when it changes the user.
     const child = spawn(command, args, { ...options, ...runAs });
     await once(child, 'spawn');
     return child;
@@ -129,7 +139,7 @@ function startFailureOf(
   { cwd, runAs }: ServerProcess,
 ): StartFailure {
   if (code === 'EPERM' && runAs) return { kind: 'not-permitted-user', uid: runAs.uid };
-  // The system says the same of a missing command and of a missing folder.
+  // The system reports the same code for a missing command and a missing folder.
   if (code === 'ENOENT') return { kind: existsSync(cwd) ? 'not-found' : 'no-folder' };
   return code === 'EACCES' ? { kind: 'not-executable' } : { kind: 'not-started', code };
 }
@@ -141,11 +151,11 @@ function killGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals
     if (hasGroups) process.kill(-pid, signal);
     else child.kill(signal);
   } catch {
-    // The group is gone.
+    // The group has already ended.
   }
 }
 
-/** Processes that still run when ours exits are killed. */
+/** Kills processes that still run when ours exits. */
 function killOnExit(child: ChildProcessWithoutNullStreams): void {
   running.add(child);
   if (isHooked) return;
@@ -153,4 +163,49 @@ function killOnExit(child: ChildProcessWithoutNullStreams): void {
   process.once('exit', () => {
     for (const one of running) killGroup(one);
   });
+}
+
+type RunAs = NonNullable<ServerProcess['runAs']>;
+
+interface Own {
+  platform: NodeJS.Platform;
+  /** Undefined on systems without user ids. */
+  uid: number | undefined;
+}
+
+/**
+ * Checks whether this worker can start servers as other users, and whether these can enter their folders. Only workers
+ * check this: other processes read the same agents file with fewer rights. Throws a `ConfigError` that names each server it
+ * cannot start.
+ */
+export function checkRunAs(
+  servers: Iterable<ServerConfig>,
+  { platform, uid }: Own = { platform: process.platform, uid: process.geteuid?.() },
+): void {
+  const problems = [...servers].flatMap(({ name, process: given }) => {
+    if (!given?.runAs) return [];
+    const at = `servers.${name}.uid`;
+    if (platform === 'win32')
+      return [`${at}: programs cannot be started as another user on Windows; remove uid and gid`];
+    if (uid !== 0)
+      return [
+        `${at}: only root may start programs as another user, and this worker runs as user ${uid}; run it as root, or remove uid and gid`,
+      ];
+    const closed = closedFolder(given.cwd, given.runAs);
+    if (closed === undefined) return [];
+    return [
+      `servers.${name}.cwd: user ${given.runAs.uid} may not enter ${closed}; change its permissions, or write another folder`,
+    ];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** The first folder on the path to `folder` that the user may not enter. */
+function closedFolder(folder: string, { uid, gid }: RunAs): string | undefined {
+  const parent = path.dirname(folder);
+  const before = parent === folder ? undefined : closedFolder(parent, { uid, gid });
+  if (before !== undefined) return before;
+  const stats = statSync(folder);
+  const shift = stats.uid === uid ? 6 : stats.gid === gid ? 3 : 0;
+  return (stats.mode >> shift) & 1 ? undefined : folder;
 }

@@ -1,24 +1,22 @@
 /**
- * MCP over the standard input and output of a process of ours: one JSON-RPC message a line. In place of the SDK's own,
- * which leaves the processes behind that a server has started, and does not say why one cannot be.
+ * MCP over standard input and output: one JSON-RPC message per line. Replaces the SDK's transport, which does not end the
+ * children of a server, and does not report why a process cannot be started.
  */
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ServerProcess } from '../../../config/agents-file/server-config.ts';
 import { responseLimitBytes, ResponseTooLarge } from '../../response-body.ts';
-import type { ProcessExit } from '../../call-listener.ts';
+import type { ProcessExit, RunningProcess } from './process.ts';
 import { startProcess } from './process.ts';
-import type { RunningProcess } from './process.ts';
-import type { Exchange, ExchangeLog } from '../exchange.ts';
+import type { Exchange, ExchangeLog } from '../../tracked-request.ts';
 import { readableMessage } from '../readable-messages.ts';
 
 interface Listener {
   onProcessExit?: ((exit: ProcessExit) => void) | undefined;
-  /** What the process writes to its standard error. */
   onErrorOutput?: ((chunk: Buffer) => void) | undefined;
-  /** A line of its standard output that is no message. */
+  /** A line of its standard output that is not a message. */
   onStrayLine?: ((line: string) => void) | undefined;
-  /** Called when a message was handed over. */
+  /** Called when a message was written. */
   onSending?: ((exchange: Exchange) => void) | undefined;
 }
 
@@ -28,7 +26,7 @@ export class StdioTransport implements Transport {
   onmessage: ((message: JSONRPCMessage) => void) | undefined;
   readonly sessionId = undefined;
   readonly protocolVersion = undefined;
-  /** By this and `pid` the SDK sees that silence here is no outage, but an old server. */
+  /** Members that make the SDK take this for a process: its silence then means an old server, not an outage. */
   readonly stderr = null;
   readonly pid = null;
   readonly #server: ServerProcess;
@@ -54,7 +52,7 @@ export class StdioTransport implements Transport {
     this.#onSending = onSending ?? (() => undefined);
   }
 
-  /** Whether a message was read is not known: a pipe takes it in any case. */
+  /** `isSent` is set for every message: a pipe does not show whether it was read. */
   get exchanges(): ExchangeLog {
     const exchanges = this.#exchanges;
     return {
@@ -102,7 +100,7 @@ export class StdioTransport implements Transport {
     await process?.stop();
   }
 
-  /** Nothing to be sent: what ends the process, ends the session. */
+  /** Ending the process ends the session. */
   terminateSession(): Promise<void> {
     return Promise.resolve();
   }
@@ -143,7 +141,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Programs write all sorts of things to their standard output. */
+/** Programs also write other text to standard output. */
 function readMessage(line: string): JSONRPCMessage | undefined {
   if (!line.startsWith('{')) return undefined;
   try {

@@ -1,15 +1,13 @@
 /** What servers make of a session that was kept, and what of a call in it: it runs at most once in any case. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import type { ToolCall } from '../../../../src/remote/tool-call.ts';
-import type { AskUser } from '../../../../src/remote/ask-user.ts';
-import type { RemoteServers } from '../../../../src/remote/remote-servers.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import type { AskUser, RemoteServers, ToolCall } from '../../../../src/remote/remote-servers.ts';
 import { answer, answerError, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer, RawMessage } from '../../../servers/raw-mcp-server.ts';
 import { done, peer, status, useOneCall } from '../one-call.ts';
 import type { Reply } from '../one-call.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 
 useOneCall();
 
@@ -35,7 +33,7 @@ async function numbered(on: Record<string, Reply>): Promise<RawMcpServer> {
 
 /** For longer than any test waits: what is ended here, is ended for a reason. */
 function keep(): RemoteServers {
-  const sessions = createMcpServers({ idleMs: 600_000 });
+  const sessions = openRemoteServers({ idleMs: 600_000 });
   onTestFinished(() => sessions.close());
   return sessions;
 }

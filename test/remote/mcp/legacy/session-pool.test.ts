@@ -2,12 +2,11 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import type { ToolCall } from '../../../../src/remote/tool-call.ts';
-import type { RemoteServers } from '../../../../src/remote/remote-servers.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import type { RemoteServers, ToolCall } from '../../../../src/remote/remote-servers.ts';
 import { startMcpServer } from '../../../servers/mcp-server.ts';
 import type { TestMcpServer } from '../../../servers/mcp-server.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 
 const bearer = (token: string, version = 1): Credential => ({
   kind: 'credential',
@@ -34,8 +33,8 @@ async function peer(options: Partial<Parameters<typeof startMcpServer>[0]> = {})
   return server;
 }
 
-function keep(options?: Parameters<typeof createMcpServers>[0]): RemoteServers {
-  const sessions = createMcpServers(options);
+function keep(options?: Parameters<typeof openRemoteServers>[0]): RemoteServers {
+  const sessions = openRemoteServers(options);
   onTestFinished(() => sessions.close());
   return sessions;
 }

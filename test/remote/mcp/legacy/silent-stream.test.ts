@@ -1,8 +1,8 @@
 /** Go's SDK with an event store: a resumed stream gets no headers before its first event. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
-import type { ToolCall } from '../../../../src/remote/tool-call.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
+import type { ToolCall } from '../../../../src/remote/remote-servers.ts';
 import { startAskingServer } from '../../../servers/asking-server.ts';
 import type { AskingServer } from '../../../servers/asking-server.ts';
 import { createEventStore } from '../../../servers/event-store.ts';
@@ -10,10 +10,10 @@ import { createEventStore } from '../../../servers/event-store.ts';
 const credential: Credential = { kind: 'credential', headers: {}, version: 1 };
 const { signal } = new AbortController();
 let server: AskingServer;
-let remote = createMcpServers();
+let remote = openRemoteServers();
 
 beforeEach(async () => {
-  remote = createMcpServers();
+  remote = openRemoteServers();
   server = await startAskingServer({
     era: 'legacy',
     eventStore: createEventStore(),

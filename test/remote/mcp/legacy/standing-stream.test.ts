@@ -2,18 +2,18 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import type { AskUser } from '../../../../src/remote/ask-user.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import type { AskUser } from '../../../../src/remote/remote-servers.ts';
 import { answer, sendEvent, startStream } from '../../../servers/raw-mcp-server.ts';
 import type { RawMcpServer } from '../../../servers/raw-mcp-server.ts';
 import { done, peer, useOneCall } from '../one-call.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 
 useOneCall();
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-beforeEach(() => void (remote = createMcpServers()));
+let remote = openRemoteServers();
+beforeEach(() => void (remote = openRemoteServers()));
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const requestedSchema = { type: 'object', properties: { nights: { type: 'integer' } } };

@@ -2,16 +2,16 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import { cannotAsk } from '../../../../src/elicitation/capabilities.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import { cannotAsk } from '../../../../src/elicitation/elicitation.ts';
 import { faultOfHeaders } from '../../../../src/remote/mcp/modern/parameter-headers.ts';
 import { startMcpServer } from '../../../servers/mcp-server.ts';
 import { answer, answerError, startRawMcpServer } from '../../../servers/raw-mcp-server.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-beforeEach(() => void (remote = createMcpServers()));
+let remote = openRemoteServers();
+beforeEach(() => void (remote = openRemoteServers()));
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
 const signal = new AbortController().signal;

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig, ServerProcess } from '../../../../src/config/agents-file/server-config.ts';
-import type { Credential } from '../../../../src/credentials/store.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
 import { failureMessage } from '../../../../src/remote/mcp/failure-message.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
-import { startProcess } from '../../../../src/remote/mcp/stdio/process.ts';
-import { checkRunAs } from '../../../../src/remote/mcp/stdio/run-as.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
+import { checkRunAs, startProcess } from '../../../../src/remote/mcp/stdio/process.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
@@ -56,7 +55,7 @@ const who = (changes: Partial<ServerConfig['process']> = {}): ServerConfig =>
 
 function ask(server: ServerConfig) {
   const signal = new AbortController().signal;
-  return createMcpServers().callTool(server, nobody, { name: 'who', arguments: {}, callId: 'c1', signal });
+  return openRemoteServers().callTool(server, nobody, { name: 'who', arguments: {}, callId: 'c1', signal });
 }
 
 test.runIf(isRoot && process.platform === 'linux')(

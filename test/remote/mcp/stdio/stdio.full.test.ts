@@ -6,16 +6,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ServerConfig } from '../../../../src/config/config.ts';
-import type { Credential } from '../../../../src/credentials/store.ts';
-import type { ToolCall } from '../../../../src/remote/tool-call.ts';
+import type { Credential } from '../../../../src/credentials/credential-store.ts';
+import type { ProcessExit } from '../../../../src/remote/mcp/stdio/process.ts';
+import type { ToolCall } from '../../../../src/remote/remote-servers.ts';
 import type { ServerQuestion } from '../../../../src/remote/input-required.ts';
-import type { ProcessExit } from '../../../../src/remote/call-listener.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
-import { createMcpServers } from '../../../../src/remote/mcp/mcp-servers.ts';
+import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 
 /** Remembers nothing of the servers of other tests, which may have had the same ports. */
-let remote = createMcpServers();
-beforeEach(() => void (remote = createMcpServers()));
+let remote = openRemoteServers();
+beforeEach(() => void (remote = openRemoteServers()));
 
 const script = fileURLToPath(new URL('../../../servers/stdio-server.ts', import.meta.url));
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };
@@ -286,10 +286,10 @@ describe('the reference server of MCP, as a program', () => {
 describe('what is left of it when we end,', () => {
   async function caller(tool: string) {
     const code = `
-      import { createMcpServers } from ${JSON.stringify(new URL('../../../../src/remote/mcp/mcp-servers.ts', import.meta.url).href)};
+      import { openRemoteServers } from ${JSON.stringify(new URL('../../../../src/remote/open-remote-servers.ts', import.meta.url).href)};
       const nobody = { kind: 'credential', headers: {}, version: 0 };
       process.stdin.once('data', () => process.exit(0));
-      await createMcpServers().callTool(${JSON.stringify(peer('both'))}, nobody, {
+      await openRemoteServers().callTool(${JSON.stringify(peer('both'))}, nobody, {
         name: ${JSON.stringify(tool)}, arguments: {}, callId: 'c1', signal: new AbortController().signal,
       });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], {

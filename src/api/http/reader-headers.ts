@@ -1,0 +1,47 @@
+/** What the request headers say about the reader of a turn, and the response headers about the turn. */
+import type { FastifyReply } from 'fastify';
+import { cannotAsk, parseCapabilities } from '../../elicitation/elicitation.ts';
+import type { Capabilities } from '../../elicitation/elicitation.ts';
+import type { TurnRef } from '../../turn/turn.ts';
+
+export interface Reader {
+  /** Which questions it can show a person. */
+  capabilities: Capabilities;
+  /** Wants to know what the turn is doing. */
+  operations: boolean;
+  /** Can discard the text of a repeated step. */
+  resets: boolean;
+  /** Knows the SDK's own requests for approval. */
+  toolApprovals: boolean;
+}
+
+export const plainReader: Reader = {
+  capabilities: cannotAsk,
+  operations: false,
+  resets: false,
+  toolApprovals: false,
+};
+
+interface ReaderHeaders {
+  'x-supports-elicitation'?: string | undefined;
+  'x-emit-operations'?: string | undefined;
+  'x-supports-reset-step'?: string | undefined;
+  'x-supports-tool-approval'?: string | undefined;
+}
+
+export function readerFrom(headers: ReaderHeaders): Reader {
+  return {
+    capabilities: parseCapabilities(headers['x-supports-elicitation']),
+    operations: isTrue(headers['x-emit-operations']),
+    resets: isTrue(headers['x-supports-reset-step']),
+    toolApprovals: isTrue(headers['x-supports-tool-approval']),
+  };
+}
+
+function isTrue(header: string | undefined): boolean {
+  return header?.trim().toLowerCase() === 'true';
+}
+
+export function nameTurn(reply: FastifyReply, { conversation, turnId }: TurnRef): void {
+  reply.headers({ 'x-conversation-id': conversation, 'x-turn-id': turnId });
+}

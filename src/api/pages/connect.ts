@@ -1,0 +1,122 @@
+/** Connecting an account, for a question or from the settings: by an API key, at the server's provider, or by way of Nango. */
+import { isSafeToOpen } from '../../elicitation/url-safety.ts';
+import { CredentialStoreError } from '../../service/accounts.ts';
+import type { Accounts, BeginInput, ConnectionKey } from '../../service/accounts.ts';
+import type { ServerConfig } from '../../config/config.ts';
+import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
+import { requireNango } from './context.ts';
+import type { PageContext } from './context.ts';
+import { keyProblemOf } from './key-pages.ts';
+import type { KeyProblem } from './key-pages.ts';
+import type { Page, Redirect } from './layout.ts';
+import { sessionHash } from './login/session.ts';
+import type { Session } from './login/session.ts';
+import { monogram } from './elements.ts';
+
+export interface ConnectGoal {
+  server: ServerConfig;
+  key: ConnectionKey;
+  /** Null: from the settings. */
+  elicitationId: string | null;
+  scopes?: string[] | undefined;
+  /** Where to go if the account is connected, or the question closed, without leaving to a provider. */
+  doneUrl: string;
+  /** Asked after looking for what became of earlier attempts at Nango, of which there were so many. */
+  isReached(attempts: number): Promise<boolean>;
+  keyPage(problem?: KeyProblem): Page;
+  failedPage(message: string): Page;
+  logFields: object;
+}
+
+/** Who connects, and from which IP address. */
+export interface Person {
+  session: Session;
+  address: string;
+}
+
+/** Returns the next page, or a redirect to it. `entered`: the API key in the form, if there is one. */
+export async function connect(
+  context: PageContext,
+  goal: ConnectGoal,
+  { session, address }: Person,
+  entered: string | undefined,
+): Promise<Page | Redirect> {
+  const { accounts, logger } = context;
+  const { server, key, elicitationId, scopes } = goal;
+  const actor = session.user;
+  const connectedBy = accounts.connectedBy(server);
+  try {
+    switch (connectedBy) {
+      case 'key': {
+        if (entered === undefined) return goal.keyPage();
+        const refused = await accounts.giveKey({ server, key, entered, actor, address, elicitationId });
+        return refused ? goal.keyPage(keyProblemOf(refused)) : { redirectTo: goal.doneUrl };
+      }
+      case 'window': {
+        // In the same window: for browsers without scripts or with blocked pop-ups.
+        const nango = requireNango(context);
+        const attempts = await nango.lookBack(key, elicitationId, address);
+        if (await goal.isReached(attempts.length)) return { redirectTo: goal.doneUrl };
+        return await leaveByNango(nango, { server, key, elicitationId, actor, scopes });
+      }
+      case 'sign-in': {
+        const { returnUrl } = session;
+        const input = { server, key, elicitationId, sessionHash: sessionHash(session), returnUrl };
+        return await leaveTo(accounts, { ...input, ...(scopes && { scopes }) });
+      }
+      default:
+        return connectedBy satisfies never;
+    }
+  } catch (error) {
+    if (connectedBy === 'key' || !(error instanceof CredentialStoreError)) throw error;
+    const { message, forOperator: reason } = error;
+    logger.warn({ ...goal.logFields, server: server.name, reason }, 'connecting could not begin');
+    return goal.failedPage(message);
+  }
+}
+
+/** Throws `CredentialStoreError` with a message for the person. */
+export async function leaveTo(
+  accounts: Pick<Accounts, 'beginAuthorization'>,
+  input: BeginInput,
+): Promise<Page> {
+  const { url } = await accounts.beginAuthorization(input);
+  const address = safeAddress(url);
+  const explanation = html`You sign in at <strong>${address.host}</strong> and come back here.`;
+  return leavingPage(input.server.title, address, explanation);
+}
+
+/** By way of Nango, which does not redirect back. */
+export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: NangoBegin): Promise<Page> {
+  const { pageUrl } = await nango.begin(input);
+  const address = safeAddress(pageUrl);
+  const goesOn =
+    input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
+  const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that
+    you are done, close it: ${goesOn}.`;
+  return leavingPage(input.server.title, address, explanation);
+}
+
+/** The URL comes from the authorization server's metadata or from Nango, and the page opens it. */
+function safeAddress(url: string): URL {
+  if (!isSafeToOpen(url))
+    throw new CredentialStoreError('the address to sign in at does not begin with https://');
+  return new URL(url);
+}
+
+/** The response to a Connect form. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
+function leavingPage(serverTitle: string, providerUrl: URL, explanation: Html): Page {
+  return {
+    status: 200,
+    title: `Going to ${serverTitle}`,
+    onwardUrl: providerUrl.href,
+    body: html`
+      ${monogram(serverTitle)}
+      <h1>Taking you to ${serverTitle}</h1>
+      <p class="lead">${explanation}</p>
+      <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
+    `,
+  };
+}

@@ -1,0 +1,82 @@
+/** Small elements of the pages: icons, which are decoration only, lines of details, and times. */
+import { hash } from 'node:crypto';
+import { html } from '../../html/html.ts';
+import type { Html } from '../../html/html.ts';
+
+export function monogram(title: string): Html {
+  return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;
+}
+
+export function busyMonogram(title: string): Html {
+  return html`<div class="mark busy" aria-hidden="true">${initial(title)}</div>`;
+}
+
+function initial(title: string): string | undefined {
+  const [first] = new Intl.Segmenter().segment(title);
+  return first?.segment.toUpperCase();
+}
+
+export const tick = sign('good', 'm5 12.5 4.5 4.5L19 7.5');
+export const exclamation = sign('warn', 'M12 7v6M12 17v.01');
+/** For questions that need no answer any more. */
+export const dash = sign('quiet', 'M7 12h10');
+export const clock = sign('quiet', 'M12 4a8 8 0 1 0 0 16 8 8 0 1 0 0-16M12 8v4.5l3 1.5');
+export const person = sign(
+  'quiet',
+  'M12 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 1 0 0-7M5 19.5c1-3.5 4-5 7-5s6 1.5 7 5',
+);
+
+function sign(mood: 'good' | 'warn' | 'quiet', path: string): Html {
+  return html`<div class="mark ${mood}" aria-hidden="true">
+    <svg viewBox="0 0 24 24"><path d="${path}" /></svg>
+  </div>`;
+}
+
+/** For a button without text. */
+export const cross = html`<svg viewBox="0 0 24 24" aria-hidden="true">
+  <path d="M6 6l12 12M18 6 6 18" />
+</svg>`;
+
+/** In the browser's tab. Inline, because the policy forbids /favicon.ico. */
+export const icon =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%233056d3'/><path d='M6 5v6M10 5v6' stroke='white' stroke-width='2' stroke-linecap='round'/></svg>";
+
+/** For use inside `<dl>`. */
+export function detail(term: string, description: Html): Html {
+  return html`<div>
+    <dt>${term}</dt>
+    <dd>${description}</dd>
+  </div>`;
+}
+
+export function scopeList(scopes: string[]): Html {
+  return html`<ul class="scopes">
+    ${scopes.map((scope) => html`<li>${scope}</li>`)}
+  </ul>`;
+}
+
+/** Locales and options of `Intl.DateTimeFormat`. Swedish dates have the format of ISO 8601. */
+const formats = {
+  clock: ['en-GB', { timeStyle: 'short' }],
+  day: ['en-GB', { dateStyle: 'long' }],
+  second: ['sv-SE', { dateStyle: 'short', timeStyle: 'medium' }],
+} as const satisfies Record<string, [string, Intl.DateTimeFormatOptions]>;
+
+export function timeOf(at: Date | number, shown: keyof typeof formats): Html {
+  const time = new Date(at);
+  const [language, options] = formats[shown];
+  const text = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' }).format(time);
+  const zone = shown === 'day' ? '' : ' UTC';
+  return html`<time datetime="${time.toISOString()}" data-shown="${shown}">${text}${zone}</time>`;
+}
+
+/** Shows times in the reader's time zone; the UTC time becomes the title. */
+const script = `for (const time of document.querySelectorAll('time[data-shown]')) {
+  const [language, options] = ${JSON.stringify(formats)}[time.dataset.shown];
+  time.title = time.textContent;
+  time.textContent = new Intl.DateTimeFormat(language, options).format(new Date(time.dateTime));
+}`;
+
+/** For the end of a page with times. */
+export const timesScript: Html = { markup: `<script>${script}</script>` };
+export const timesScriptHash = `sha256-${hash('sha256', script, 'base64')}`;

@@ -1,0 +1,143 @@
+/** `/auth/callback`, where authorization servers send the browser back, and what they read about us as their client. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConnectionKey, Completion } from '../../service/accounts.ts';
+import type { PageContext, PagesParts } from './context.ts';
+import { sendPage } from './layout.ts';
+import type { Page } from './layout.ts';
+import { principalOf, sessionHash } from './login/session.ts';
+import type { Session } from './login/session.ts';
+import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
+import { deniedPage, failedPage, viewOf } from './question/pages.ts';
+import type { QuestionView } from './question/pages.ts';
+import { allowedReturnUrl, keepingReturn } from './return-url.ts';
+import { notConnectedPage } from './settings/connection-pages.ts';
+import { signedInAs } from './signed-in.ts';
+
+const wrongBrowser = notice(
+  400,
+  'This cannot be finished here',
+  'Connecting was begun in another browser, or too long ago. Nothing was connected; begin again where you came from.',
+);
+
+const notForYou = notice(
+  403,
+  'This is not yours to connect',
+  'Everybody uses this account, and only an operator connects it. Nothing was connected.',
+);
+
+export function authorizationRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, accounts, oauthClient, sessions, refusals, logger } = context;
+  const { publicUrl, returnUrls } = config.http;
+  const { callbackPath } = oauthClient;
+
+  // Each authorization server has its own.
+  for (const path of [callbackPath, `${callbackPath}/:issuer`]) fastify.get(path, comeBack);
+
+  async function comeBack(request: FastifyRequest, reply: FastifyReply) {
+    const here = sessions.read(request);
+    if (!here) {
+      logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
+      await refusals.record(request, 'a callback without a session');
+      return sendPage(reply, wrongBrowser);
+    }
+    const done = await accounts.completeAuthorization({
+      callback: new URL(publicUrl + request.url),
+      sessionHash: sessionHash(here),
+      principal: principalOf(here),
+      address: request.ip,
+    });
+    if (done.kind !== 'unknown-state') request.returnUrl = allowedReturnUrl(done.returnUrl, returnUrls);
+    if (done.kind === 'connected')
+      return reply.redirect(publicUrl + keepingReturn(doneAt(done.elicitationId, done.server), request), 303);
+    const session = { ...here, returnUrl: request.returnUrl };
+    return sendPage(reply, await pageFor(context, done, session, request));
+  }
+}
+
+async function pageFor(
+  context: PageContext,
+  done: Exclude<Completion, { kind: 'connected' }>,
+  session: Session,
+  request: FastifyRequest,
+): Promise<Page> {
+  const { refusals, logger } = context;
+  switch (done.kind) {
+    case 'denied': {
+      const { elicitationId, key } = done;
+      return elicitationId === null
+        ? settingsPage(context, key, session, { kind: 'denied' })
+        : stillOpen(context, elicitationId, session, (question) => deniedPage(question));
+    }
+    case 'failed': {
+      const { elicitationId, key, server, message, reason, retry: canRetry, isForeign } = done;
+      logger.warn({ tenant: key.tenant, server, elicitationId, reason }, 'connecting failed');
+      const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
+      await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
+      return elicitationId === null
+        ? settingsPage(context, key, session, { kind: 'failed', message, canRetry })
+        : stillOpen(context, elicitationId, session, (question) => failedPage(question, message, canRetry));
+    }
+    case 'not-allowed': {
+      const elicitationId = done.elicitationId ?? '';
+      const detail = done.server;
+      await refusals.record(request, 'connecting a shared account', { elicitationId, detail });
+      return notForYou;
+    }
+    case 'unknown-state':
+      await refusals.record(request, 'callback without an attempt in this browser');
+      return wrongBrowser;
+    default:
+      return done satisfies never;
+  }
+}
+
+/** For authorizations that began on the settings page. */
+function settingsPage(
+  { config }: PageContext,
+  { server, user }: ConnectionKey,
+  session: Session,
+  why: Parameters<typeof notConnectedPage>[2],
+): Page {
+  const serverTitle = config.servers.get(server)?.title ?? server;
+  const scope = user === null ? 'project' : 'user';
+  return notConnectedPage(signedInAs(session, config.http.publicUrl), { server, serverTitle, scope }, why);
+}
+
+/** The given page, unless the question has been settled meanwhile. */
+async function stillOpen(
+  context: PageContext,
+  elicitationId: string,
+  session: Session,
+  page: (view: QuestionView) => Page,
+): Promise<Page> {
+  const found = await context.accounts.findQuestion(elicitationId, session);
+  if (found.kind === 'open') return page(viewOf(found.question, context.config, session));
+  return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
+}
+
+function doneAt(elicitationId: string | null, server: string): string {
+  return elicitationId === null
+    ? `/connections?${new URLSearchParams({ connected: server }).toString()}`
+    : `/auth/done?${new URLSearchParams({ e: elicitationId }).toString()}`;
+}
+
+/** Client id metadata documents, and for operators: the clients that they have to register by hand. */
+export function clientRoutes(
+  fastify: FastifyInstance,
+  { oauthClient, logger }: Pick<PagesParts, 'oauthClient' | 'logger'>,
+): void {
+  fastify.get(oauthClient.documentPath, () => oauthClient.document(null));
+  fastify.get<{ Params: { document: string } }>('/auth/client/:document', async (request, reply) => {
+    const { document: name } = request.params;
+    const document = name.endsWith('.json') ? oauthClient.document(name.replace(/\.json$/, '')) : null;
+    return document ?? sendPage(reply, nothingHere);
+  });
+
+  for (const registration of oauthClient.registrations())
+    logger.info(
+      registration,
+      'a client of ours at this sign-in server has to be registered with this redirect URI',
+    );
+}
+
+const nothingHere = notice(404, 'There is nothing here', 'Check the address.');
