@@ -186,15 +186,26 @@ interface HeldParts {
   onLost(): void;
 }
 
+interface OpenQuestion {
+  question: ServerQuestion;
+  withdrawn: AbortController;
+  /** Resolves when the server has sent all questions that it asks together with this one. */
+  isComplete: Promise<void>;
+}
+
 /** Stock servers time out after a minute. */
 const progressEveryMs = 15_000;
 
 function createHeldQuestions(parts: HeldParts): HeldQuestions {
   const { askUser, deadline, send, onLost } = parts;
-  const open = new Map<string, { question: ServerQuestion; withdrawn: AbortController }>();
+  const open = new Map<string, OpenQuestion>();
   const unanswered = new Set<ServerQuestion>();
+  const noMoreToCome = createQuietPeriod();
 
-  async function ask(question: ServerQuestion, signal: AbortSignal): Promise<void> {
+  async function ask({ question, isComplete }: OpenQuestion, signal: AbortSignal): Promise<void> {
+    // A server that asks for more than the limit at once reaches no user.
+    await isComplete;
+    if (signal.aborted) return;
     const answered = await askUser.ask(question, signal, parts.runningCall());
     if (signal.aborted) return;
     if (answered.kind === 'refused') return parts.onStop(answered.message);
@@ -208,11 +219,12 @@ function createHeldQuestions(parts: HeldParts): HeldQuestions {
       // Answers could not be assigned to two questions with the same key.
       if (open.has(question.key)) return;
       const withdrawn = new AbortController();
-      open.set(question.key, { question, withdrawn });
+      const opened = { question, withdrawn, isComplete: noMoreToCome.restart() };
+      open.set(question.key, opened);
       unanswered.add(question);
       deadline.pause();
       const progressTimer = reportProgress(question, send);
-      void ask(question, AbortSignal.any([withdrawn.signal, deadline.signal]))
+      void ask(opened, AbortSignal.any([withdrawn.signal, deadline.signal]))
         .catch(() => (withdrawn.signal.aborted || deadline.end ? undefined : onLost()))
         .finally(() => {
           clearInterval(progressTimer);
@@ -222,7 +234,8 @@ function createHeldQuestions(parts: HeldParts): HeldQuestions {
     },
     withdraw: (key) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
     pageDone(pageId) {
-      for (const { question } of open.values()) if (question.pageId === pageId) askUser.pageDone(question);
+      for (const { question, isComplete } of open.values())
+        if (question.pageId === pageId) void isComplete.then(() => askUser.pageDone(question));
     },
     count: () => open.size,
     areAnswered: () => unanswered.size === 0,
@@ -242,14 +255,44 @@ function reportProgress(question: ServerQuestion, send: HeldParts['send']): Node
   }, progressEveryMs);
 }
 
-/** Long enough for the second of two questions to arrive, too short to be noticed. */
-const windowMs = 50;
+interface QuietPeriod extends Disposable {
+  /** Resolves when the period has passed since the latest call. Never resolves after disposal. */
+  restart(): Promise<void>;
+}
+
+/**
+ * How long to wait for another question: five times 10 ms, too short to be noticed. Each of them is a pass of the event
+ * loop, so a busy process reads what has arrived before it concludes that no more questions come.
+ */
+const passes = 5;
+const passMs = 10;
+
+function createQuietPeriod(): QuietPeriod {
+  let over = Promise.withResolvers<void>();
+  let passesLeft = passes;
+  let timer: NodeJS.Timeout | undefined;
+  const pass = () => {
+    if (--passesLeft > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+    over.resolve();
+    over = Promise.withResolvers<void>();
+  };
+  return {
+    restart() {
+      passesLeft = passes;
+      timer ??= setInterval(pass, passMs);
+      return over.promise;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
 
 interface QuestionBatch extends Disposable {
   add(question: ServerQuestion): void;
   withdraw(key: string): void;
   count(): number;
-  /** Resolves with all questions, `windowMs` after the first one. */
+  /** Resolves with all questions a moment after the last one. Never resolves without a question. */
   complete: Promise<ServerQuestion[]>;
 }
 
@@ -260,17 +303,17 @@ interface QuestionBatch extends Disposable {
 export function batchQuestions(onTooMany: () => void): QuestionBatch {
   const questions = new Map<string, ServerQuestion>();
   const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
-  let timer: NodeJS.Timeout | undefined;
+  const noMoreToCome = createQuietPeriod();
   return {
     add(question) {
       if (questions.size >= maxQuestions) return onTooMany();
       questions.set(question.key, question);
-      timer ??= setTimeout(() => resolve([...questions.values()]), windowMs);
+      void noMoreToCome.restart().then(() => questions.size > 0 && resolve([...questions.values()]));
     },
     withdraw: (key) => void questions.delete(key),
     count: () => questions.size,
     complete,
-    [Symbol.dispose]: () => clearTimeout(timer),
+    [Symbol.dispose]: () => noMoreToCome[Symbol.dispose](),
   };
 }
 
