@@ -29,7 +29,7 @@ const shapes = [
   /\b(?:npm|hf|lin_api)_[A-Za-z0-9]{16,}/g,
   /\bxapp-[\w-]{10,}/g,
   // Named as a secret, with = or quotation marks: `password=hunter2`, `"password": "hunter2"`. A sentence has neither.
-  /((?:password|passwd|secret|token|(?:api|account)[_-]?key)\\?["']?(?:=| ?: ?(?=\\?["']))\\?["']?)[^\s"'\\&;,]{4,500}/gi,
+  /((?:password|passwd|secret|token|(?:api|account)[_-]?key)\\?["']?(?:=\\?["']?| ?: ?\\?["']))[^\s"'\\&;,]{4,}/gi,
 ];
 
 /** “Basic” is also a word, so what follows must decode to a name and a password. */
