@@ -48,12 +48,29 @@ async function open(
 }
 
 /** As `useChat({ id, messages, resume: true })` on a page that begins with the conversation's route. */
-async function reload(version: Version, conversation: string): Promise<{ stored: Stored; chat: ChatClient }> {
+async function reload(
+  version: Version,
+  conversation: string,
+  fetch?: typeof globalThis.fetch,
+): Promise<{ stored: Stored; chat: ChatClient }> {
   const alice = await service.as('alice');
   const headers = { 'x-supports-elicitation': 'true' };
   const { body } = await alice.request('GET', `/run/v1/conversations/${conversation}`, undefined, headers);
   const stored = body as unknown as Stored;
-  return { stored, chat: await open(version, conversation, stored.messages.items) };
+  return { stored, chat: await open(version, conversation, stored.messages.items, fetch) };
+}
+
+/** `answered` resolves with the first response. */
+function watchFetch(): { fetch: typeof globalThis.fetch; answered: Promise<void> } {
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  return {
+    answered,
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      resolve();
+      return response;
+    },
+  };
 }
 
 const questionIn = (part: UIMessage['parts'][number]) =>
@@ -131,20 +148,19 @@ test('a turn that no worker has taken up yet is shown as its user posted it, and
     },
   }));
   const conversation = randomUUID();
-  const accepted = Promise.withResolvers<void>();
-  const before = await open(7, conversation, [], async (...request) => {
-    const response = await fetch(...request);
-    accepted.resolve();
-    return response;
-  });
+  const accepted = watchFetch();
+  const before = await open(7, conversation, [], accepted.fetch);
   const asking = before.send('hello');
-  await accepted.promise;
+  await accepted.answered;
 
-  const { stored, chat } = await reload(7, conversation);
+  const followed = watchFetch();
+  const { stored, chat } = await reload(7, conversation, followed.fetch);
   expect(stored.turn).toMatchObject({ status: 'running' });
   expect(chat.messages).toEqual(before.messages);
   expect(chat.messages).toHaveLength(1);
   const resuming = chat.resume();
+  // A turn that has ended by then cannot be followed.
+  await followed.answered;
   held.resolve();
   await Promise.all([asking, resuming]);
   expect(chat.parts().at(-1)).toMatchObject({ type: 'text', text: 'You said: hello' });
