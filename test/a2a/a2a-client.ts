@@ -26,6 +26,7 @@ export interface AgentClientOptions {
   user?: string;
   agent?: string;
   transport?: 'JSONRPC' | 'HTTP+JSON';
+  /** HTTP+JSON is of 1.0 only. */
   version?: '1.0' | '0.3';
   /** With the extension for questions. */
   extension?: boolean;
@@ -70,7 +71,7 @@ export async function connectAgent(
     return fetch(input, { ...init, headers });
   };
   const all = { fetchImpl, legacyCompat: { enabled: true } };
-  const transports = [new JsonRpcTransportFactory(all), new RestTransportFactory(all)];
+  const transports = [new JsonRpcTransportFactory(all), new RestTransportFactory({ fetchImpl })];
   const card = await new DefaultAgentCardResolver(all).resolve(`${service.baseUrl}/run/agents/${agent}/a2a/`);
   const client = await new ClientFactory({ transports }).createFromAgentCard({
     ...card,

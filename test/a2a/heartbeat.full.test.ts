@@ -23,12 +23,6 @@ const ways = [
     path: () => base,
     body: (id: string) => rpc('tasks/resubscribe', { id }),
   },
-  {
-    version: '0.3',
-    method: 'GET',
-    path: (id: string) => `${base}/v1/tasks/${id}:subscribe`,
-    body: () => undefined,
-  },
 ];
 
 test('a subscription is kept alive, and told of the end', { timeout: 60_000 }, async () => {

@@ -11,7 +11,6 @@ describe.each([
   ['JSONRPC', '1.0'],
   ['HTTP+JSON', '1.0'],
   ['JSONRPC', '0.3'],
-  ['HTTP+JSON', '0.3'],
 ] as const)('over %s of %s', (transport, version) => {
   const connect = (agent: string) => connectAgent(setup.service, { transport, version, agent });
 

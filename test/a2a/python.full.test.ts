@@ -20,7 +20,6 @@ test.for([
   ['JSONRPC', '1.0'],
   ['HTTP+JSON', '1.0'],
   ['JSONRPC', '0.3'],
-  ['HTTP+JSON', '0.3'],
 ])('over %s of %s', { timeout: 60_000 }, async ([binding = '', version = ''], { skip }) => {
   if (python.kind === 'missing') return skip(python.why);
   const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });

@@ -58,7 +58,6 @@ describe('cards', () => {
           },
           { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
           { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-          { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
         ],
         capabilities: { streaming: true, extensions: [{ uri: 'urn:interlude:a2a:elicitation:v1' }] },
       });
@@ -84,11 +83,10 @@ describe('cards', () => {
       protocolVersion: expect.stringMatching(/^0\.3/),
       url: address,
       preferredTransport: 'JSONRPC',
-      additionalInterfaces: [{ transport: 'HTTP+JSON', url: address }],
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     };
     const current = {
-      supportedInterfaces: [{ protocolVersion: '1.0', url: address }, {}, {}, {}],
+      supportedInterfaces: [{ protocolVersion: '1.0', url: address }, {}, {}],
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
     };
     const of = async (headers?: Record<string, string>) =>
@@ -194,45 +192,14 @@ test.each([
   expect(body['error']).not.toMatchObject({ code: -32603 });
 });
 
-describe('HTTP+JSON of 0.3', () => {
+test('HTTP+JSON is of 1.0: a request that names no version is refused', async () => {
   const path = '/run/agents/assistant/a2a';
-  const legacy = { 'a2a-version': '' };
-  const say = (content: unknown, more = {}) => ({
-    request: { message_id: randomUUID(), role: 'ROLE_USER', content, ...more },
+  expect(await post(`${path}/message:send`, message(hello), { 'a2a-version': '' })).toMatchObject({
+    status: 400,
+    body: { error: { details: [{ reason: 'VERSION_NOT_SUPPORTED' }] } },
   });
-
-  test('takes the names that Python writes, and a cancelled task has the number of its state', async () => {
-    setup.server.play(asks({ city: form('Which city?', { city: { type: 'string' } }) }));
-    const asked = await post(`${path}/v1/message:send`, say([{ text: 'call asking__ask {}' }]), legacy);
-    const { task } = asked.body as { task: { id: string } };
-    expect(task).toMatchObject({
-      status: {
-        state: 'TASK_STATE_INPUT_REQUIRED',
-        message: { content: [{ text: expect.stringContaining('Which city?') }] },
-      },
-    });
-    expect(await post(`${path}/v1/tasks/${task.id}:cancel`, '', legacy)).toMatchObject({
-      status: 200,
-      body: { status: { state: 5 } },
-    });
-  });
-
-  test.each([
-    ['an unknown task', 'v1/message:send', say([{ text: 'x' }], { task_id: randomUUID() }), {}, 404, -32001],
-    ['no message', 'v1/message:send', {}, {}, 400, -32602],
-    ['a body that is none', 'v1/message:send', '[7]', {}, 400, -32602],
-    ['a file', 'v1/message:send', say([{ file: { file_with_uri: 'https://a.example' } }]), {}, 400, -32005],
-    ['a file that is none', 'v1/message:send', say([{ file: { file_with_bytes: 7 } }]), {}, 400, -32602],
-    ['an unknown action', `v1/tasks/${randomUUID()}:explode`, '', {}, 400, -32602],
-    ['another version', 'v1/message:send', say([{ text: 'x' }]), { 'a2a-version': '1.0' }, 400, -32009],
-    ['no account', 'v1/message:send', say([{ text: 'x' }]), { authorization: '' }, 401, -32600],
-  ])('%s is told as what it is', async (_, where, body, headers, status, code) => {
-    const reply = await post(`${path}/${where}`, body, { ...legacy, ...headers });
-    expect(reply).toMatchObject({ status, body: { code, message: expect.any(String) } });
-  });
-
-  test('the address of 1.0 is not taken for it', async () => {
-    expect(await post(`${path}/message:send`, message(hello), legacy)).toMatchObject({ status: 400 });
+  expect(await post(`${path}/v1/message:send`, message(hello), { 'a2a-version': '' })).toMatchObject({
+    status: 404,
   });
 });
 

@@ -1,8 +1,5 @@
-/** The other pairs of transport and version. */
+/** The other version. */
 import { useAskingService } from '../asking/asking-service.ts';
 import { testTasks } from './tasks.ts';
 
-testTasks(useAskingService(), [
-  ['HTTP+JSON', '1.0'],
-  ['JSONRPC', '0.3'],
-]);
+testTasks(useAskingService(), [['JSONRPC', '0.3']]);

@@ -10,7 +10,7 @@ const setup = useAskingService();
 
 testTasks(setup, [
   ['JSONRPC', '1.0'],
-  ['HTTP+JSON', '0.3'],
+  ['HTTP+JSON', '1.0'],
 ]);
 
 test('a message that is sent again is the same task, also when its answer is already on record', async () => {

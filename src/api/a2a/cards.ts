@@ -125,7 +125,6 @@ export function agentCard(
       interfaceAt(url, 'JSONRPC', '1.0'),
       interfaceAt(url, 'HTTP+JSON', '1.0'),
       interfaceAt(url, 'JSONRPC', '0.3'),
-      interfaceAt(url, 'HTTP+JSON', '0.3'),
     ],
     provider: { organization: 'Interlude', url: publicUrl },
     capabilities: {

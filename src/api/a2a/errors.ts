@@ -144,10 +144,6 @@ export function answerWithRestErrors(fastify: FastifyInstance): void {
   answerWith(fastify, 'application/a2a+json', restErrorOf);
 }
 
-export function answerWithLegacyRestErrors(fastify: FastifyInstance): void {
-  answerWith(fastify, 'application/json', codedErrorOf);
-}
-
 /** For what the specification has no errors for: authentication, limits, bodies that cannot be read, outages. */
 function answerWith(
   fastify: FastifyInstance,

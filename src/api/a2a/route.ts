@@ -1,4 +1,4 @@
-/** Our agents as A2A agents: JSON-RPC and HTTP+JSON of 1.0 and 0.3, at one address per agent. */
+/** Our agents as A2A agents: JSON-RPC of 1.0 and 0.3 and HTTP+JSON of 1.0, at one address per agent. */
 import { unknownAgent } from '../../service/start-turn.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
@@ -8,8 +8,8 @@ import { agentCard } from './cards.ts';
 import type { CardParts } from './cards.ts';
 import { jsonRpcRoute } from './json-rpc.ts';
 import { createRequestHandler } from './request-handler.ts';
-import { restRoutes, legacyRestRoutes } from './rest.ts';
-import { answerWithJsonRpcErrors, answerWithLegacyRestErrors, answerWithRestErrors } from './errors.ts';
+import { restRoutes } from './rest.ts';
+import { answerWithJsonRpcErrors, answerWithRestErrors } from './errors.ts';
 
 export function a2aSurface(
   api: Api,
@@ -37,7 +37,6 @@ export function a2aSurface(
   for (const [answerWithErrors, routes] of [
     [answerWithJsonRpcErrors, jsonRpcRoute],
     [answerWithRestErrors, restRoutes],
-    [answerWithLegacyRestErrors, legacyRestRoutes],
   ] as const)
     api.register(async (surface) => {
       surface.addHook('onRoute', (route) => {

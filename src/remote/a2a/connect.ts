@@ -58,8 +58,9 @@ export async function connectAgent(target: Target): Promise<ConnectedAgent | Unr
   if (read.kind === 'unreachable') return read;
   const { card, isStreaming, isStructured } = read;
   const requests = createAgentRequests(target);
-  const options = { fetchImpl: requests.fetch, legacyCompat: { enabled: true } };
-  const transports = [new JsonRpcTransportFactory(options), new RestTransportFactory(options)];
+  const fetchImpl = requests.fetch;
+  const options = { fetchImpl, legacyCompat: { enabled: true } };
+  const transports = [new JsonRpcTransportFactory(options), new RestTransportFactory({ fetchImpl })];
   const client = await new ClientFactory({ transports }).createFromAgentCard(card);
   return {
     kind: 'connected',
@@ -117,7 +118,7 @@ export interface Cards {
 const keptMs = 5 * 60_000;
 export const checkCard =
   'The operator should check that it runs and that its card in the agents file is right.';
-const bindings = ['JSONRPC', 'HTTP+JSON'];
+const spoken = /^(?:JSONRPC (?:1|0\.3)|HTTP\+JSON 1)(?:\.|$)/;
 
 export function createCards(): Cards {
   const known = new Map<string, { read: ReadCard; until: number }>();
@@ -163,13 +164,11 @@ function readInterfaces(server: ServerConfig, raw: unknown): ReadCard | Unreacha
   const card = resolver.normalizeAgentCard(raw);
   const offered: AgentInterface[] = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces : [];
   const supported = offered
-    .filter(
-      (one) => bindings.includes(one.protocolBinding) && /^(?:1|0\.3)(?:\.|$)/.test(one.protocolVersion),
-    )
+    .filter(({ protocolBinding, protocolVersion }) => spoken.test(`${protocolBinding} ${protocolVersion}`))
     .toSorted((one, other) => Number(isOld(one)) - Number(isOld(other)));
   if (supported.length === 0)
     return unreachable(
-      `${name} offers no way to talk to it that is known here: its agent card has to name JSONRPC or HTTP+JSON of A2A 1.0 or 0.3. ${checkCard}`,
+      `${name} offers no way to talk to it that is known here: its agent card has to name JSONRPC of A2A 1.0 or 0.3, or HTTP+JSON of 1.0. ${checkCard}`,
     );
   const used = supported.find(({ url }) => isAllowedAddress(server, url));
   if (!used)

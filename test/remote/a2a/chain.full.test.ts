@@ -45,7 +45,6 @@ async function startCards(baseUrl: string) {
   };
   const wanted: Record<string, (one: (typeof card.supportedInterfaces)[number]) => boolean> = {
     REST: (one) => one.protocolBinding === 'HTTP+JSON' && one.protocolVersion === '1.0',
-    OLDREST: (one) => one.protocolBinding === 'HTTP+JSON' && one.protocolVersion === '0.3',
     OLDRPC: (one) => one.protocolBinding === 'JSONRPC' && one.protocolVersion === '0.3',
   };
   const http = createServer((request, response) => {
@@ -95,7 +94,6 @@ test('a form passes two services, with a question of its own at each', async () 
 
 test.each([
   ['rest', 'HTTP+JSON', '1.0'],
-  ['oldrest', 'HTTP+JSON', '0.3'],
   ['oldrpc', 'JSONRPC', '0.3'],
 ])('a form passes through %s (%s of %s) as through JSON-RPC of 1.0', async (name) => {
   server.play(asks({ city: form('Which city?', { city: named.city }) }));
