@@ -168,6 +168,7 @@ export async function startService(dependencies: Dependencies, client: Client): 
         const sealed = sealAccount(ring, key, {
           accessToken: user,
           obtainedAt: at,
+          connectedAt: 0,
           expiresAt: null,
           serverUrl: mcp.url,
           issuer: mcp.origin,

@@ -15,13 +15,7 @@ import type { Principal, UserPrincipal } from './principal.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Kept } from '../credentials/vault.ts';
-import {
-  clientMetadata,
-  issuerTagPattern,
-  redirectUri,
-  sharedCallbackPath,
-  sharedClientPath,
-} from '../credentials/mcp-oauth/client-metadata.ts';
+import { clientMetadata, issuerTagPattern, redirectUri } from '../credentials/mcp-oauth/client-metadata.ts';
 import type { ConfirmConnection } from './confirm-connection.ts';
 
 export { CredentialStoreError } from '../credentials/credential-store.ts';
@@ -209,13 +203,9 @@ function answersQuestion(connection: ConnectionRow | null, row: ElicitationRow):
 export function createOAuthClient({ http, servers }: Pick<Config, 'http' | 'servers'>) {
   const { publicUrl } = http;
   return {
-    /** The shared address of earlier releases; below it each sign-in server has its own. */
-    callbackPath: sharedCallbackPath,
-    /** The address of the shared document. */
-    documentPath: sharedClientPath,
-    /** `tag`: of the sign-in server; null: the shared document. Null when there is no such document. */
-    document: (tag: string | null): object | null =>
-      tag === null || issuerTagPattern.test(tag) ? clientMetadata(publicUrl, tag) : null,
+    /** `tag`: of the sign-in server. Null when there is no such document. */
+    document: (tag: string): object | null =>
+      issuerTagPattern.test(tag) ? clientMetadata(publicUrl, tag) : null,
     /** What operators register by hand at sign-in servers that read no documents. */
     registrations: () =>
       [...servers.values()].flatMap(({ name: server, oauth }) => {

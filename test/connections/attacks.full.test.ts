@@ -145,7 +145,7 @@ const attacks: Attack[] = [
       async arrange({ publicUrl, backFromProvider }) {
         const { browser, callback } = await backFromProvider('alice', 'q1');
         const code = new URLSearchParams({ code: callback.searchParams.get('code') ?? '' }).toString();
-        return () => browser.open(`${publicUrl}/auth/callback?${query}&${code}`);
+        return () => browser.open(`${publicUrl}/auth/callback/x?${query}&${code}`);
       },
     }),
   ),
@@ -493,7 +493,7 @@ describe('answers of sign-in servers that are not the ones that were asked', () 
       (own, other) => own.searchParams.set('code', other.searchParams.get('code') ?? ''),
     ],
     ['a code that nobody gave', useless, ({ searchParams }) => searchParams.set('code', 'x'.repeat(43))],
-    ...['', `/${issuerTag('https://another.example')}`, '/x'].map((end): (typeof cases)[number] => [
+    ...[`/${issuerTag('https://another.example')}`, '/x'].map((end): (typeof cases)[number] => [
       `an answer at the address of another one: "${end}"`,
       foreign,
       (own) => (own.pathname = `/auth/callback${end}`),
@@ -575,7 +575,6 @@ describe('link scanners', () => {
     '/connections',
     '/connections?server=tracker&action=disconnect',
     '/connections/disconnect?server=tracker',
-    '/auth/client.json',
     `/auth/client/${issuerTag('https://sign-in.example')}.json`,
   ];
 

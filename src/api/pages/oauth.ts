@@ -1,5 +1,5 @@
-/** `/auth/callback`, where authorization servers send the browser back, and what they read about us as their client. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+/** Where authorization servers send the browser back, and what they read about us as their client. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConnectionKey, Completion } from '../../service/accounts.ts';
 import type { PageContext, PagesParts } from './context.ts';
 import { sendPage } from './layout.ts';
@@ -26,14 +26,10 @@ const notForYou = notice(
 );
 
 export function authorizationRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, accounts, oauthClient, sessions, refusals, logger } = context;
+  const { config, accounts, sessions, refusals, logger } = context;
   const { publicUrl, returnUrls } = config.http;
-  const { callbackPath } = oauthClient;
 
-  // Each authorization server has its own.
-  for (const path of [callbackPath, `${callbackPath}/:issuer`]) fastify.get(path, comeBack);
-
-  async function comeBack(request: FastifyRequest, reply: FastifyReply) {
+  fastify.get('/auth/callback/:issuer', async (request, reply) => {
     const here = sessions.read(request);
     if (!here) {
       logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
@@ -51,7 +47,7 @@ export function authorizationRoutes(fastify: FastifyInstance, context: PageConte
       return reply.redirect(publicUrl + keepingReturn(doneAt(done.elicitationId, done.server), request), 303);
     const session = { ...here, returnUrl: request.returnUrl };
     return sendPage(reply, await pageFor(context, done, session, request));
-  }
+  });
 }
 
 async function pageFor(
@@ -126,7 +122,6 @@ export function clientRoutes(
   fastify: FastifyInstance,
   { oauthClient, logger }: Pick<PagesParts, 'oauthClient' | 'logger'>,
 ): void {
-  fastify.get(oauthClient.documentPath, () => oauthClient.document(null));
   fastify.get<{ Params: { document: string } }>('/auth/client/:document', async (request, reply) => {
     const { document: name } = request.params;
     const document = name.endsWith('.json') ? oauthClient.document(name.replace(/\.json$/, '')) : null;

@@ -21,7 +21,12 @@ declare module 'fastify' {
 const maxLength = 2_000;
 const given = z.object({ returnUrl: z.unknown() });
 /** Callbacks, whose parameters are not ours. */
-const answers = ['/auth/callback', '/auth/login/callback', '/slack/link/callback', '/slack/oauth/callback'];
+const answers = [
+  '/auth/callback/:issuer',
+  '/auth/login/callback',
+  '/slack/link/callback',
+  '/slack/oauth/callback',
+];
 
 /** Sets `request.returnUrl`, or refuses the request if the URL is not allowed. */
 export function acceptReturnUrls(pages: FastifyInstance, allowed: string[], refusals: Refusals): void {

@@ -6,12 +6,8 @@
 import { hash } from 'node:crypto';
 import { isLoopbackHost } from '../../elicitation/url-safety.ts';
 
-/** For accounts from when all sign-in servers shared these. They are only used to renew tokens. */
-export const sharedClientPath = '/auth/client.json';
-export const sharedCallbackPath = '/auth/callback';
-
 export function redirectUri(publicUrl: string, issuer: string): string {
-  return `${publicUrl}${sharedCallbackPath}/${issuerTag(issuer)}`;
+  return callbackUrl(publicUrl, issuerTag(issuer));
 }
 
 /** The client id at sign-in servers that support client documents: the address of our document for them. */
@@ -19,13 +15,15 @@ export function clientDocumentUrl(publicUrl: string, issuer: string): string {
   return `${publicUrl}/auth/client/${issuerTag(issuer)}.json`;
 }
 
-/** `tag`: of the sign-in server; null for the document that all of them shared. */
-export function clientMetadata(publicUrl: string, tag: string | null) {
+const callbackUrl = (publicUrl: string, tag: string) => `${publicUrl}/auth/callback/${tag}`;
+
+/** `tag`: of the sign-in server. */
+export function clientMetadata(publicUrl: string, tag: string) {
   return {
-    client_id: publicUrl + (tag === null ? sharedClientPath : `/auth/client/${tag}.json`),
+    client_id: `${publicUrl}/auth/client/${tag}.json`,
     client_name: 'Interlude',
     client_uri: publicUrl,
-    redirect_uris: [publicUrl + sharedCallbackPath + (tag === null ? '' : `/${tag}`)],
+    redirect_uris: [callbackUrl(publicUrl, tag)],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',

@@ -58,8 +58,8 @@ const attemptSchema = z.object({
   serverUrl: z.string(),
   /** As it was at the beginning: a code is only redeemed where it was requested. */
   authorizationServer: authorizationServerSchema,
-  /** Where the answer has to arrive; absent in attempts from before each sign-in server had its own address. */
-  redirectUri: z.string().optional(),
+  /** Where the answer has to arrive. */
+  redirectUri: z.string(),
   client: clientSchema,
   resource: z.string().nullable(),
   scopes: z.array(z.string()),

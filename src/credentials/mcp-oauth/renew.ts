@@ -147,9 +147,9 @@ async function refresh(
     serverUrl,
     issuer,
     client,
+    connectedAt,
     resource: isWithoutResource ? null : resource,
     ...(subject !== undefined && { subject }),
-    ...(connectedAt !== undefined && { connectedAt }),
   };
   return { tokens, account: accountFrom(tokens, kept, parts.now()) };
 }

@@ -184,7 +184,7 @@ async function unauthorized(
   if (refusal.isDoubtful)
     return afterDoubtfulRefusal(
       { ...row, scopes: permissionsAmong(row.scopes) },
-      { connectedAt: account.connectedAt ?? 0, now: parts.now() },
+      { connectedAt: account.connectedAt, now: parts.now() },
     );
   // The server may use another sign-in server now; the next sign-in finds out.
   await forgetNeeds(parts, server);

@@ -19,7 +19,7 @@ import { accountFrom, freshUntil, resourceOf, sealAccount, tryOpenAccount } from
 import type { Account } from './account.ts';
 import { newState } from './records.ts';
 import type { Attempt } from './records.ts';
-import { redirectUri, sharedCallbackPath } from './client-metadata.ts';
+import { redirectUri } from './client-metadata.ts';
 import { revokeReplaced } from './disconnect.ts';
 import { forgetNeeds, needsOf } from './discovery.ts';
 import type { OAuthNeeds, OAuthParts } from './discovery.ts';
@@ -192,7 +192,7 @@ async function useAnswer(
   const params = callback.searchParams;
   if (!server || server.url !== attempt.serverUrl)
     return failed('The configuration of this server has changed in the meantime. Start again.');
-  if (!isAt(callback, redirectOf(parts, attempt)) || !isFromIssuer(params, attempt)) {
+  if (!isAt(callback, attempt.redirectUri) || !isFromIssuer(params, attempt)) {
     const message = `The answer did not come from ${server.title}'s sign-in server, so it was not used.`;
     return failed(message, { isForeign: true });
   }
@@ -256,7 +256,7 @@ async function exchange(
     // Checked before, also for error answers.
     iss: authorizationServer.issuer,
     codeVerifier,
-    redirectUri: redirectOf(parts, attempt),
+    redirectUri: attempt.redirectUri,
     ...(resource !== null && { resource }),
     fetchFn: readingTokens(parts.outbound.of(server).fetch),
   });
@@ -297,10 +297,6 @@ async function clientFailed(
   const { message, forOperator: reason } = clientNotAccepted(server, attempt.client, code);
   if (attempt.client.kind !== 'registered') return failed(message, { reason, retry: false });
   return failed(`${server.title}'s sign-in server does not know this service any more. Start again.`);
-}
-
-function redirectOf({ publicUrl }: OAuthParts, { redirectUri }: Attempt): string {
-  return redirectUri ?? publicUrl + sharedCallbackPath;
 }
 
 function accountOrigin({ serverUrl, authorizationServer, resource, client }: Attempt) {

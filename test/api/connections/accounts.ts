@@ -25,6 +25,7 @@ export function putAccount({ storage, keys }: Place, given: Account): Promise<nu
     accessToken: 'the-access-token',
     refreshToken: 'the-refresh-token',
     obtainedAt: Date.now(),
+    connectedAt: 0,
     expiresAt: Date.now() + 3_600_000,
     serverUrl,
     issuer,

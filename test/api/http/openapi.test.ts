@@ -11,9 +11,7 @@ import type { Check, Document, Operation, Schema } from '../contract-document.ts
 /** For browsers: hosted pages, what they post to, and what login and OAuth send browsers to. */
 const pages = [
   'GET /auth/answer',
-  'GET /auth/callback',
   'GET /auth/callback/{issuer}',
-  'GET /auth/client.json',
   'GET /auth/client/{document}',
   'GET /auth/connect',
   'GET /auth/done',

@@ -91,7 +91,7 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
       publicUrl,
     ),
   );
-  note('This cannot be finished here', await alice.open(`${publicUrl}/auth/callback?state=x`));
+  note('This cannot be finished here', await alice.open(`${publicUrl}/auth/callback/x?state=x`));
   note('This sign-in cannot be finished here', await alice.open(`${publicUrl}/auth/login/callback?state=x`));
 
   setup.tracker.authorization.refuse.consent = true;

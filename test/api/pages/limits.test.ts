@@ -54,7 +54,7 @@ test('an address that asks too often is told how long to wait, on a page; others
 
 test.each([
   '/auth/login/callback?state=x&code=y',
-  '/auth/callback?state=x&code=y',
+  '/auth/callback/x?state=x&code=y',
   '/auth/login?e=%00',
   '/connections',
 ])('so is whoever tries %s too often', async (url) => {
@@ -86,10 +86,10 @@ test('a forged session is nobody’s, and uses up nobody’s requests', async ()
 test('strangers cannot fill the audit: the same from one address is one line a minute', async () => {
   await start(100);
   for (let round = 0; round < 20; round += 1) {
-    await get(`/auth/callback?state=${round}`, home);
+    await get(`/auth/callback/x?state=${round}`, home);
     await get(`/auth/connect?e=q1&returnUrl=https://evil-${round}.example`, home);
   }
-  await get('/auth/callback?state=x', office);
+  await get('/auth/callback/x?state=x', office);
   expect(await refusals()).toEqual([
     ['', null, 'a callback without a session', home],
     ['', null, 'a way back that is not allowed: evil-0.example', home],

@@ -4,7 +4,6 @@
  */
 import { expect, test } from 'vitest';
 import type { ServerConfig } from '../../../src/config/config.ts';
-import { createAttempts } from '../../../src/credentials/mcp-oauth/records.ts';
 import {
   clientMetadata,
   issuerTag,
@@ -142,20 +141,10 @@ test('without an attack, both are connected at addresses of their own', async ()
   expect(evil.codes).toEqual(['own']);
 });
 
-test('who is on the way while the service is upgraded comes back where they were told to', async () => {
-  const { evil, setup, begin, complete } = await setUp();
-  const attempts = createAttempts({ oauth: setup.storage.oauth, keys: setup.keys, now: Date.now });
+test('an answer at an address that no sign-in server was given is refused, and its code is not redeemed', async () => {
+  const { evil, begin, complete } = await setUp();
   const leaving = await begin(evil.config, 'alice');
-  const binding = { state: leaving.searchParams.get('state') ?? '', sessionHash: sessions.alice };
-  const { attempt } = (await attempts.take(binding))!;
-  const { redirectUri: _, ...old } = attempt;
-  const shared = new URL(leaving);
-  shared.searchParams.set('redirect_uri', `${publicUrl}/auth/callback`);
-  await attempts.save({ ...binding, elicitationId: null, attempt: old });
-  expect(await complete(comingBack(shared, { code: 'c' }), 'alice')).toMatchObject({ kind: 'connected' });
-
-  const now = await begin(evil.config, 'alice');
-  now.searchParams.set('redirect_uri', `${publicUrl}/auth/callback`);
-  expect(await complete(comingBack(now, { code: 'd' }), 'alice')).toMatchObject({ isForeign: true });
-  expect(evil.codes).toEqual(['c']);
+  leaving.searchParams.set('redirect_uri', `${publicUrl}/auth/callback/x`);
+  expect(await complete(comingBack(leaving, { code: 'c' }), 'alice')).toMatchObject({ isForeign: true });
+  expect(evil.codes).toEqual([]);
 });

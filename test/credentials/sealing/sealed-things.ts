@@ -28,6 +28,7 @@ import { answer, open, question } from '../../storage/contract/question.ts';
 export const accountOf = (accessToken: string) => ({
   accessToken,
   obtainedAt: 0,
+  connectedAt: 0,
   expiresAt: null,
   serverUrl: 'https://tracker.example/mcp',
   issuer: 'https://tracker.example',
@@ -47,6 +48,7 @@ const attempt = (key: ConnectionKey) => ({
   client: accountOf('').client,
   resource: 'https://tracker.example/mcp',
   scopes: [],
+  redirectUri: 'https://interlude.example/auth/callback/x',
   codeVerifier: 'verifier',
   returnUrl: null,
 });

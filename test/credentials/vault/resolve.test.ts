@@ -124,6 +124,7 @@ test('an account of another kind, from before the configuration changed, is not 
   const sealed = sealAccount(keys, alice, {
     accessToken: 'a-token',
     obtainedAt: 0,
+    connectedAt: 0,
     expiresAt: null,
     serverUrl: server.url,
     issuer: server.url,
