@@ -102,9 +102,7 @@ const SeenTurnSchema = z
     conversationId: z.string(),
     agent: z.string(),
     user: z.string().nullable().meta({ description: 'For whom; null: for a service' }),
-    service: z.string().nullable().meta({
-      description: 'For which service; null: for a user, or for a key from before services had names',
-    }),
+    service: z.string().nullable().meta({ description: 'For which service; null: for a user' }),
     state: z.enum(turnStates),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),

@@ -19,8 +19,8 @@ export type Principal =
 
 interface CallingKey {
   keyId: string;
-  /** The key's owner, which stays when the key is replaced. Null: the key was made before services had names. */
-  service: string | null;
+  /** The key's owner, which stays when the key is replaced. */
+  service: string;
 }
 
 export interface ActingKey extends CallingKey {
@@ -79,13 +79,9 @@ export function isOwner(owned: TurnOwner, principal: Principal): boolean {
 /** The caller that a rate limit counts. No two principals share one; the keys of one service count as one caller. */
 export function rateLimitKey(principal: Principal): string {
   const { kind, tenant } = principal;
-  if (kind === 'service') return JSON.stringify([kind, tenant, callerOf(principal)]);
+  if (kind === 'service') return JSON.stringify([kind, tenant, principal.service]);
   const { user, actor } = principal;
-  return JSON.stringify([kind, tenant, user, ...(actor ? [callerOf(actor)] : [])]);
-}
-
-function callerOf({ service, keyId }: CallingKey): string {
-  return service ?? keyId;
+  return JSON.stringify([kind, tenant, user, ...(actor ? [actor.service] : [])]);
 }
 
 /** Who acted, for the audit; null for a service. */

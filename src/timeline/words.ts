@@ -58,9 +58,9 @@ export function lineOf(item: TimelineItem, now?: number): Line {
   }
 }
 
-/** The user or service of a turn. API keys from before services had names have no service. */
-export function ownerInWords({ user, service = null }: TurnOwner): string {
-  return user ?? (service === null ? 'a service' : `the service ${service}`);
+/** The user or service of a turn. */
+export function ownerInWords({ user, service }: TurnOwner): string {
+  return user ?? `the service ${service}`;
 }
 
 interface OpenQuestion {

@@ -24,7 +24,7 @@ export interface Delegation {
 export interface TurnOwner {
   tenant: string;
   user: string | null;
-  /** The service whose API key was used, if there is no user. Null for a key from before services had names. */
+  /** The service whose API key was used, if there is no user. */
   service?: string | null;
 }
 

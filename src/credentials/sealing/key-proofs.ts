@@ -11,22 +11,20 @@ import type { KeyRing } from './key-ring.ts';
 
 type Proofs = Pick<Storage, 'keyProofs'>;
 
-/** Written by older versions instead of proofs. It did not cover earlier keys. */
-const formerProof = 'marker:keys';
 const text = 'interlude';
 /** How many values of a key in one table may be damaged before the key itself counts as wrong. */
 const tries = 20;
 
 /** Null when the keys are right, and then the newest key has a proof; else what is wrong with them. */
 export async function proveKeys(
-  storage: Proofs & Pick<Storage, 'sealed' | 'oauth'>,
+  storage: Proofs & Pick<Storage, 'sealed'>,
   keys: KeyRing,
 ): Promise<string | null> {
   const proofs = await storage.keyProofs.all();
   const lack = lackIn(proofs, keys);
   if (lack !== null) return lack;
   const ids = new Set(keys.ids.slice(0, 1));
-  // An older or an empty database.
+  // A new database, or one whose proofs were deleted.
   if (proofs.length === 0) {
     const used = await tryValues(storage, keys);
     if (typeof used === 'string') return used;
@@ -40,7 +38,6 @@ export async function proveKeys(
   // Another process may have started with other keys at the same time. At least one of the two notices it here.
   const lackNow = await lackOfKeys(storage, keys);
   if (lackNow !== null) for (const proof of written) await storage.keyProofs.remove(proof);
-  else if (proofs.length === 0) await storage.oauth.forget(formerProof);
   return lackNow;
 }
 

@@ -13,8 +13,8 @@ export interface KeyRights {
 export interface ApiKey extends KeyRights {
   id: string;
   tenant: string;
-  /** The key's owner; keys of one service replace each other. Null: made before services had names. */
-  service: string | null;
+  /** The key's owner; keys of one service replace each other. */
+  service: string;
   hash: string;
   /** Who made it, as reported by their machine; null for older keys. */
   createdBy: string | null;
@@ -88,7 +88,7 @@ function toApiKey(row: Selectable<Tables['api_keys']>): ApiKey {
   return {
     id: row.id,
     tenant: row.tenant,
-    service: row.service,
+    service: row.service ?? row.id,
     hash: row.hash,
     createdBy: row.created_by,
     createdAt: row.created_at,
