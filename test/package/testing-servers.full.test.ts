@@ -191,7 +191,7 @@ test('a recording is made, compared, and served', async () => {
     code: 0,
     errors: expect.stringContaining('1 of 1 calls'),
   });
-  const serve = commandWith('replay --serve').replace('--serve', '--stdio').replace(/ *#.*/, '');
+  const serve = commandWith('interlude replay').replace('replay', 'replay --stdio').replace(/ *#.*/, '');
   const served = await shell(
     `npx interlude try --tool book --args city=Rome --answers answers.yaml -- ${serve}`,
   );

@@ -9,7 +9,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { createReplayServer } from '../../testing/cassette/replay-server.ts';
 import type { ReplayServer } from '../../testing/cassette/replay-server.ts';
 import { dim } from '../chat/wording.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { printAside } from '../terminal-text.ts';
 import { readCassetteFile } from '../try/cassette-file.ts';
 import { differenceLines } from '../try/print-call.ts';
@@ -18,14 +18,12 @@ import { readPort } from './option-values.ts';
 export const replayCassette = defineCommand({
   arguments: ['<cassette>'],
   options: {
-    serve: { type: 'boolean', description: 'over HTTP, the default' },
     port: { type: 'string', value: '<port>', description: 'where to listen', default: '0' },
-    stdio: { type: 'boolean', description: 'on standard input and output, to be started by the client' },
+    stdio: { type: 'boolean', description: 'on standard input and output, instead of HTTP' },
   },
   details:
     'Says to a client what interlude try --record has recorded, until it is ended with Ctrl+C. What the client says differently is shown as a diff, and is exit code 1.',
-  async run({ serve, port, stdio }, [file = '']) {
-    if (serve && stdio) throw new UsageError('--serve and --stdio are two ways; give one of them.');
+  async run({ port, stdio }, [file = '']) {
     const replay = createReplayServer(await readCassetteFile(file));
     const say = (text: string) => printAside(`${text}\n`);
     if (stdio) await serveOnStdio(replay, { input: process.stdin, output: process.stdout });
