@@ -4,6 +4,8 @@ import { UnfinishedTests } from './test/setup/unfinished-tests.ts';
 
 /** What `npm run test:full` runs, and `npm test` does not: see docs/decisions/0048-two-suites.md. */
 const full = 'test/**/*.full.test.ts';
+/** In both: the daily suite runs one variant of these tests and the full suite the others, by `inject('suite')`. */
+const both = 'test/**/*.both.test.ts';
 /** What `npm run test:release` runs, for more than an hour. */
 const release = 'test/**/*.release.test.ts';
 
@@ -35,13 +37,15 @@ export default defineConfig({
           name: 'daily',
           include: ['test/**/*.test.ts'],
           exclude: [full, release],
+          provide: { suite: 'daily' },
         },
       },
       {
         extends: true,
         test: {
           name: 'full',
-          include: [full],
+          include: [full, both],
+          provide: { suite: 'full' },
           // Processes, browsers and long sequences, on a machine that is busy with them.
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -13,6 +13,8 @@ import { startSharedTemporal } from './temporal-server.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     sharedUrl: string;
+    /** The suite that runs, for `*.both.test.ts`. */
+    suite: 'daily' | 'full';
   }
 }
 

@@ -1,41 +1,17 @@
-/** What every database must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
-import { afterAll, beforeAll } from 'vitest';
+/** The tests in `contract/` say what every database must do: SQLite and PostgreSQL, and in the full suite a pooler. */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { approvalsContract } from './contract/approvals.ts';
-import { connectionsContract } from './contract/connections.ts';
-import { conversationsContract } from './contract/conversations.ts';
-import { delegationsContract } from './contract/delegations.ts';
-import { dueTurnsContract } from './contract/due-turns.ts';
-import { elicitationsContract } from './contract/elicitations.ts';
-import { endedTurnsContract } from './contract/ended-turns.ts';
-import { figuresContract } from './contract/figures.ts';
-import { followContract } from './contract/follow.ts';
-import { imagesContract } from './contract/images.ts';
-import { installationContract } from './contract/installation.ts';
-import { mcpSessionsContract } from './contract/mcp-sessions.ts';
-import { openQuestionsContract } from './contract/open-questions.ts';
-import { outboxContract } from './contract/outbox.ts';
-import { settlingContract } from './contract/settling.ts';
-import { supersedingContract } from './contract/superseding.ts';
-import { oversightContract } from './contract/oversight.ts';
-import { pollsContract } from './contract/polls.ts';
-import { mergeContract } from './contract/merge.ts';
-import { processesContract } from './contract/processes.ts';
-import { recordsContract } from './contract/records.ts';
-import { stepsContract } from './contract/steps.ts';
-import { toolCallsContract } from './contract/tool-calls.ts';
-import { pushConfigsContract } from './contract/push-configs.ts';
-import { slackContract } from './contract/slack.ts';
-import { slackDeliveriesContract } from './contract/slack-deliveries.ts';
-import { toolCatalogueContract } from './contract/tool-catalogue.ts';
-import { turnEndingsContract } from './contract/turn-endings.ts';
-import { turnLogContract } from './contract/turn-log.ts';
-import { turnTracesContract } from './contract/turn-traces.ts';
-import { turnsContract } from './contract/turns.ts';
-import { versionsContract } from './contract/versions.ts';
-import { voidTextContract } from './contract/void-text.ts';
+import { findPgBouncer, startPgBouncer } from '../pgbouncer.ts';
+import type { PgBouncer } from '../pgbouncer.ts';
+import { postgresUrl } from '../postgres.ts';
+import type { Order, Task } from './child.ts';
 
 export type DatabaseConfig = Config['database'];
 
@@ -47,7 +23,59 @@ export interface Subject {
   fresh: () => Promise<DatabaseConfig>;
 }
 
-export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
+/** Registers the tests once for each database. */
+export function onEachDatabase(tests: (subject: () => Subject) => void): void {
+  if (inject('suite') === 'full') return behindPooler(tests);
+  describe('SQLite', () => onDatabase(tests, sqliteDatabases()));
+  describe('PostgreSQL', () => onDatabase(tests, freshPostgres));
+}
+
+/** Makes SQLite databases, and removes them after the tests. */
+export function sqliteDatabases() {
+  const folders: string[] = [];
+  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+  return async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'interlude-storage-'));
+    folders.push(folder);
+    return { kind: 'sqlite', path: path.join(folder, 'data', 'interlude.db') } satisfies DatabaseConfig;
+  };
+}
+
+export async function freshPostgres() {
+  return { kind: 'postgres', url: await postgresUrl() } satisfies DatabaseConfig;
+}
+
+/** Another process on the database, which runs `child.ts`. */
+export function startChild(
+  database: DatabaseConfig,
+  task: Task,
+  env: Record<string, string> = {},
+): ChildProcess {
+  const order: Order = { database, task };
+  const options = { env: { ...process.env, ...env } };
+  return fork(path.join(import.meta.dirname, 'child.ts'), [JSON.stringify(order)], options);
+}
+
+const found = inject('suite') === 'full' ? await findPgBouncer() : undefined;
+
+function behindPooler(tests: (subject: () => Subject) => void): void {
+  let pooler: PgBouncer;
+  describe.skipIf(found?.kind !== 'ready').each([
+    { how: 'alone', isDirect: false },
+    { how: 'with a direct address', isDirect: true },
+  ])('a pooler in transaction mode, $how', ({ isDirect }) => {
+    beforeAll(async () => {
+      if (found?.kind === 'ready') pooler = await startPgBouncer(found, await postgresUrl());
+    });
+    afterAll(() => pooler?.[Symbol.asyncDispose]());
+    onDatabase(tests, async () => {
+      const url = await postgresUrl();
+      return { kind: 'postgres', url: pooler.through(url), directUrl: isDirect ? url : undefined };
+    });
+  });
+}
+
+function onDatabase(tests: (subject: () => Subject) => void, fresh: () => Promise<DatabaseConfig>): void {
   let subject: Subject | undefined;
   beforeAll(async () => {
     const database = await fresh();
@@ -57,41 +85,8 @@ export function storageContract(fresh: () => Promise<DatabaseConfig>): void {
     await subject?.storage.close();
     await subject?.other.close();
   });
-  const get = () => {
+  tests(() => {
     if (!subject) throw new Error('the database is opened before the tests run');
     return subject;
-  };
-  turnLogContract(get);
-  followContract(get);
-  mergeContract(get);
-  voidTextContract(get);
-  turnsContract(get);
-  turnTracesContract(get);
-  versionsContract(get);
-  dueTurnsContract(get);
-  turnEndingsContract(get);
-  stepsContract(get);
-  endedTurnsContract(get);
-  approvalsContract(get);
-  conversationsContract(get);
-  toolCallsContract(get);
-  delegationsContract(get);
-  elicitationsContract(get);
-  settlingContract(get);
-  supersedingContract(get);
-  outboxContract(get);
-  figuresContract(get);
-  imagesContract(get);
-  installationContract(get);
-  mcpSessionsContract(get);
-  openQuestionsContract(get);
-  oversightContract(get);
-  pollsContract(get);
-  connectionsContract(get);
-  recordsContract(get);
-  pushConfigsContract(get);
-  slackContract(get);
-  slackDeliveriesContract(get);
-  toolCatalogueContract(get);
-  processesContract(get);
+  });
 }

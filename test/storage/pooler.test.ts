@@ -9,9 +9,9 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { findPgBouncer, poolSize, startPgBouncer } from '../pgbouncer.ts';
 import type { PgBouncer } from '../pgbouncer.ts';
 import { postgresUrl } from '../postgres.ts';
+import { startChild } from './contract.ts';
 import type { DatabaseConfig } from './contract.ts';
 import { begunTurn, step, text, upTo } from './contract/fixtures.ts';
-import { startChild } from './contract/processes.ts';
 
 const found = await findPgBouncer();
 let pooler: PgBouncer;

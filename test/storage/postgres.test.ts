@@ -10,21 +10,12 @@ import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { LogEntry } from '../../src/turn/event.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
-import { postgresUrl } from '../postgres.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
-import { storageContract } from './contract.ts';
-import type { DatabaseConfig } from './contract.ts';
+import { freshPostgres as fresh, startChild } from './contract.ts';
 import { begunTurn, keptStep, newTurn, step, text } from './contract/fixtures.ts';
-import { startChild } from './contract/processes.ts';
 import type { Times } from './child.ts';
 import { shiftedClock } from '../shifted-clock.ts';
 import { open, question } from './contract/question.ts';
-
-async function fresh() {
-  return { kind: 'postgres', url: await postgresUrl() } satisfies DatabaseConfig;
-}
-
-storageContract(fresh);
 
 const never = 2 ** 30;
 

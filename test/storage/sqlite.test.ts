@@ -1,25 +1,14 @@
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts';
 import { createSqliteLock } from '../../src/storage/sqlite/lock.ts';
-import { storageContract } from './contract.ts';
-import type { DatabaseConfig } from './contract.ts';
+import { sqliteDatabases } from './contract.ts';
 import { begunTurn } from './contract/fixtures.ts';
 
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-async function fresh() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-storage-'));
-  folders.push(folder);
-  return { kind: 'sqlite', path: path.join(folder, 'data', 'interlude.db') } satisfies DatabaseConfig;
-}
-
-storageContract(fresh);
+const fresh = sqliteDatabases();
 
 test('a lock whose holder died is free when its time is up, and one that is renewed is not', async () => {
   const database = await fresh();

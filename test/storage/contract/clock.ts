@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Mark } from '../../../src/storage/schema/question-tables.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -29,4 +30,9 @@ export async function openClock({ fresh }: Subject): Promise<Clock> {
       await other.close();
     },
   };
+}
+
+/** Two rows of the same millisecond of the storage's clock have no order. */
+export async function nextMillisecond(storage: Storage): Promise<void> {
+  for (const start = storage.now(); storage.now() <= start;) await setImmediate();
 }

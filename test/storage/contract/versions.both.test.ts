@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
+import { onEachDatabase } from '../contract.ts';
+import { newTurn, ending } from './fixtures.ts';
+
+onEachDatabase((subject) => {
+  describe('versions', () => {
+    const deployment = () => randomUUID();
+
+    test('a version becomes current once; going back is a command, which its restart does not undo', async () => {
+      const { storage, other } = subject();
+      const name = deployment();
+      expect(await storage.versions.current(name)).toBeNull();
+      expect(await storage.versions.advance(name, 'one')).toBe(true);
+      expect(await other.versions.advance(name, 'two')).toBe(true);
+      expect(await storage.versions.advance(name, 'one')).toBe(false);
+      expect(await storage.versions.current(name)).toBe('two');
+      await other.versions.use(name, 'one');
+      expect(await storage.versions.advance(name, 'two')).toBe(false);
+      expect((await storage.versions.list(name)).map(({ buildId }) => buildId)).toEqual(['one', 'two']);
+      expect(await storage.versions.current(deployment())).toBeNull();
+    });
+
+    test('of workers that start at once, each makes its version current once', async () => {
+      const { storage, other } = subject();
+      const name = deployment();
+      const ids = ['a', 'b', 'a', 'b', 'a', 'b'];
+      const advanced = await Promise.all(
+        ids.map((id, at) => (at % 3 === 0 ? storage : other).versions.advance(name, id)),
+      );
+      expect(advanced.filter(Boolean)).toHaveLength(2);
+      expect(await storage.versions.list(name)).toHaveLength(2);
+    });
+
+    test('a turn starts with the version that is current when it is prepared, and keeps it', async () => {
+      const { storage } = subject();
+      const name = deployment();
+      const turn = newTurn();
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'no-version' });
+      expect(await storage.turns.get(turn)).toBeNull();
+      await storage.versions.advance(name, 'one');
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'prepared', buildId: 'one' });
+      await storage.versions.advance(name, 'two');
+      expect(await storage.turns.prepare(turn, ending, name)).toEqual({ kind: 'prepared', buildId: 'one' });
+      expect((await storage.turns.get(turn))?.buildId).toBe('one');
+      const open = async () => (await storage.versions.openTurns()).find(({ buildId }) => buildId === 'one');
+      expect(await open()).toEqual({ buildId: 'one', turns: 1 });
+      await storage.turns.begin(turn);
+      await storage.turns.end(turn, 'completed');
+      expect(await open()).toBeUndefined();
+    });
+
+    test('a process counts as living until its lease is over or given back', async () => {
+      const { storage, other } = subject();
+      const name = deployment();
+      const process = { id: randomUUID(), deployment: name, kind: 'worker', oldest: 1, newest: 2 } as const;
+      await storage.versions.renewLease(process, 60_000);
+      expect(await other.versions.living(name)).toEqual([process]);
+      // Two readings of one clock differ by milliseconds.
+      await storage.versions.renewLease(process, -10_000);
+      expect(await other.versions.living(name)).toEqual([]);
+      await storage.versions.renewLease(process, 60_000);
+      await storage.versions.endLease(process.id);
+      expect(await other.versions.living(name)).toEqual([]);
+    });
+
+    test('after a rollback, the older release opens a database that a later one has migrated', async () => {
+      const database = await subject().fresh();
+      await (await openStorage(database)).close();
+      const logger = pino({ level: 'silent' });
+      const { query, close } =
+        database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
+      await sql`insert into kysely_migration (name, timestamp) values ('999-of-a-later-release', ${new Date(Date.now() + 60_000).toISOString()})`.execute(
+        query,
+      );
+      await close();
+      const storage = await openStorage(database);
+      await storage.ping();
+      await storage.close();
+    });
+  });
+});
