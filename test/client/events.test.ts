@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions } from '../../src/client/client.ts';
-import { cutsOfFeed, feedsToldWrong, sampleOf } from './cuts.ts';
 import { feedText, log, take, withOperations } from './feed-log.ts';
 import { sendProblem, startStreamServer } from './stream-server.ts';
 import type { Reply, StreamServer } from './stream-server.ts';
@@ -52,11 +51,6 @@ test('a reader goes on where it was', async () => {
     const rest = log.filter((item) => item.seq > seq);
     expect(await take(client.events('c1', { after: seq }), rest.length)).toEqual(rest);
   }
-});
-
-test.each([false, true])('a feed that is cut off is told once, operations %s', async (operations) => {
-  const cuts = sampleOf(cutsOfFeed(operations));
-  expect(await feedsToldWrong(cuts, operations)).toEqual([]);
 });
 
 test('the position that comes with an operation leads to the event it describes', async () => {

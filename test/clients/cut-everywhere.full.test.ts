@@ -6,21 +6,154 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
+import type { ElicitationEvent, Status } from '../../src/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { beginTurn, startApi } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
-import { chunksFor } from '../api/ui-message/log.ts';
+import { accountQuestion, chunksFor } from '../api/ui-message/log.ts';
+import { createChatClient } from './chat-client.ts';
+import type { ChatClient, Version } from './chat-client.ts';
 import type { Mishap } from '../servers/proxied-connection.ts';
 import type { StreamPoint } from '../servers/stream-point.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { createChatClient } from './chat-client.ts';
-import type { ChatClient, Version } from './chat-client.ts';
-import { cutPoints } from './cut-points.ts';
-import { afterQuestion, longMessage, longTurn, untilQuestion } from './long-turn.ts';
-import { fetchWhoseLossesLookLike } from './lost-line.ts';
-import type { Look } from './lost-line.ts';
+
+/** A turn with a bit of everything in it, as its log says it. */
+function question(status: Status): ElicitationEvent {
+  const asked = accountQuestion(status, 'list_issues');
+  return { ...asked, context: { ...asked.context, reason: 'missing' } };
+}
+
+/** First letters of one, two, three and four bytes, and letters that are made of several. */
+const words = [
+  'Hello',
+  'äußerst',
+  '€uro',
+  '😀 smile',
+  '日本語',
+  '👩‍👩‍👧‍👦',
+  'é',
+  'שלום',
+  '\u2028line',
+  '"\\\n\n\t\u0000',
+];
+
+function spoken(kind: 'text' | 'reasoning', id: string, times: number): TurnEvent[] {
+  const deltas = Array.from({ length: times }, (_, index): TurnEvent => {
+    return { type: `${kind}-delta`, id, delta: `${words[index % words.length]} ` };
+  });
+  return [{ type: `${kind}-start`, id }, ...deltas, { type: `${kind}-end`, id }];
+}
+
+const list = { toolCallId: 'c1', toolName: 'tracker__list_issues' };
+const count = { toolCallId: 'c2', toolName: 'tracker__count' };
+
+const untilQuestion: TurnEvent[] = [
+  { type: 'start-step', step: 0 },
+  ...spoken('reasoning', 'r1', 10),
+  ...spoken('text', 't1', 20),
+  { type: 'tool-input-available', ...list, input: { state: 'öffen' } },
+  { type: 'tool-input-available', ...count, input: {} },
+  { type: 'finish-step', step: 0 },
+  question('pending'),
+];
+
+const afterQuestion: TurnEvent[] = [
+  question('accept'),
+  { type: 'tool-output-error', ...count, errorText: 'nö' },
+  { type: 'tool-output-available', ...list, output: { content: [{ type: 'text', text: '#1 Größe' }] } },
+  { type: 'start-step', step: 1 },
+  ...spoken('text', 't2', 20),
+  { type: 'finish-step', step: 1 },
+];
+
+/** Everything between the turn's start and its end. */
+const longTurn: TurnEvent[] = [...untilQuestion, ...afterQuestion];
+
+const textOf = (id: string) =>
+  longTurn.map((event) => ('delta' in event && event.id === id ? event.delta : '')).join('');
+
+/** What a client shows of it, in the words of AI SDK UI messages. */
+const longMessage = [
+  { type: 'step-start' },
+  { type: 'reasoning', text: textOf('r1'), state: 'done' },
+  { type: 'text', text: textOf('t1'), state: 'done' },
+  {
+    type: 'dynamic-tool',
+    ...list,
+    state: 'output-available',
+    input: { state: 'öffen' },
+    output: { content: [{ type: 'text', text: '#1 Größe' }] },
+  },
+  { type: 'dynamic-tool', ...count, state: 'output-error', input: {}, errorText: 'nö' },
+  { type: 'data-elicitation-request', id: 'e1', data: question('accept') },
+  { type: 'step-start' },
+  { type: 'text', text: textOf('t2'), state: 'done' },
+];
+
+/** Where a stream of server-sent events can be cut: after each of its events, and inside them. */
+interface Points {
+  /** Before the stream's end is written. */
+  before: StreamPoint[];
+  /** In what is written when the turn ends. */
+  inEnd: StreamPoint[];
+}
+
+const after = (times: number, plusBytes = 0): StreamPoint => ({ after: '\n\n', times, plusBytes });
+
+/** `events`: how many the stream has, comments included; `ending`: how many more come with the end. */
+function cutPoints(events: number, ending: number): Points {
+  const boundaries = Array.from({ length: events + ending }, (_, index) => index + 1);
+  const inside = boundaries
+    .filter((times) => times % 3 === 0)
+    .map((times) => after(times, 1 + ((times * 13) % 37)));
+  // In the status line, in the headers, and between the bytes of letters.
+  const early = [0, 1, 100].map((bytes): StreamPoint => ({ bytes }));
+  const split = [2, 3, 4].flatMap((letter) =>
+    [1, 2, 3].map((plusBytes): StreamPoint => ({ after: '"delta":"', times: letter, plusBytes })),
+  );
+  const all = [...early, ...split, ...boundaries.map((times) => after(times)), ...inside];
+  const isBefore = (point: StreamPoint) =>
+    'bytes' in point ||
+    point.after !== '\n\n' ||
+    (point.times ?? 1) < events ||
+    (point.times === events && point.plusBytes === 0);
+  return { before: all.filter(isBefore), inEnd: all.filter((point) => !isBefore(point)) };
+}
+
+/** How it looks to whoever reads when their connection is lost. */
+type Look =
+  /** As Node says it. */
+  | 'as it is'
+  /** In the words of a browser. */
+  | 'network error'
+  /** A proxy in between ends the response as if that were all. */
+  | 'end';
+
+/** `onResponse` hears of every response that begins. */
+function fetchWhoseLossesLookLike(look: Look, onResponse: (response: Response) => void): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    onResponse(response);
+    const reader = response.body?.getReader();
+    if (!reader) return response;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          if (look === 'end') controller.close();
+          else controller.error(look === 'as it is' ? error : new TypeError('network error'));
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    return new Response(body, response);
+  };
+}
 
 const temporal = useDevelopmentServer();
 let api: ApiUnderTest;

@@ -1,4 +1,5 @@
 /** Server-sent events as the standard has them: an `EventSource`, on lines that break. */
+import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamEvent } from '../../src/contract/stream-event.ts';
 import type { NewEvent } from '../../src/storage/log/append.ts';
@@ -8,8 +9,66 @@ import { isEnd } from '../api/conversations/feed-reader.ts';
 import type { Interruption } from '../servers/proxied-connection.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
-import { listen } from './event-source.ts';
-import type { EventSourceReader } from './event-source.ts';
+
+/** The standard reader of server-sent events, as a browser has it, which comes back by itself when it is cut off. */
+interface EventSourceReader {
+  /** Every message as it arrived, also what arrived twice. */
+  events: StreamEvent[];
+  /** How often it was cut off. */
+  readonly cuts: number;
+  /** What it sent to be told only what it had not seen, request by request. */
+  positions: (string | null)[];
+  /** Resolves with the first event that fits, seen or to come. */
+  until(fits: (event: StreamEvent) => boolean): Promise<StreamEvent>;
+  /** Resolves when it has been cut off. */
+  cutOff(): Promise<void>;
+  close(): void;
+}
+
+/** `EventSource` cannot set headers; a `fetch` of one's own can. */
+function listen(url: string, authorization: string): EventSourceReader {
+  const events: StreamEvent[] = [];
+  const positions: (string | null)[] = [];
+  const waiting = new Set<() => void>();
+  let cuts = 0;
+  const source = new EventSource(url, {
+    fetch(input, init) {
+      const headers = new Headers(init.headers);
+      positions.push(headers.get('last-event-id'));
+      headers.set('authorization', authorization);
+      return fetch(input, { ...init, headers });
+    },
+  });
+  source.addEventListener('message', ({ data }) => {
+    events.push(JSON.parse(data as string) as StreamEvent);
+    for (const look of waiting) look();
+  });
+  source.addEventListener('error', () => (cuts += 1));
+
+  return {
+    events,
+    positions,
+    get cuts() {
+      return cuts;
+    },
+    until: (fits) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const found = events.find(fits);
+          if (!found) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    cutOff: () =>
+      cuts > 0
+        ? Promise.resolve()
+        : new Promise((resolve) => source.addEventListener('error', () => resolve(), { once: true })),
+    close: () => source.close(),
+  };
+}
 
 let api: ApiUnderTest;
 let port: number;

@@ -6,8 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { pythonWithOpenAI } from '../programs/python-openai.ts';
-import type { Python } from '../programs/python-openai.ts';
+import { pythonWith } from '../programs/python-package.ts';
+import type { Python } from '../programs/python-package.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
@@ -22,7 +22,7 @@ let trouble: Promise<string>;
 let lines: AsyncIterator<string>;
 
 beforeAll(async () => {
-  python = await pythonWithOpenAI();
+  python = await pythonWith('openai', '3.54.0');
   if (python.kind === 'missing') return;
   const env = { ...process.env, NO_PROXY: '127.0.0.1' };
   child = spawn(python.executable, [script], { env, stdio: ['pipe', 'pipe', 'pipe'] });

@@ -4,7 +4,7 @@
  * full one takes every byte.
  */
 import type { ServerResponse } from 'node:http';
-import { expect } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { feedText, log, take, withOperations } from './feed-log.ts';
 import { narrated } from './narrated.ts';
@@ -22,16 +22,29 @@ const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 1
 const wholeStream = Buffer.from(`: stream-open\n\n${toEvents(wholeTurn)}data: [DONE]\n\n`);
 const feedPath = (operations: boolean) => (operations ? '/?operations=true' : '/');
 
-export const cutsOfStream = () => bytesOf(wholeStream);
-export const cutsOfFeed = (operations: boolean) => bytesOf(Buffer.from(feedText(feedPath(operations))));
-
-const bytesOf = ({ length }: Buffer) => Array.from({ length }, (_, at) => at);
-
 /** 31 is prime and odd: the places fall everywhere in an event, and on both ways of being cut off. */
-export const sampleOf = (cuts: number[]) => cuts.filter((cut) => cut % 31 === 0);
+const every = inject('suite') === 'daily' ? 31 : 1;
+const cutsOf = (bytes: Buffer) =>
+  Array.from({ length: bytes.length }, (_, at) => at).filter((at) => at % every === 0);
+
+/** Thousands of connections, one after another. */
+const longTimeout = { timeout: 180_000 };
+
+test('wherever the stream is cut, the reader is told the same story once', longTimeout, async () => {
+  expect(await streamsToldWrong(cutsOf(wholeStream))).toEqual([]);
+});
+
+test.each([false, true])(
+  'wherever the feed is cut, every event comes once: operations %s',
+  longTimeout,
+  async (operations) => {
+    const cuts = cutsOf(Buffer.from(feedText(feedPath(operations))));
+    expect(await feedsToldWrong(cuts, operations)).toEqual([]);
+  },
+);
 
 /** The places where a cut made the reader of a turn be told something else. */
-export async function streamsToldWrong(cuts: number[]): Promise<number[]> {
+async function streamsToldWrong(cuts: number[]): Promise<number[]> {
   await using server = await serve((response, nth, _path, body) => {
     const cut = Number(conversationOf(body).split('.')[1]);
     if (nth > 0 || Number.isNaN(cut)) return sendStream(response, wholeTurn);
@@ -52,7 +65,7 @@ export async function streamsToldWrong(cuts: number[]): Promise<number[]> {
 }
 
 /** The places where a cut made the reader of a feed be told something else. */
-export async function feedsToldWrong(cuts: number[], operations: boolean): Promise<number[]> {
+async function feedsToldWrong(cuts: number[], operations: boolean): Promise<number[]> {
   const expected = JSON.stringify(operations ? withOperations : log);
   await using server = await serve((response, nth, path) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

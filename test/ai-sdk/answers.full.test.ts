@@ -1,4 +1,0 @@
-import { older } from './consumers.ts';
-import { testAnswers } from './answers.ts';
-
-testAnswers(older);

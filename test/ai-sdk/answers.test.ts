@@ -1,4 +1,0 @@
-import { newest } from './consumers.ts';
-import { testAnswers } from './answers.ts';
-
-testAnswers(newest);

@@ -1,4 +1,0 @@
-import { older } from './consumers.ts';
-import { testQuestions } from './questions.ts';
-
-testQuestions(older);

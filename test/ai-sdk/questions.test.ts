@@ -1,4 +1,0 @@
-import { newest } from './consumers.ts';
-import { testQuestions } from './questions.ts';
-
-testQuestions(newest);
