@@ -2,10 +2,142 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { answerOf, connectAgent, readStream, stateOf, watch } from './a2a-client.ts';
-import { startConformanceProfile } from './conformance-profile.ts';
+import { roundsAgents } from '../asking/asking-service.ts';
+import { freePort } from '../free-port.ts';
+import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
+import type { Move } from '../servers/playing-server.ts';
+import { answer } from '../servers/raw-mcp-server.ts';
+import { startAsking } from '../service/asking.ts';
+import type { ServiceOptions } from '../service/service.ts';
+import { useDevelopmentServer } from '../service/use-development-server.ts';
+
+/**
+ * The service as the A2A TCK wants an agent under test: told by the prefix of a `messageId` what to do, here by a proxy that
+ * turns it into words for the scripted model, so that each scenario is a real turn, and its question one of a real MCP server.
+ * The kit for 0.3 has no such prefixes: each of its tasks stays open, whatever it is answered.
+ * The kit signs nobody in and uses a `messageId` again for other messages; the proxy brings a user's token where a request
+ * has none, and makes each new.
+ */
+interface Incoming {
+  messageId?: unknown;
+  taskId?: string;
+  parts?: unknown;
+}
+
+const asksCity = 'call asking__ask {}';
+const ofHistory = 'history message';
+
+/** Asks until it is given something else than the kit's messages for the history. */
+const asksUntilTold: Move = (call, response) => {
+  const given = JSON.stringify(call.params.inputResponses ?? {});
+  const isTold = call.params.inputResponses !== undefined && !given.includes(ofHistory);
+  const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
+  answer(call, response, isTold ? done() : question);
+};
+
+/** By prefix, the words that make the model do it; anything else is said back. */
+const scenarios: [prefix: string, words: string][] = [
+  ['tck-input-required', asksCity],
+  ['tck-artifact-text', 'answer exactly: Generated text content'],
+  ['tck-complete-task', 'answer exactly: Hello from TCK'],
+];
+
+async function startConformanceProfile(
+  temporal: ServiceOptions['temporal'],
+  stack: AsyncDisposableStack,
+): Promise<{ url: string; token: string }> {
+  const server = await startPlayingServer();
+  stack.defer(() => server.stop());
+  server.play(...Array.from({ length: 2_000 }, () => asksUntilTold));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await startAsking({
+    temporal,
+    url: server.url,
+    env: {
+      INTERLUDE_CONFIG: roundsAgents,
+      PUBLIC_URL: url,
+      A2A_PUSH_TARGETS: 'local',
+      RATE_LIMIT_PER_MINUTE: '100000',
+      ELICITATION_MAX_OPEN: '1000',
+    },
+  });
+  stack.defer(() => service.stop());
+  const token = await service.token('alice');
+  let count = 0;
+
+  function prepared(message: Incoming, is03: boolean): Incoming {
+    const { messageId, taskId } = message;
+    if (typeof messageId !== 'string') return message;
+    count += 1;
+    const words = scenarios.find(([prefix]) => messageId.startsWith(prefix))?.[1];
+    const isNew = taskId === undefined || taskId === '';
+    return {
+      ...message,
+      messageId: `${messageId}.${count}`,
+      ...(words !== undefined && isNew && { parts: [{ text: words }] }),
+      ...(is03 && { parts: withText(message.parts, isNew ? asksCity : ofHistory) }),
+    };
+  }
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const is03 = incoming.headers['a2a-version'] === undefined;
+    const body = rewritten(Buffer.concat(chunks).toString(), (message) => prepared(message, is03));
+    const { host: _, 'content-length': __, ...headers } = incoming.headers;
+    const target = forward(new URL(incoming.url ?? '/', service.baseUrl), {
+      method: incoming.method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...headers,
+        ...(body !== '' && { 'content-length': Buffer.byteLength(body) }),
+      },
+    });
+    outgoing.on('close', () => target.destroy());
+    target.on('error', () => outgoing.destroy());
+    target.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    target.end(body);
+  }
+
+  const proxy = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch(() => outgoing.destroy());
+  }).listen(port, '127.0.0.1');
+  await once(proxy, 'listening');
+  stack.defer(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return { url, token };
+}
+
+function rewritten(text: string, prepare: (message: Incoming) => Incoming): string {
+  let body: { message?: Incoming; params?: { message?: Incoming } };
+  try {
+    body = JSON.parse(text) as typeof body;
+  } catch {
+    return text;
+  }
+  const holder = body?.params ?? body;
+  if (!holder?.message || typeof holder.message !== 'object') return text;
+  holder.message = prepare(holder.message);
+  return JSON.stringify(body);
+}
+
+/** Parts of other kinds, and what is no list of parts, stay as the kit made them. */
+function withText(parts: unknown, words: string): unknown {
+  if (!Array.isArray(parts)) return parts;
+  return parts.map((part: { kind?: unknown; text?: unknown }) =>
+    part?.kind === 'text' && typeof part.text === 'string' ? { ...part, text: words } : part,
+  );
+}
 
 const stack = new AsyncDisposableStack();
 let url: string;
