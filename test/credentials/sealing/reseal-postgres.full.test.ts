@@ -1,3 +1,0 @@
-import { testReseal } from './resealing.ts';
-
-testReseal('postgres');
