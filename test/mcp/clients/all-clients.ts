@@ -1,14 +1,78 @@
 /** The third-party MCP clients that call our agents in the tests, and how each is started. */
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createMCPClient, ElicitationRequestSchema } from '@ai-sdk/mcp';
 import { beforeEach } from 'vitest';
-import { goProgram, rmcpProgram } from '../../programs/built-program.ts';
-import { pythonWithFastMCP, pythonWithLangChain, pythonWithSdk } from '../../servers/fastmcp.ts';
-import type { Service } from '../../service/service.ts';
-import { startAISDK } from './ai-sdk.ts';
 import { built, inPython } from './in-a-process.ts';
-import { startInspector } from './inspector.ts';
-import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './other-client.ts';
+import { toAsked, toTold } from './other-client.ts';
+import type { AskedOfUser, ClientSetting, OtherClient, StartClient, UserAnswer } from './other-client.ts';
 import { startSdkV1 } from './sdk-v1.ts';
 import { startSdkV2 } from './sdk-v2.ts';
+import { goProgram, rmcpProgram } from '../../programs/built-program.ts';
+import { npmProgram } from '../../programs/npm-program.ts';
+import { pythonWithFastMCP, pythonWithLangChain, pythonWithSdk } from '../../servers/fastmcp.ts';
+import type { Service } from '../../service/service.ts';
+import { testFolder } from '../../test-folder.ts';
+
+/** The AI SDK's own client, an implementation that shares no code with the official one. */
+export async function startAISDK({ url, token, shows, answer }: ClientSetting): Promise<OtherClient> {
+  const canAsk = Object.keys(shows).length > 0;
+  const elicitation = Object.fromEntries(Object.keys(shows).map((mode) => [mode, {}]));
+  const client = await createMCPClient({
+    transport: { type: 'http', url, headers: { authorization: `Bearer ${token}` } },
+    capabilities: canAsk ? { elicitation } : {},
+  });
+  if (canAsk)
+    client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => answer(toAsked({ ...params })));
+  return {
+    call: async (name, given) => toTold(await client.callTool({ name, arguments: given })),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+/** The Inspector's command line: a process for each call, which declares no questions. */
+const run = promisify(execFile);
+const inspectorVersion = '2.12.0';
+/** It exits with this where the tool says that it failed. */
+const toolErrorCode = 5;
+
+export async function startInspector(
+  era: 'legacy' | 'modern',
+  { url, token }: ClientSetting,
+): Promise<OtherClient> {
+  const folder = await npmProgram('@modelcontextprotocol/inspector', inspectorVersion);
+  const { default: manifest } = (await import(path.join(folder, 'package.json'), {
+    with: { type: 'json' },
+  })) as { default: { bin: Record<string, string> } };
+  const program = path.join(folder, manifest.bin['mcp-inspector'] ?? '');
+  const home = testFolder();
+  return {
+    async call(tool, given) {
+      const pairs = Object.entries(given).map(
+        ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      );
+      const target = [
+        '--cli',
+        '--server-url',
+        url,
+        '--transport',
+        'http',
+        '--header',
+        `Authorization: Bearer ${token}`,
+      ];
+      const what = ['--protocol-era', era, '--method', 'tools/call', '--tool-name', tool];
+      const { stdout } = await run(process.execPath, [program, ...target, ...what, '--tool-arg', ...pairs], {
+        env: { PATH: process.env['PATH'], HOME: home },
+      }).catch((error: Error & { code?: unknown; stdout?: string }) => {
+        if (error.code !== toolErrorCode) throw error;
+        return { stdout: error.stdout ?? '' };
+      });
+      return toTold(JSON.parse(stdout));
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
 
 export interface Row {
   name: string;
