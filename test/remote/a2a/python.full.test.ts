@@ -1,13 +1,45 @@
 /** Remote agents on Python's SDK, in both versions of A2A. */
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startPythonAgent } from '../../servers/python-agent.ts';
-import type { PythonAgent } from '../../servers/python-agent.ts';
+import { freePort } from '../../free-port.ts';
+import { pythonWith } from '../../programs/python-package.ts';
+import { startPeer } from '../../servers/everything-server.ts';
+import type { PeerProcess } from '../../servers/everything-server.ts';
+import { fastmcpVersions } from '../../servers/fastmcp.ts';
 import { startService } from '../../service/service.ts';
 import { useDevelopmentServer } from '../../service/use-development-server.ts';
 import type { Caller } from '../../service/user.ts';
+
+/** A remote agent on Python's SDK, served by the web server in FastMCP's environment. */
+interface PythonAgent extends PeerProcess {
+  card: string;
+  /** What it says it did, in its order. */
+  did(): string[];
+}
+
+type PythonAgentStart = { kind: 'ready'; agent: PythonAgent } | { kind: 'missing'; why: string };
+
+async function startPythonAgent(version: '1.0' | '0.3'): Promise<PythonAgentStart> {
+  const sdk = await pythonWith('a2a-sdk', '1.3.0');
+  if (sdk.kind === 'missing') return sdk;
+  const web = await pythonWith('fastmcp', fastmcpVersions.third);
+  if (web.kind === 'missing') return web;
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const script = path.join(import.meta.dirname, 'python-agent.py');
+  const { PATH = '', HOME = '' } = process.env;
+  const packages = path.join(sdk.executable, '../../lib');
+  const agent = await startPeer(web.executable, [script, String(port), version, packages], {
+    env: { PATH, HOME, PYTHONDONTWRITEBYTECODE: '1' },
+    url,
+    ready: /Uvicorn running/,
+  });
+  const did = () => [...agent.output().matchAll(/^did: (.*)$/gm)].map(([, what = '']) => what);
+  return { kind: 'ready', agent: { ...agent, card: `${url}/.well-known/agent-card.json`, did } };
+}
 
 const stack = new AsyncDisposableStack();
 const agents: Record<string, PythonAgent> = {};
