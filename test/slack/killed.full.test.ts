@@ -2,9 +2,14 @@
  * Two APIs that Slack reaches alike: a thousand events at once, each sent to both, and an event whose process is killed
  * with -9 between the 200 and the turn, or between the turn and its delivery. PostgreSQL, a Temporal of its own, processes of their own.
  */
+import { Client, Connection } from '@temporalio/client';
+import { sql } from 'kysely';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { ThreadKey } from '../../src/storage/tables/slack.ts';
+import { openPostgres } from '../../src/storage/postgres/open-postgres.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import type { ThreadKey } from '../../src/storage/tables/slack.ts';
+import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import { showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
 import type { ServiceProcess } from '../e2e/processes.ts';
@@ -13,13 +18,40 @@ import { MethodHttp } from '../servers/slack/methods.ts';
 import type { Method } from '../servers/slack/methods.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
 import type { Workspace } from '../servers/slack/slack-state.ts';
-import { Client, Connection } from '@temporalio/client';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
-import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import { linkAlice } from './alice-in-slack.ts';
-import { holdDeliveries } from './killed-between.ts';
 import { createSlackDeployment } from './slack-deployment.ts';
 import type { SlackDeployment } from './slack-deployment.ts';
+
+/** Holds an API still between the start of a turn and the start of its delivery: its table is locked. */
+interface HeldTable {
+  /** Ends whatever waits for it: the calls of a process that was killed are not carried out after its death. */
+  endWaiting(): Promise<void>;
+  release(): Promise<void>;
+}
+
+async function holdDeliveries(databaseUrl: string): Promise<HeldTable> {
+  const { query, close } = openPostgres(databaseUrl, pino({ level: 'silent' }));
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holding = query.transaction().execute(async (transaction) => {
+    await sql`lock table slack_deliveries in access exclusive mode`.execute(transaction);
+    held.resolve();
+    await released.promise;
+  });
+  await Promise.race([held.promise, holding]);
+  return {
+    async endWaiting() {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(query);
+    },
+    async release() {
+      released.resolve();
+      await holding;
+      await close();
+    },
+  };
+}
 
 let setup: SlackDeployment;
 let deployment: Deployment;
