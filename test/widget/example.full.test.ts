@@ -1,26 +1,91 @@
 /** `examples/react-chat` in a real browser, with the hooks of AI SDK 5, 6 and 7, against the whole service. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import type { OutputChunk } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listen } from '../../demo/listen.ts';
+import type { Listening } from '../../demo/listen.ts';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
-import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
-import { open, question } from '../storage/contract/question.ts';
+import { freePort } from '../free-port.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { client, entry, packagesOf, serveExample, versions } from './example-page.ts';
-import type { ExamplePage, Version } from './example-page.ts';
+import { open, question } from '../storage/contract/question.ts';
 
+/** `examples/react-chat`, bundled with the hooks of one version of the AI SDK, in a page of another origin than the service's. */
 const root = path.resolve(import.meta.dirname, '../..');
+const example = path.join(root, 'examples/react-chat');
+const entry = path.join(example, 'src/main.tsx');
+const client = path.join(root, 'src/client/index.ts');
+const modules = path.join(root, 'node_modules');
+
+/** Each brings the `ai` that it was made for along. */
+const hooks = { 5: 'ai-sdk-react5', 6: 'ai-sdk-react6', 7: '@ai-sdk/react' } as const;
+type Version = keyof typeof hooks;
+const versions: readonly Version[] = [5, 6, 7];
+
+/** The folders to take instead of what the example's `package.json` names. */
+function packagesOf(version: Version): Record<'@ai-sdk/react' | 'ai', string> {
+  const react = path.join(modules, hooks[version]);
+  return {
+    '@ai-sdk/react': react,
+    ai: path.join(version === 7 ? modules : path.join(react, 'node_modules'), 'ai'),
+  };
+}
+
+interface ExamplePage {
+  origin: string;
+  /** Where the page finds the service from now on. */
+  service: string;
+  /** From the product's own backend, for whoever is signed in. */
+  token: string;
+  /** Files it was made of. */
+  modules: string[];
+  stop: Listening['stop'];
+}
+
+async function serveExample(version: Version): Promise<ExamplePage> {
+  const { code, moduleIds: modules } = await bundle(version);
+  const html = await readFile(path.join(example, 'index.html'), 'utf8');
+  const server = createServer((request, response) => {
+    if (request.url === '/token') return void response.end(`${page.token}\n`);
+    const isScript = request.url === '/src/main.tsx';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    return void response.end(isScript ? code : html.replace('http://127.0.0.1:3000', page.service));
+  });
+  const { port, stop } = await listen(server, 0, 'PORT');
+  const page = { origin: `http://127.0.0.1:${port}`, service: '', token: '', modules, stop };
+  return page;
+}
+
+async function bundle(version: Version): Promise<OutputChunk> {
+  const build = await rolldown({
+    input: entry,
+    platform: 'browser',
+    resolve: { alias: { ...packagesOf(version), 'interlude/client': client } },
+    // React then says what is wrong.
+    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
+    onLog: (level, log, next) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : next(level, log)),
+  });
+  try {
+    const { output } = await build.generate({ format: 'esm' });
+    return output[0];
+  } finally {
+    await build.close();
+  }
+}
+
 const agentsFile = path.join(root, 'test/fixtures/widget-agents.yaml');
 const stack = new AsyncDisposableStack();
 const temporal = useDevelopmentServer();

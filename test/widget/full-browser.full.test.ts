@@ -2,15 +2,41 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { names, storageApart } from '../browsers/chromium.ts';
+import { launchFound } from '../browsers/launch.ts';
 import type { Launched } from '../browsers/launch.ts';
-import { launchFullChromium } from '../browsers/full-chromium.ts';
+import { findProgram } from '../programs/find-program.ts';
+import type { Program } from '../programs/find-program.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { connectJourney } from './connect-journey.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
+
+/**
+ * A full Chromium, headless: the machine's own (CHROMIUM_PATH, or on the PATH), else Debian's. Unlike the small one of most
+ * tests, it has a popup blocker and a back-forward cache.
+ */
+const program: Program = {
+  given: 'CHROMIUM_PATH',
+  names,
+  package: 'chromium',
+  executable: 'usr/lib/chromium/chromium',
+};
+
+async function launchFullChromium(): Promise<Launched> {
+  return launchFound(await findProgram(program), ({ executable, env }) =>
+    chromium.launch({
+      executablePath: executable,
+      env: { ...process.env, ...env },
+      ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
+      args: ['--headless=new', ...storageApart],
+    }),
+  );
+}
 
 // The first one waits for a browser that has just been started.
 vi.setConfig({ testTimeout: 60_000 });
