@@ -1,14 +1,84 @@
 /** The servers themselves are killed with -9 while their questions are open, or with the answers in their hands. */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { kinds } from '../servers/booking-server.ts';
-import { prepareDesks } from './booking-desks.ts';
-import type { MortalDesks } from './booking-desks.ts';
+import type { Report, StopOrder } from './booking-process.ts';
 import { begin, doneFor, envOf, expectBooked, expectUnknown } from './bookings.ts';
 import type { Booking } from './bookings.ts';
-import { say } from './watch.ts';
 import { createDeployment, showOutput } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
+import { say } from './watch.ts';
+import { freePort } from '../free-port.ts';
+import { kinds } from '../servers/booking-server.ts';
+import type { Kind } from '../servers/booking-server.ts';
+
+/** Booking servers in a process that is killed and restarted on the same ports. It remembers nothing. */
+interface MortalDesks {
+  urls: Record<Kind, string>;
+  /** What all of them have done so far, in every life. */
+  done: Record<Kind, { done: string[] }>;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  /** While they are dead: resolves when a request to this one has failed. */
+  missed(kind: Kind): Promise<void>;
+  /** Stops the next call about the city at that moment. Resolves when it has stopped. */
+  stopAt(order: StopOrder): Promise<void>;
+}
+
+async function prepareDesks(): Promise<MortalDesks> {
+  const ports = { rounds: await freePort(), streams: await freePort(), held: await freePort() };
+  const urlOf = (kind: Kind) => `http://127.0.0.1:${ports[kind]}/mcp`;
+  const done: MortalDesks['done'] = { rounds: { done: [] }, streams: { done: [] }, held: { done: [] } };
+  const waiting = new Map<string, () => void>();
+  let child: ChildProcess | undefined;
+
+  function hear(report: Report): void {
+    switch (report.type) {
+      case 'ready':
+        return waiting.get('ready')?.();
+      case 'done':
+        return void done[report.kind].done.push(report.words);
+      case 'stopped':
+        return waiting.get(report.city)?.();
+      default:
+        return report satisfies never;
+    }
+  }
+
+  return {
+    urls: { rounds: urlOf('rounds'), streams: urlOf('streams'), held: urlOf('held') },
+    done,
+    async start() {
+      const ready = new Promise<void>((resolve) => waiting.set('ready', resolve));
+      child = fork(path.resolve(import.meta.dirname, 'booking-process.ts'), [JSON.stringify(ports)]);
+      child.on('message', hear);
+      await ready;
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const dead = once(child, 'exit');
+      child.kill('SIGKILL');
+      await dead;
+    },
+    async missed(kind) {
+      const door = createServer().listen(ports[kind], '127.0.0.1');
+      const [socket] = (await once(door, 'connection')) as [Socket];
+      socket.on('error', () => undefined).resetAndDestroy();
+      door.close();
+      await once(door, 'close');
+    },
+    stopAt(order) {
+      const stopped = new Promise<void>((resolve) => waiting.set(order.city, resolve));
+      child?.send(order);
+      return stopped;
+    },
+  };
+}
 
 let desks: MortalDesks;
 let deployment: Deployment;
