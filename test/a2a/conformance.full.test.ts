@@ -16,11 +16,10 @@ import type { ServiceOptions } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 
 /**
- * The service as the A2A TCK wants an agent under test: told by the prefix of a `messageId` what to do, here by a proxy that
- * turns it into words for the scripted model, so that each scenario is a real turn, and its question one of a real MCP server.
- * The kit for 0.3 has no such prefixes: each of its tasks stays open, whatever it is answered.
- * The kit signs nobody in and uses a `messageId` again for other messages; the proxy brings a user's token where a request
- * has none, and makes each new.
+ * The service as the A2A TCK expects it: the prefix of a `messageId` says what the agent must do. A proxy turns the prefix into
+ * a prompt for the scripted model, so each scenario is a real turn, and its question comes from a real MCP server.
+ * The kit for 0.3 has no such prefixes: there, each task stays open whatever the answer.
+ * The kit does not sign in and reuses `messageId`s: the proxy adds a user's token where a request has none, and makes each id new.
  */
 interface Incoming {
   messageId?: unknown;
@@ -31,15 +30,15 @@ interface Incoming {
 const asksCity = 'call asking__ask {}';
 const ofHistory = 'history message';
 
-/** Asks until it is given something else than the kit's messages for the history. */
-const asksUntilTold: Move = (call, response) => {
+/** Asks until it gets an answer other than the kit's messages for the history. */
+const asksUntilAnswered: Move = (call, response) => {
   const given = JSON.stringify(call.params.inputResponses ?? {});
-  const isTold = call.params.inputResponses !== undefined && !given.includes(ofHistory);
+  const isAnswered = call.params.inputResponses !== undefined && !given.includes(ofHistory);
   const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
-  answer(call, response, isTold ? done() : question);
+  answer(call, response, isAnswered ? done() : question);
 };
 
-/** By prefix, the words that make the model do it; anything else is said back. */
+/** By prefix, the prompt that makes the model do it; the model repeats anything else. */
 const scenarios: [prefix: string, words: string][] = [
   ['tck-input-required', asksCity],
   ['tck-artifact-text', 'answer exactly: Generated text content'],
@@ -52,7 +51,7 @@ async function startConformanceProfile(
 ): Promise<{ url: string; token: string }> {
   const server = await startPlayingServer();
   stack.defer(() => server.stop());
-  server.play(...Array.from({ length: 2_000 }, () => asksUntilTold));
+  server.play(...Array.from({ length: 2_000 }, () => asksUntilAnswered));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await startAsking({
@@ -131,7 +130,7 @@ function rewritten(text: string, prepare: (message: Incoming) => Incoming): stri
   return JSON.stringify(body);
 }
 
-/** Parts of other kinds, and what is no list of parts, stay as the kit made them. */
+/** Changes text parts only. */
 function withText(parts: unknown, words: string): unknown {
   if (!Array.isArray(parts)) return parts;
   return parts.map((part: { kind?: unknown; text?: unknown }) =>

@@ -122,7 +122,7 @@ function cutPoints(events: number, ending: number): Points {
   return { before: all.filter(isBefore), inEnd: all.filter((point) => !isBefore(point)) };
 }
 
-/** How it looks to whoever reads when their connection is lost. */
+/** What a reader sees when the connection is lost. */
 type Look =
   /** As Node says it. */
   | 'as it is'
@@ -131,7 +131,7 @@ type Look =
   /** A proxy in between ends the response as if that were all. */
   | 'end';
 
-/** `onResponse` hears of every response that begins. */
+/** `onResponse` is called with every response that begins. */
 function fetchWhoseLossesLookLike(look: Look, onResponse: (response: Response) => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -10,13 +10,13 @@ import type { Interruption } from '../servers/proxied-connection.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 
-/** The standard reader of server-sent events, as a browser has it, which comes back by itself when it is cut off. */
+/** The standard `EventSource`, which reconnects by itself. */
 interface EventSourceReader {
   /** Every message as it arrived, also what arrived twice. */
   events: StreamEvent[];
-  /** How often it was cut off. */
+  /** How often the connection was lost. */
   readonly cuts: number;
-  /** What it sent to be told only what it had not seen, request by request. */
+  /** The `Last-Event-ID` of each request. */
   positions: (string | null)[];
   /** Resolves with the first event that fits, seen or to come. */
   until(fits: (event: StreamEvent) => boolean): Promise<StreamEvent>;
@@ -25,7 +25,7 @@ interface EventSourceReader {
   close(): void;
 }
 
-/** `EventSource` cannot set headers; a `fetch` of one's own can. */
+/** `EventSource` itself cannot set headers. */
 function listen(url: string, authorization: string): EventSourceReader {
   const events: StreamEvent[] = [];
   const positions: (string | null)[] = [];
