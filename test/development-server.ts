@@ -1,6 +1,6 @@
 /**
- * A Temporal whose clock is everybody's. One server serves the whole run: every service has a task queue of its own, and
- * conversations have random ids. What stops the server or changes its settings starts one of its own.
+ * A Temporal in real time. One server serves the whole run: each service has its own task queue, and conversations have
+ * random ids. A test that stops the server or changes its settings starts its own.
  */
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';

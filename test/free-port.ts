@@ -1,7 +1,7 @@
 /**
- * A port for a server that has to know it before it listens. From below the range that systems give to outgoing
- * connections, which would otherwise take it in between. Whoever is given one keeps the UDP port of the same number
- * until its process ends: test files run side by side, and the system lets nobody else have that.
+ * A port for a server that has to know it before it listens, below the range for outgoing connections, which could take
+ * it in between. The process holds the UDP port of the same number until it ends, so that test files that run side by
+ * side never get the same port.
  */
 import { createSocket } from 'node:dgram';
 import { isFree } from '../src/development/ports.ts';

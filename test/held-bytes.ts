@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What this process holds in memory for somebody, after everything else has been collected. */
+/** The memory that this process holds after a garbage collection. */
 export async function heldBytes(): Promise<number> {
   // What is freed in the first round may be counted until the second.
   for (const _ of [1, 2]) {

@@ -13,7 +13,7 @@ export function dataUrl(base64: string, mediaType = 'image/png'): string {
   return `data:${mediaType};base64,${base64}`;
 }
 
-/** A PNG, as far as anybody looks, that no other has the bytes of. */
+/** A PNG header with unique bytes after it. */
 export function otherPng(name: string, bytes = 0): string {
   return Buffer.concat([Buffer.from(png, 'base64'), Buffer.from(name), Buffer.alloc(bytes)]).toString(
     'base64',

@@ -138,7 +138,7 @@ function textOf(parts: Part[] = []): string {
   return parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('');
 }
 
-/** Resolves once the stream has begun, so that it sees whatever comes next. `end`: as of `readStream`. */
+/** Resolves once the stream has begun, so it sees every later event. `end`: see `readStream`. */
 export async function watch(
   stream: AsyncGenerator<StreamResponse>,
 ): Promise<{ end: ReturnType<typeof readStream> }> {

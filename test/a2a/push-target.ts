@@ -1,4 +1,4 @@
-/** A target of push notifications, as a client would run one: keeps what it is sent, and answers as it is told. */
+/** A client's receiver of push notifications: records them and answers as the test sets. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
@@ -92,7 +92,7 @@ export function pushTo(
   return { tenant: '', id: '', taskId: '', url, token: '', authentication: undefined, ...more };
 }
 
-/** What was told of one task, in short. */
+/** The notifications about one task, in short. */
 export function storyOf(received: Received[], taskId: string): string[] {
   return received.flatMap(({ body: { task, statusUpdate, artifactUpdate } }) => {
     if (task?.id === taskId) return [`task ${short(task.status.state)}`];

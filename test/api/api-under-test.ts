@@ -1,6 +1,6 @@
 /**
- * The API with a real database and a real identity provider, and no worker: everything that is decided before a
- * workflow runs, and what callers are told when it cannot be reached or nobody runs it.
+ * The API with a real database and a real identity provider, without a worker: for everything that happens before a
+ * workflow runs, and for answers when no worker runs or Temporal is unreachable.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

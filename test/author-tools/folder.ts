@@ -16,7 +16,7 @@ export async function writeToolFolder(files: Record<string, string>): Promise<st
   return folder;
 }
 
-/** A module of one tool; `members` are put into its definition last, so that they replace what stands there. */
+/** A module of one tool; `members` are added to its definition last and override it. */
 export function toolModule(members = '', { before = '', name = 'a_tool' } = {}): string {
   return `import { activities, defineTool } from 'interlude/tools';
 import { z } from 'zod';

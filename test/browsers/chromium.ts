@@ -22,7 +22,7 @@ export const storageApart = [
 interface Behaviour {
   /** As people have it, where Playwright switches it off: a popup blocker, and storage kept apart by site. */
   isStrict?: boolean;
-  /** Lets no page open a window, whoever clicked: what the strictest blockers do. */
+  /** Blocks every popup, even after a click, as the strictest blockers do. */
   opensNoWindows?: boolean;
 }
 
@@ -55,7 +55,7 @@ async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise
   });
 }
 
-/** Complete or not at all, whoever else is unpacking. */
+/** Complete or not at all, also when two processes unpack at once. */
 async function unpacked(): Promise<string> {
   const home = path.join(modules, '@sparticuz/chromium');
   const { version } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as {

@@ -1,6 +1,6 @@
 /**
- * Starts the Firefox at FIREFOX_PATH as it is told, and stands between it and who drives it: Playwright speaks the newest
- * WebDriver BiDi, and begins with commands that a Firefox with long support may not know yet. Those do nothing.
+ * Starts the Firefox at FIREFOX_PATH with the given arguments and relays WebDriver BiDi to it. Playwright speaks the newest
+ * version and begins with commands that an extended-support Firefox may not know; the relay answers those itself.
  */
 import { spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 
-/** Sent with every new page, also by who does not care what is in them. */
+/** Sent with every new page, even where the test does not need it. */
 const dispensable = new Set(['emulation.setMediaFeaturesOverride']);
 
 const firefox = spawn(process.env['FIREFOX_PATH'] ?? '', process.argv.slice(2), {

@@ -1,6 +1,6 @@
 /**
  * A browser without a screen: fetch, a cookie jar, redirects, and forms sent by the words on their buttons. It runs
- * no scripts, so whatever works with it works without JavaScript.
+ * no scripts, so what works with it works without JavaScript.
  */
 import { parse } from 'node-html-parser';
 import type { HTMLElement } from 'node-html-parser';

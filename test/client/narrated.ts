@@ -2,7 +2,7 @@ import { TurnPrinter } from '../../src/cli/chat/turn-printer.ts';
 import type { Screen } from '../../src/cli/chat/screen.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
 
-/** Everything a reader is told, word for word. */
+/** Everything that the terminal prints. */
 export async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
   let told = '';
   const screen: Screen = {

@@ -1,6 +1,6 @@
 /**
- * The account that a scenario about signing in wants to see used, from the store that turns use. Whoever has to
- * connect it goes where the store sends them and agrees to everything.
+ * The account for scenarios about signing in, from the store that turns use. The person who connects it follows the
+ * store's link and agrees to everything.
  */
 import path from 'node:path';
 import type { ServerConfig } from '../../src/config/config.ts';
@@ -22,7 +22,7 @@ const maxConnects = 2;
 
 export interface ConformanceAccount {
   credential(): Promise<Credential>;
-  /** The server refused the credential. What to go on with, or null when nobody is asked again. */
+  /** The server refused the credential. The next credential, or null when the person is not asked again. */
   after(refused: Credential, refusal: Pick<Refusal, 'status' | 'challenge'>): Promise<Credential | null>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function openAccount({
   };
 }
 
-/** As an operator writes it who has looked what the server names now. */
+/** The configuration of an operator who pins the issuer that the server names now. */
 async function pinned(server: ServerConfig): Promise<ServerConfig> {
   const { origin, pathname } = new URL(server.url);
   const answer = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);

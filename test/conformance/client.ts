@@ -114,7 +114,7 @@ function acceptAsShown({ key, request }: ServerQuestion): QuestionAnswer {
   return { key, action: 'accept', content: defaultsOf(form.fields) };
 }
 
-/** What a model would send: something of the right kind for whatever the tool requires. */
+/** What a model would send: a value of the right type for each required field. */
 function callOf({ name, inputSchema }: CatalogueTool, tools: CatalogueTool[]): Call {
   const { properties = {}, required = [] } = inputSchema as {
     properties?: Record<string, { type?: string }>;

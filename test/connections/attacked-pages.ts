@@ -27,7 +27,7 @@ export async function createAttackedPages() {
     tracker,
     ledger,
     at,
-    /** Somebody who has been to the provider and is about to come back. */
+    /** A person who is about to return from the provider. */
     async backFromProvider(user: 'alice' | 'bob', id: string) {
       const { browser, page } = await at(user, id);
       const leaving = onward(await browser.press(page, { action: 'connect' }));

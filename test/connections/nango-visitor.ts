@@ -1,4 +1,4 @@
-/** Somebody at the pages that connect by way of Nango, with windows that open beside them. */
+/** A person's browser at the pages that connect through Nango, with their popups. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 export interface Visitor {

@@ -41,7 +41,7 @@ export interface ServiceWithNango extends AsyncDisposable {
   service: Service;
   /** Says something that takes an account, and waits for the question. Creating is what must not happen twice. */
   ask(title: string, user?: User): Promise<Waiting>;
-  /** The same, whatever comes of it. */
+  /** The same, with any outcome. */
   say(title: string, user?: User): Promise<ChatStream>;
   /** The same where nothing should be asked. Ends when the turn does. */
   create(title: string, user?: User): Promise<ChatStream>;
@@ -49,7 +49,7 @@ export interface ServiceWithNango extends AsyncDisposable {
   visit(browser: Browser, question: Pick<ElicitationData, 'url'>, user?: User): Promise<Visitor>;
   /** Connects without any script, from the question to Nango's last page. */
   connect(question: Pick<ElicitationData, 'url'>, person?: User, user?: User): Promise<Page>;
-  /** A user who has connected an account, and one issue. */
+  /** A user with a connected account and one issue. */
   isConnected(person?: User): Promise<void>;
   /** Ends well: the account was taken, the tool ran once, with the token of this person. */
   expectDone(waiting: Pick<Waiting, 'stream'>, title: string, person?: User): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * A strict, real authorization server: PKCE required, rotating refresh tokens, resource indicators, dynamic
- * registration. Whoever comes is Alice; she agrees to everything unless told to say no.
+ * registration. Every visitor is Alice, who agrees to everything unless `refuse.consent` is set.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** An MCP-shaped server that lets nobody in without a token of its authorization server. */
+/** An MCP-like server that requires a token of its authorization server. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A person's browser at a provider: follows redirects, keeps cookies, stops where it would come back to us. Who is to
- * be still signed in there comes again with the same cookies.
+ * A person's browser at a provider: follows redirects, keeps cookies, and stops at our callback. Pass the same cookies
+ * again for a person who is still signed in there.
  */
 export async function comeBackFrom(
   url: string,
@@ -24,7 +24,7 @@ export async function comeBackFrom(
   throw new Error('too many redirects');
 }
 
-/** Where a browser comes back to that was sent there, with this answer. */
+/** The callback URL for this authorization request, with the provider's answer. */
 export function comingBack(leaving: URL, answer: Record<string, string>): URL {
   const callback = new URL(leaving.searchParams.get('redirect_uri') ?? '');
   const state = leaving.searchParams.get('state') ?? '';

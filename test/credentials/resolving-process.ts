@@ -1,6 +1,6 @@
 /**
- * A process of its own on a test's database: told what by its first message, it resolves one account many times at
- * once when it is told to go, and answers with the names of the tokens it got.
+ * A separate process on a test's database. Its first message is the task; at the second it resolves one account many
+ * times at once, and it answers with the ids of the tokens it got.
  */
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';

@@ -1,4 +1,4 @@
-/** The three booking servers as a process of their own, which can be killed. Told and reporting by messages. */
+/** The three booking servers in a process that can be killed. It gets orders and reports by messages. */
 import { startBookingServer } from '../servers/booking-server.ts';
 import type { BookingServer, Kind } from '../servers/booking-server.ts';
 
@@ -11,7 +11,7 @@ export interface StopOrder {
 export type Report =
   | { type: 'ready' }
   | { type: 'done'; kind: Kind; words: string }
-  /** The call about this city has come as far as it was to come. */
+  /** The call about this city has reached its stop. */
   | { type: 'stopped'; city: string };
 
 const ports = JSON.parse(process.argv[2] ?? '') as Record<Kind, number>;

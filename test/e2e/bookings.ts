@@ -1,4 +1,4 @@
-/** Three booking servers, one of each kind, and the turns that somebody has begun about their cities. */
+/** Three booking servers, one of each kind, and turns that book cities there. */
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
@@ -45,7 +45,7 @@ export interface Booking {
   end(): Promise<End>;
 }
 
-/** What the person saw, and what the model was told. */
+/** What the person saw, and the tool errors that the model got. */
 export interface End {
   status: string;
   said: string;
@@ -126,7 +126,7 @@ export async function expectBooked(
   expect(new Set(doneFor(desks[kind], city))).toEqual(new Set([`${tool} ${words}`]));
 }
 
-/** One card, which came to this, and a model that was told the truth: nobody knows. */
+/** One card with this end, and a model that was told that the outcome is unknown. */
 export async function expectUnknown(
   desks: Counted,
   { kind, tool, city, turn, end }: Booking,
@@ -147,7 +147,7 @@ export async function expectUnknown(
 /** Longer than an idle connection is kept. */
 const afterwardsMs = 15_000;
 
-/** No socket, and no session in which a call could still wait for somebody. */
+/** No socket, and no session in which a call could still wait. */
 export async function expectNothingHeld(desks: Desks): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -1,6 +1,6 @@
 /**
- * What stands around the program in production and here runs inside the test: the issuer, Tracker, people and
- * clients. The program itself is started from it, as processes.
+ * The program's surroundings, which run inside the test: the issuer, Tracker, people and clients. The program itself is
+ * started as processes.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export interface Deployment {
   /** Where clients and browsers find the service. */
   baseUrl: string;
   tracker: Tracker;
-  /** What all processes of ours are told. */
+  /** The environment of all our processes. */
   environment: Record<string, string>;
   /** Starts a process of ours and waits until it is ready; `env` adds to what they all have in common. */
   start(entry: Entry, env?: Record<string, string>): Promise<ServiceProcess>;
@@ -52,7 +52,7 @@ const agentsFile = fileURLToPath(new URL('../fixtures/e2e-agents.yaml', import.m
 /** Clients that are quick to come back: what is tested is that they do. */
 const timing = { firstRetryMs: 50, lastRetryMs: 500 };
 
-/** For whatever leaves the embedded defaults. */
+/** For tests without the embedded defaults. */
 export const someKeys = `k1:${randomBytes(32).toString('base64')}`;
 
 export async function createDeployment({ port, env = {} }: DeploymentOptions = {}): Promise<Deployment> {

@@ -82,7 +82,7 @@ export async function untilReady(service: ServiceProcess, baseUrl: string | unde
   throw new Error(`It was not ready after ${readyTimeoutMs / 1000} s:\n${service.output()}`);
 }
 
-/** The status of /readyz; 0 when nobody answers. */
+/** The status of /readyz; 0 when nothing answers. */
 export async function readiness(baseUrl: string): Promise<number> {
   try {
     const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });

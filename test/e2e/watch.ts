@@ -104,7 +104,7 @@ export function callsIn({ parts }: TurnView): string[] {
   return parts.flatMap((part) => (part.kind === 'tool-call' ? `${part.toolName}: ${part.state.kind}` : []));
 }
 
-/** What tools told the model went wrong. */
+/** The tool errors that the model got. */
 export function failuresIn({ parts }: TurnView): string[] {
   return parts.flatMap((part) =>
     part.kind === 'tool-call' && part.state.kind === 'failed' ? part.state.errorText : [],
@@ -140,7 +140,7 @@ function expectGrown(before: Part, after: Part | undefined): void {
   if (before.kind === 'elicitation' && before.elicitation.status !== 'pending') expect(after).toEqual(before);
 }
 
-/** Somebody who only comes now reads the same. */
+/** A reader who comes now reads the same. */
 export async function expectSameForNewcomer(client: Client, watched: Watched): Promise<void> {
   const newcomer = watch(client, watched.message);
   expect(await newcomer.end()).toEqual(await watched.end());

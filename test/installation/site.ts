@@ -106,7 +106,7 @@ export async function startSite({ database, env = {} }: Options) {
   }
 }
 
-/** When the database's next generation is to be written, and so how old its last one is. */
+/** When the database's next generation is due, which shows how old the last one is. */
 export async function dueIn(url: string, ms: number): Promise<void> {
   await query(url, 'update installation set due_at = $1', [Date.now() + ms]);
 }

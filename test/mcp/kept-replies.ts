@@ -1,4 +1,4 @@
-/** Notes which questions have an answer that is kept for whoever follows their call; `around` is for the service. */
+/** Notes which questions have an answer that is kept for followers of their call; `around` is for the service. */
 import type { Storage } from '../../src/storage/storage.ts';
 
 export function noteKeptReplies() {

@@ -35,7 +35,7 @@ export function pageIn(params: object): string {
   return /\/auth\/answer\?e=([\w-]+)/.exec(url)?.[1] ?? '';
 }
 
-/** One request of the 2026-07-28 revision, as it stands on the wire: for results that the SDK's client has no words for. */
+/** One raw request of revision 2026-07-28, for results that the SDK's client does not know. */
 export async function rawRequest(
   service: Pick<Service, 'baseUrl' | 'token'>,
   method: string,

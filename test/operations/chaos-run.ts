@@ -1,6 +1,6 @@
 /**
- * One chaos run: turns of every kind wait, things go wrong as the plan says, and people answer and ask meanwhile. At the end
- * every turn is looked at: whether it was lost, whether its deed was done twice, and whether what its person was told is true.
+ * One chaos run: turns of every kind wait, faults happen as planned, and people answer and ask meanwhile. At the end every
+ * turn is checked: was it lost, was its effect done twice, and was its receipt true?
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reply } from '../service/user.ts';
@@ -34,7 +34,7 @@ export interface ChaosResult {
   notReady: string[];
   /** Answers that took effect although they were refused, or did not although they were taken. */
   falseReceipts: string[];
-  /** The model was told that an outcome is unknown, and it is. */
+  /** Turns whose model was correctly told that the outcome is unknown. */
   unknown: number;
   /** Processes that ended by themselves. */
   ended: number;
@@ -44,7 +44,7 @@ export interface ChaosResult {
 }
 
 const kinds: Kind[] = [...chatKinds, 'slack', 'a2a', 'mcp'];
-/** While everything is as it should be again, nobody waits longer. */
+/** The longest wait once everything runs again. */
 const answeredWithinMs = 180_000;
 /** Longer than the longest outage. */
 const readyWithinMs = 120_000;
@@ -122,7 +122,7 @@ function createRun(
       begun.receipt = answer(begun);
       begun.receipt.catch(() => undefined);
     }
-    // Once her account is connected, nobody is asked for it.
+    // Once her account is connected, no turn asks for it.
     const kind = pick(
       random,
       chatKinds.filter((one) => one !== 'account'),

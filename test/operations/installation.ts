@@ -1,6 +1,6 @@
 /**
- * The service as it runs in production, and what an operator does to it: two API and two worker processes of a checkout,
- * PostgreSQL and Temporal that can be stopped, and everybody around it, who counts what is done.
+ * The service as in production, and what an operator does to it: two API and two worker processes of a checkout, PostgreSQL
+ * and Temporal that can be stopped, and servers that count what is done.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * A program of this machine, else of Debian's, with the libraries that the machine lacks, unpacked into a folder of its
- * own: nothing is installed, and nobody needs to be root. Where it is not to be had, that is said, and no more.
+ * A program of this machine, else Debian's with the missing libraries, unpacked into its own folder: nothing is installed,
+ * and root is not needed. Where it is not available, the reason is returned.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -31,7 +31,7 @@ const run = promisify(execFile);
 
 export async function findProgram(program: Program): Promise<Found> {
   const given = process.env[program.given];
-  // Whoever says where it is wants to know if it is not there.
+  // A given path must work.
   if (given !== undefined) return { kind: 'ready', executable: given, env: {}, isOwn: true };
   const own = onPath(program.names);
   if (own !== undefined && (await works(own, {})))
@@ -49,7 +49,7 @@ export async function findProgram(program: Program): Promise<Found> {
   }
 }
 
-/** What is on the PATH may be no more than a word on how to install it. */
+/** What is on the PATH may be only a hint on how to install it. */
 async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const asked = run(executable, ['--version'], { env: { ...process.env, ...env }, timeout: 20_000 });
   return asked.then(
@@ -58,7 +58,7 @@ async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolea
   );
 }
 
-/** Complete or not at all, whoever else is unpacking. */
+/** Complete or not at all, also when two processes unpack at once. */
 async function unpack(name: string, folder: string): Promise<void> {
   const signal = AbortSignal.timeout(fetchingMs);
   const plan = await run('apt-get', ['--simulate', '--no-install-recommends', 'install', name], { signal });

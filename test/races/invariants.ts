@@ -1,5 +1,5 @@
 /**
- * What must be true after every round, whatever has won. It is read from the database, from Temporal, and from the servers
+ * What must be true after every round, whichever side won. It is read from the database, from Temporal, and from the servers
  * that count what reaches them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

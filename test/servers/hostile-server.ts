@@ -26,7 +26,7 @@ export interface HostileServerOptions {
   tricks: Record<string, Trick>;
   /** Of the tools that say they may be repeated. */
   repeatable?: string[];
-  /** What somebody gets who takes up a stream where it was left. With it, there are sessions. */
+  /** The answer to a client that resumes a stream. With it, there are sessions. */
   resumed?: (lastEventId: string, response: ServerResponse) => void | Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export const page = (url: string) => ({
   params: { mode: 'url', message: 'Open this', url, elicitationId: url },
 });
 
-/** The answer to a call, ready before anybody looks at the clock, and as no writer of JSON would write it. */
+/** A prebuilt answer to a call, in JSON that no serializer would write. */
 export function raw(members: string): Trick {
   const after = Buffer.from(`,${members}}`);
   return ({ id }, response) => {
@@ -115,7 +115,7 @@ export function raw(members: string): Trick {
   };
 }
 
-/** Where nobody has any business: what comes here was sent to somebody else. */
+/** A server that must get no requests: those that arrive were meant for another one. */
 export async function startElsewhere(): Promise<{ url: string; requests: number; stop(): Promise<void> }> {
   const http = createServer((_, response) => {
     elsewhere.requests += 1;

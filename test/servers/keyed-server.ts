@@ -1,4 +1,4 @@
-/** A real MCP server that lets in whoever has one of its keys, and nobody else, whatever they ask for. */
+/** A real MCP server that requires one of its keys for every request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';

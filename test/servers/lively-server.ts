@@ -1,4 +1,4 @@
-/** A server of the v2 SDK that reports progress and changes its tools while it works. */
+/** An MCP server of the v2 SDK whose tools report progress and change the list of tools. */
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
 import type { EventStore, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';

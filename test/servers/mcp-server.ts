@@ -16,7 +16,7 @@ export interface TestMcpServer {
   nextRequest(): Promise<void>;
   /** Ids of the sessions that are open (legacy only). */
   sessions: Set<string>;
-  /** How many clients hold a connection open, whatever for. */
+  /** How many connections are open. */
   connections(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ interface Options {
   hasSessions?: boolean;
   /** A free one unless given. */
   port?: number;
-  /** Stands before the server, and may take a request upon itself: then it answers true. */
+  /** Called before the server; returns true for a request that it has handled itself. */
   guard?: (request: IncomingMessage, response: ServerResponse, method: string) => boolean;
 }
 

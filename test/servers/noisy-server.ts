@@ -1,6 +1,6 @@
 /**
- * A server that asks properly, in the middle of everything a hostile one says: words that rewrite the screen or turn around,
- * answers to nobody's requests, messages that there are not, events that are no messages, and a second answer after the first.
+ * A server that asks properly amid what a hostile one sends: control and bidirectional characters, answers to requests that
+ * were not made, unknown methods, events that are no messages, and a second answer after the first.
  */
 import { randomUUID } from 'node:crypto';
 import { form, startHostileServer } from './hostile-server.ts';
@@ -19,7 +19,7 @@ const nights = {
     required: ['nights'],
   },
 };
-/** Opaque, whatever is in it. */
+/** Opaque to the client. */
 const state = `state \u2028"'\\: [&*!|>%@\`]\n\t~ ${tricky}`;
 
 interface Answer {
@@ -37,7 +37,7 @@ const resultOf = ({ action, content }: Answer) => ({
   ],
 });
 
-/** What anybody should look past. */
+/** Messages that a client must ignore. */
 const noise: ((token: unknown) => object)[] = [
   (progressToken) => ({
     method: 'notifications/progress',

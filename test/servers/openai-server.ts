@@ -1,4 +1,4 @@
-/** A model server that speaks OpenAI's streaming chat completions over real HTTP and does what it is told. */
+/** A model server that speaks OpenAI's streaming chat completions over real HTTP, with scripted replies. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * A remote agent on the SDK's own server, which does what its task says: `answer …`, `ask …`, `login …`, `fail …`, and so on.
+ * A remote agent on the SDK's server. The words of a task say what it does: `answer …`, `ask …`, `login …`, `fail …`, and so on.
  * It speaks 1.0, or only 0.3.
  */
 import { randomUUID } from 'node:crypto';
@@ -12,11 +12,11 @@ import { serveA2aAgent } from '../../demo/a2a-server.ts';
 import type { ServedAgent } from '../../demo/a2a-server.ts';
 
 export interface PlayingAgent extends ServedAgent {
-  /** The messages that came, in their order. */
+  /** The received messages, in order. */
   messages: Message[];
   /** Tasks that were cancelled. */
   cancelled: string[];
-  /** Lets tasks go on that wait for a page, or for a word. */
+  /** Lets waiting tasks go on. */
   finish(): void;
   /** The waiting of a task. */
   tasks: string[];

@@ -1,6 +1,5 @@
 /**
- * An MCP server of the new era, written by hand on the wire, whose one tool `ask` answers as the test has put on. Every
- * call of it is kept as it came, down to the last byte of its state.
+ * A hand-written MCP server of the new era, whose tool `ask` gives the replies that the test scripts. It records every call.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answer, startRawMcpServer } from './raw-mcp-server.ts';
@@ -13,16 +12,16 @@ export interface CallMessage extends RawMessage {
   };
 }
 
-/** A result, or what else to do with the call. */
+/** A result, or a function that answers the call. */
 export type Move = object | ((message: CallMessage, response: ServerResponse) => void);
 
 export interface PlayingServer {
   url: string;
-  /** Forgets what was, and answers the next calls with these, one after another; after them with `done`. */
+  /** Clears `calls`, and answers the next calls with these replies in order, later ones with `done`. */
   play(...moves: Move[]): void;
-  /** Calls since `play`, but for those that were not let in. */
+  /** Calls since `play`, without those that `letsIn` refused. */
   calls: CallMessage[];
-  /** Nobody listens any more, until it comes back to the same address. */
+  /** Stops listening until `comeBack`, which uses the same port. */
   leave(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
@@ -32,9 +31,9 @@ export interface PlayingOptions {
   annotations?: object;
   /** Instead of `ask`. */
   tools?: object[];
-  /** What it does with methods that are not of the play; by method. */
+  /** Replies to other methods, by method. */
   on?: Parameters<typeof startRawMcpServer>[0]['on'];
-  /** False when it has turned the call away itself. */
+  /** Returns false for a call that it has refused itself. */
   letsIn?: (response: ServerResponse, request: IncomingMessage) => boolean | Promise<boolean>;
 }
 
@@ -108,7 +107,7 @@ export const page = (url: string, message = 'Open this page') => ({
   params: { mode: 'url', message, url },
 });
 
-/** The server does not know its own state any more. */
+/** The server no longer knows its own state. */
 export const expired: Move = ({ id }, response) =>
   void response.writeHead(400, { 'content-type': 'application/json' }).end(
     JSON.stringify({
@@ -118,5 +117,5 @@ export const expired: Move = ({ id }, response) =>
     }),
   );
 
-/** It dies with the call in its hands. */
+/** Drops the connection during the call. */
 export const dies: Move = (_, response) => void response.socket?.destroy();

@@ -29,7 +29,7 @@ export interface ProviderBehaviour {
   refusesAuthorization?: (params: URLSearchParams) => string | null;
   /** The same of token requests. */
   refusesTokens?: (params: URLSearchParams) => Answer | null;
-  /** Whether whoever came like this gets a refresh token. */
+  /** Whether such an authorization request gets a refresh token. */
   isLasting?: (params: URLSearchParams) => boolean;
   /** Null: the answer does not say. */
   lifetimeSeconds: number | null;

@@ -1,4 +1,4 @@
-/** One connection through the proxy: passes on what comes, and goes wrong where it is told to. */
+/** One connection through the proxy: passes on bytes, and fails where the test says. */
 import type { Socket } from 'node:net';
 import { createLocator } from './stream-point.ts';
 import type { StreamPoint } from './stream-point.ts';
@@ -27,9 +27,9 @@ export interface ProxiedConnection extends Line {
   readonly sentBytes: number;
   /** What was passed on to the client. */
   readonly receivedBytes: number;
-  /** Resolves when it stalls, as planned or told; at once while it does. */
+  /** Resolves when it stalls; at once while it does. */
   stalled(): Promise<void>;
-  /** Resolves when both ends are closed, whoever began. */
+  /** Resolves when both ends are closed. */
   closed: Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function proxied(near: Socket, { index, far, plan }: Ends): ProxiedConnec
     const [...ahead] = plan;
     let interruption = ahead.shift();
     let locate = interruption && createLocator(interruption.at);
-    // Who has said everything may still listen.
+    // An end that has finished sending may still read.
     for await (const chunk of service.iterator({ destroyOnReturn: false })) {
       let rest: Buffer = chunk;
       for (let at = locate?.(rest); interruption && at !== undefined; at = locate?.(rest)) {

@@ -10,9 +10,9 @@ export interface PushingServer extends TestMcpServer {
   seen: string[];
   /** Resolves when this has been seen. */
   saw(what: string): Promise<void>;
-  /** Resolves when somebody has opened a standing stream after the latest call. */
+  /** Resolves when a client has opened a standing stream after the latest call. */
   listenedSinceCall(): Promise<void>;
-  /** Somebody has been to the page; says so to whoever listens. */
+  /** The page is done: notifies every listening client. */
   finishPage(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@
  * named in every request, short access tokens, refresh tokens only for who agreed to lasting access, replaced at each
  * use, and a grant that ends when an old one is seen again. It can be away and come back.
  *
- * Nobody presses buttons there: whoever comes is `person.account`, and agrees to what `person.agrees` says.
+ * It has no pages: every visitor is `person.account`, and agrees to what `person.agrees` says.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -22,7 +22,7 @@ export interface StrictProvider {
   /** Requests to the token endpoint, and what came of them; `error` is null for those that got tokens. */
   tokenRequests: { grantType: string; resource: string; error: string | null }[];
   revocations: { hint: string; client: string }[];
-  /** Grants that ended, whoever ended them. */
+  /** Grants that ended. */
   endedGrants: string[];
   /** What the person does at the provider: takes back all they gave. */
   withdraw(account: string): Promise<void>;

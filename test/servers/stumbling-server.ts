@@ -1,6 +1,6 @@
 /**
- * Two tools for each rule of `lint-server`: one that breaks it, and one beside it that does the same thing rightly. They
- * are named by the rule, with a word after it: `url-not-https.bad`, `url-not-https.good`.
+ * Two tools for each rule of `lint-server`: one that breaks it and one that keeps it, named after the rule:
+ * `url-not-https.bad`, `url-not-https.good`.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { form, page, startHostileServer } from './hostile-server.ts';
@@ -34,7 +34,7 @@ interface Asking {
   after?: Trick;
 }
 
-/** Asks once in the new era, and ends with the answer, whatever it is. */
+/** Asks once in the new era, and ends with any answer. */
 function round(request: Request, { key = () => 'one', state, after }: Asking = {}): Trick {
   return (message, response, call) => {
     if (message.params?.inputResponses) return (after ?? does)(message, response, call);

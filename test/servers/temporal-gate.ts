@@ -1,4 +1,4 @@
-/** Stands before a Temporal that asks for no login, and asks for an API key, as Temporal Cloud does. */
+/** A proxy before a Temporal without a login, which requires an API key as Temporal Cloud does. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:http2';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';

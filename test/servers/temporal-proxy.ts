@@ -1,6 +1,6 @@
 /**
- * Stands between workers and their Temporal, and decides task by task what becomes of it: what a worker is handed or reports
- * is passed on, or lost as it is when the worker dies at that very moment.
+ * A proxy between workers and Temporal that decides for each task: it passes on what a worker gets or reports, or loses it as
+ * if the worker died at that moment.
  */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:http2';
@@ -25,9 +25,9 @@ export interface Task {
 }
 
 /**
- * `lost`: the server never hears of it, and is told so at once instead of finding out when its time is up. `unheard`: it
- * arrives at the server, and the worker is told that nobody knows the task, so that it forgets the workflow. `dead`: whoever
- * decides has killed the worker; nobody is told anything.
+ * `lost`: it does not reach the server, which learns of the loss at once instead of by a timeout. `unheard`: it reaches the
+ * server, but the worker hears that the task is unknown, so it forgets the workflow. `dead`: the test has killed the worker;
+ * neither side hears anything.
  */
 export type Fate = 'pass' | 'lost' | 'unheard' | 'dead';
 

@@ -16,7 +16,7 @@ export function startAsking(options: ServiceOptions & { url: string }): Promise<
   return startService({ ...rest, env: { ...askingEnv(url), ...env } });
 }
 
-/** What the scripted model is told, to make it call these tools at once. */
+/** The prompt that makes the scripted model call these tools at once. */
 export function callOf(...calls: [tool: string, input?: object][]): string {
   return calls.map(([tool, input = {}]) => `call asking__${tool} ${JSON.stringify(input)}`).join('\n');
 }

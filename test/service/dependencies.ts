@@ -1,4 +1,4 @@
-/** Everybody around the service: a folder, a port for it, Tracker, and the identity provider. Gone with the stack. */
+/** The service's surroundings: a folder, a port, Tracker, and the identity provider. Removed with the stack. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,13 +1,13 @@
 /**
- * A service for each test in which nothing is connected and no tools are known. Starting one costs as much as several
- * turns, so a test hands it on to the next one as long as nobody has been to Tracker; then another one is started.
+ * A service for each test with no connected account and no known tools. Starting one costs as much as several turns, so
+ * tests share one until an account was connected.
  */
 import type { Service } from './service.ts';
 
 export interface FreshServices extends AsyncDisposable {
   /** Before a test. */
   take(): Promise<Service>;
-  /** After a test, whatever service it used in the end: turns that wait are ended. */
+  /** After a test: ends the waiting turns of its service. */
   giveBack(used: Service): Promise<void>;
 }
 

@@ -31,9 +31,9 @@ export function useHostileService(options: HostileServerOptions): HostileService
 }
 
 export interface HostileCall {
-  /** What the model and the people who read along were told: the tool's error. */
+  /** The tool's error, which the model and the readers get. */
   error: string;
-  /** What somebody was asked, in its order. */
+  /** The questions, in order. */
   asked: AskedForm[];
   chunks: Chunk[];
   conversation: string;
@@ -47,7 +47,7 @@ interface Options {
   answer?: (question: AskedForm) => { action: string; content?: object };
 }
 
-/** Calls the tool, and answers whatever is asked until the turn is over. */
+/** Calls the tool, and answers every question until the turn is over. */
 export async function callTool(caller: Caller, tool: string, options: Options = {}): Promise<HostileCall> {
   const { server = 'hostile', supports, answer = agree } = options;
   const conversation = randomUUID();

@@ -45,12 +45,12 @@ export interface Service {
   /** For clients other than ours. What they begin is ended with the service when `begun` names it. */
   token(user: string): Promise<string>;
   begun(conversation: string): void;
-  /** Of a service: behind it nobody sits. */
+  /** A service account's token, without a person. */
   apiKey(): Promise<string>;
   asService(): Promise<Caller>;
   /** A program that acts for users of the tenant with this key. */
   actingFor(user: string, key: string): Caller;
-  /** Ends the turns that were begun and wait for somebody. */
+  /** Ends the turns that wait for a person. */
   endTurns(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface ServiceOptions {
   temporal: { client: Client; connection: NativeConnection; currentTimeMs?(): Promise<number> };
   env?: Record<string, string>;
   logger?: Logger;
-  /** Stands between the program and its database, to hold a call back or to make it fail. */
+  /** Wraps the storage, to delay a call or to make it fail. */
   around?: (storage: Storage) => Storage;
   /** Tools in TypeScript that the agents of these names have. */
   tools?: Record<string, ToolBundle>;
@@ -182,9 +182,8 @@ async function startWorker(
 }
 
 /**
- * Work left behind would hold a test server's clock. Cancels only what waits for a person, and lets the rest come to
- * its end. A turn that the test server itself loses is terminated: as long as somebody waits for its result, that
- * server lets time pass.
+ * Work left behind would hold a test server's clock. Cancels only what waits for a person, and lets the rest end. A turn
+ * that the test server itself loses is terminated: while its result is awaited, that server lets time pass.
  */
 async function endTurns(client: Client, storage: Storage, conversations: string[]): Promise<void> {
   const { turnLog, turns, elicitations } = storage;

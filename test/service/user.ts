@@ -32,7 +32,7 @@ export interface ChatOptions {
   headers?: Record<string, string>;
 }
 
-/** `conversations` collects the ids of all conversations that were begun; `forUser` is whom a key acts for. */
+/** `conversations` collects the ids of the conversations it begins; `forUser` is the user that a key acts for. */
 export function createCaller(
   baseUrl: string,
   token: string,

@@ -1,6 +1,6 @@
 /**
  * What is costly and shared by test files: the workflow bundle, a Temporal and a PostgreSQL server. Test files run in
- * other processes, so they ask for it over HTTP; nothing is made before somebody asks.
+ * other processes, so they request it over HTTP; each is started at the first request.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

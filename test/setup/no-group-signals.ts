@@ -1,7 +1,6 @@
 /**
- * Before every test file. A signal to process 0 goes to everybody in the process group: the test's process, vitest, npm,
- * the CI script. All end at once, and nothing is left that could say why. A test that has no process id by mistake
- * fails instead.
+ * Before every test file. A signal to process 0 goes to the whole process group: the test's process, vitest, npm, the CI
+ * script. All would end at once without a message. A test that has no process id by mistake fails instead.
  */
 const marked = process.kill as typeof process.kill & { refusesGroups?: true };
 

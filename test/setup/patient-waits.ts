@@ -1,11 +1,11 @@
-/** `vi.waitFor` gives up after a second unless it is told otherwise. It waits as long as `expect.poll` does: see `vitest.config.ts`. */
+/** Lets `vi.waitFor` wait as long as `expect.poll` (see `vitest.config.ts`) instead of one second. */
 import { vi } from 'vitest';
 
-const marked = vi.waitFor as typeof vi.waitFor & { isPatient?: true };
+const marked = vi.waitFor as typeof vi.waitFor & { waitsLonger?: true };
 
-if (!marked.isPatient) {
-  const patient: typeof marked = (callback, options) =>
+if (!marked.waitsLonger) {
+  const waitLonger: typeof marked = (callback, options) =>
     marked(callback, typeof options === 'number' ? options : { timeout: 10_000, ...options });
-  patient.isPatient = true;
-  vi.waitFor = patient;
+  waitLonger.waitsLonger = true;
+  vi.waitFor = waitLonger;
 }

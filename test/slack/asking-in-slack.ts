@@ -31,15 +31,15 @@ export const answerForTrip = ({ calls }: PlayingServer) => calls.at(-1)?.params.
 export interface SlackAsking extends SlackService, ReturnType<typeof createAnswers> {
   views: Views;
   server: PlayingServer;
-  /** Somebody (U1 unless given) has the tool `ask` called in a thread of its own, and its server does as it is told. */
+  /** A person (U1 by default) has the tool `ask` called in a new thread; its server gives these replies. */
   begin(moves: Move[], more?: { by?: string; text?: string; channel?: string }): Promise<Asked>;
   press(press: Press): Promise<Sent>;
   /** The window that opens for this press. */
   openWindow(press: Press): Promise<OpenWindow>;
-  /** The window of its nth question, opened by whoever was asked. */
+  /** The modal of its nth question, opened by the asked person. */
   opened(asked: Asked, n?: number): Promise<OpenWindow & { elicitationId: string }>;
   submit(window: OpenWindow, entered?: Entered, more?: Submit): Promise<Sent>;
-  /** What only this person was told, in order. */
+  /** The messages that only this person sees, in order. */
   whispered(to: string): string[];
   statusOf(elicitationId: string): Promise<string | undefined>;
 }
@@ -52,7 +52,7 @@ export interface Asked {
   end(): Promise<string[]>;
 }
 
-/** U1 is alice, U2 is bob, U3 is linked to nobody. */
+/** U1 is alice, U2 is bob, U3 is not linked. */
 export async function useAskingInSlack({ env, ...options }: SlackServiceOptions = {}): Promise<SlackAsking> {
   const server = await startPlayingServer();
   afterAll(() => server.stop());

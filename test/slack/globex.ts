@@ -1,4 +1,4 @@
-/** A second workspace, T2, of the same tenant as T1. Its user U1 is bob: the same id as alice's in T1, and somebody else. */
+/** A second workspace, T2, of the same tenant as T1. Its user U1 is bob, with the same id as alice in T1. */
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { slackTokenContext } from '../../src/credentials/sealing/sealed-values.ts';
 import type { Storage } from '../../src/storage/storage.ts';

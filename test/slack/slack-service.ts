@@ -16,7 +16,7 @@ export interface SlackService extends UsedService {
   acme: Workspace;
   chat: Chat;
   signIn: SlackSignIn;
-  /** Makes somebody of T1 speak for a user of the service. */
+  /** Links a Slack user of T1 to a user of the service. */
   link(slackUser: string, user: string, team?: string): Promise<void>;
   /** Something is written in T1, and Slack sends it. */
   write(message: Written): Promise<Sent & { ts: string }>;

@@ -1,6 +1,6 @@
 /**
- * A model that says back what it is told, in two parts. A test says what has to happen in between, so that an answer grows in its thread
- * however busy the machine is, and is not over before anybody has looked at it.
+ * A model that repeats its prompt in two parts. The test says what must happen in between, so that an answer grows in its thread
+ * even on a busy machine and does not end before the test has looked.
  */
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest } from '../servers/openai-server.ts';

@@ -1,4 +1,4 @@
-/** Another process on the same database, told what to do and reporting by messages. */
+/** Another process on the same database. Its argument says what to do; it reports by messages. */
 import { pino } from 'pino';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';

@@ -11,7 +11,7 @@ export async function disconnect(setup: WidgetPageSetup, user: 'alice' | 'bob'):
   await caller.request('DELETE', '/run/v1/connections/tracker');
 }
 
-/** Alice connects in a second window; the answer goes on by itself, once, and nobody asks after the window. */
+/** Alice connects in a second window; the answer goes on once, by itself. */
 export async function connectJourney(
   setup: WidgetPageSetup,
   { isFramed }: { isFramed: boolean },

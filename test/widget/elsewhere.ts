@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-/** Bob says no somewhere else, whatever his page hears of it. */
+/** Bob declines through the API, beside his page. */
 export async function declineElsewhere({ service }: WidgetPageSetup, conversationId: string): Promise<void> {
   const bob = await service.as('bob');
   const { body } = await bob.request(

@@ -52,7 +52,7 @@ export async function openGallery(): Promise<Gallery> {
       const headers = { 'access-control-allow-origin': '*' };
       const told = { conversationId: 'told', turn: null, messages: { items, next: null } };
       await context.route(/\/v1\/conversations\/told\?/, (route) => route.fulfill({ headers, json: told }));
-      // What happens in it is not told any further.
+      // Nothing more happens in it.
       await context.route(/\/told\/events/, (route) =>
         route.fulfill({ headers, contentType: 'text/event-stream', body: '' }),
       );
@@ -85,7 +85,7 @@ async function fillWindow(page: Page): Promise<void> {
 export const message = (role: string, ...parts: object[]) => ({ id: crypto.randomUUID(), role, parts });
 export const said = (text: string) => ({ type: 'text', text });
 
-/** A question that waits for consent, unless told otherwise. */
+/** A question that waits for consent, by default. */
 export function question(part: Partial<Omit<ElicitationRequest, 'context'>> & { context?: object }): object {
   const elicitationId = crypto.randomUUID();
   const context = {

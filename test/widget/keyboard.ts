@@ -29,7 +29,7 @@ function hasVisibleFocus(): true | string {
   return focused.outerHTML;
 }
 
-/** Nobody who works with the keyboard has to begin at the top of the page again. */
+/** Focus does not jump back to the top of the page. */
 export function focusIsKept(page: Page): Promise<boolean> {
   return page.evaluate(
     () => document.querySelector('interlude-chat')?.shadowRoot?.activeElement instanceof HTMLElement,

@@ -13,7 +13,7 @@ const themes = ['light', 'dark'] as const;
 /** Screenshots are left here, for eyes. */
 const folder = process.env['SCREENSHOTS'];
 
-/** Fails with everything that is wrong with the page as it stands; `name` is for the pictures. */
+/** Fails with every problem of the page as it is now; `name` is for the screenshots. */
 export async function look(page: Page, name: string): Promise<void> {
   const problems: string[] = [];
   // What arrives moves for a moment, and half of it has no contrast yet.

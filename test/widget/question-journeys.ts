@@ -1,11 +1,11 @@
-/** What becomes of questions in a page, in whatever browser that is. */
+/** Journeys of questions in a page, in any browser. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { declineElsewhere } from './elsewhere.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
-/** It stays as a line, the agent goes on, and the page is told. */
+/** It stays as a line, the agent goes on, and the page gets an event. */
 export async function declineJourney(setup: WidgetPageSetup): Promise<void> {
   const { page, say, leave } = await setup.visit({ user: 'bob' });
   await say('list my open issues');

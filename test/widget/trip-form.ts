@@ -1,4 +1,4 @@
-/** A form with a field of every kind, as somebody fills it in with the keyboard alone. */
+/** A form with a field of every kind, filled in with the keyboard alone. */
 import { expect } from 'vitest';
 import { focusIsKept, isFocused, tabTo } from './keyboard.ts';
 import type { WidgetPageSetup, Visitor } from './widget-page.ts';
@@ -26,7 +26,7 @@ export async function tripJourney(
   await tabTo(page, field('Traveller'), 'Shift+Tab');
   await page.keyboard.type('Ada Lovelace');
   await write('Email', 'bob@x');
-  // In summer, so that it is two hours ahead there; a year from now, so that it is to come.
+  // In summer, so that the zone is two hours ahead; next year, so that it is in the future.
   const year = new Date().getUTCFullYear() + 1;
   await write('Day of departure', `0702${year}`);
   await write('Taxi', `0630${year}`, ...fromDayToTime, '0630AM');

@@ -1,4 +1,4 @@
-/** The widget in somebody's page: another origin than the service's, with a policy that allows next to nothing. */
+/** The widget in a customer's page: another origin than the service, with a strict content security policy. */
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
@@ -41,7 +41,7 @@ export interface Visitor {
   conversation(): Promise<string>;
   /** Loads the page anew, with the same conversation in it. */
   comeBack(): Promise<void>;
-  /** Fails when the page has complained of anything but what is named, or is closed to somebody. */
+  /** Fails when the page has reported an error other than the expected ones, or an accessibility problem. */
   leave(expected?: RegExp): Promise<void>;
 }
 

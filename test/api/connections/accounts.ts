@@ -17,7 +17,7 @@ interface Account {
   issuer?: string;
 }
 
-/** Unless given, nobody is at the address of its provider. */
+/** Unless given, nothing listens at its provider's address. */
 export function putAccount({ storage, keys }: Place, given: Account): Promise<number> {
   const { key, serverUrl, account = 'alice@example.com', scopes = ['issues:read', 'offline_access'] } = given;
   const { issuer = 'http://127.0.0.1:9' } = given;

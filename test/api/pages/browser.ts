@@ -41,7 +41,7 @@ export class Browser {
     });
   }
 
-  /** Whatever a program could send, with this browser's cookies. */
+  /** Any request, with this browser's cookies. */
   send(url: string, init: RequestInit): Promise<Shown> {
     return this.#load(url, init);
   }
@@ -102,7 +102,7 @@ export function hiddenFields(text: string): Record<string, string> {
   return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, unescaped(value)]));
 }
 
-/** What stands in an attribute, as the browser reads it. */
+/** An attribute's value, as the browser reads it. */
 export function unescaped(text: string): string {
   const entities: Record<string, string> = {
     '&lt;': '<',

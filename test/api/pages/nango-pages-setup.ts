@@ -1,4 +1,4 @@
-/** The pages with a server whose accounts are kept at Nango, and everybody around them. */
+/** The pages with a server whose accounts are kept at Nango, with Nango and a browser. */
 import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { NangoConfig, ServerConfig } from '../../../src/config/config.ts';
@@ -14,7 +14,7 @@ export const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };
 export interface NangoPagesSetup extends Awaited<ReturnType<typeof setUpPages>> {
   nango: NangoDouble;
   tracker: ServerConfig;
-  /** Somebody at a browser, signed in and on their way to an address. */
+  /** A signed-in person's browser at an address. */
   sitDownAs(
     who: 'Alice' | 'Bob',
     browser: Browser,
@@ -53,7 +53,7 @@ export async function setUpNangoPages(
   };
 }
 
-/** Whoever presses earlier gets there without a window. */
+/** A click before that opens no window. */
 export async function isReady({ page }: Person): Promise<void> {
   await page.locator('[data-is-ready]').waitFor();
 }

@@ -1,4 +1,4 @@
-/** An editor as the SDK's client plays it: what it was told, and what its user does with questions. */
+/** An editor on the SDK's client: records what it receives, and answers questions as the test says. */
 import { client, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type {
   ClientCapabilities,

@@ -9,7 +9,7 @@ import type { EditorOptions, PlayedEditor } from './editor.ts';
 
 export interface Opening extends EditorOptions {
   as?: string;
-  /** The service's address, where something stands in between. */
+  /** The service's address, where a proxy is in between. */
   at?: string;
 }
 
@@ -28,7 +28,7 @@ export async function partsFor(
   return { service: at, identity, agent: 'assistant', version: '1' };
 }
 
-/** Whatever it begins is ended with the service. */
+/** Its conversations end with the service. */
 export async function openEditor(service: Service, options: Opening = {}): Promise<PlayedEditor> {
   const editor = await playEditor(createAgentV1(await partsFor(service, options)), options);
   const { newSession } = editor;

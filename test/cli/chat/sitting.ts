@@ -1,4 +1,4 @@
-/** A person in front of the terminal client, for tests: what they type, and what stands on their screen. */
+/** A session of the terminal client: what a person types and what the screen shows. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ export const withinSeconds = { timeout: 10_000 };
 
 export interface Sitting {
   keyboard: Keyboard;
-  /** What stands there, without blank lines. */
+  /** The screen, without blank lines. */
   screen(): string[];
   bottomLine(): string;
   /** How often what was being typed was thrown away. */
@@ -94,7 +94,7 @@ export async function sitDown(
 
 const textIn = (body: unknown) => JSON.stringify(body);
 
-/** The first turn asks; what becomes of it is for the test to say. */
+/** The first turn asks; the test says how it goes on. */
 export function waitingTurn(
   asking: object[],
   then: Reply,

@@ -19,7 +19,7 @@ interface TrySurroundings {
   onOutput?: (text: string) => void;
 }
 
-/** `typed`: the lines of somebody at the terminal. Rejects with the `UsageError` of a wrong command line. */
+/** `typed`: the lines that a person types. Rejects with the `UsageError` of a wrong command line. */
 export async function runTryCommand(
   words: string[],
   typed?: string[],

@@ -1,4 +1,4 @@
-/** Servers that nobody here wrote, or that are made with other people's SDKs, each with a tool that asks one form. */
+/** Third-party servers, or servers made with third-party SDKs, each with a tool that asks one form. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export interface Peer {
   call: string[];
   /** What is filled in, in the order of the form. */
   content: Record<string, string | number | boolean | string[]>;
-  /** The exit code, and what stands in the result. */
+  /** The exit code and the result's text. */
   ends: Record<Action, [code: number, words: RegExp]>;
   /** What it says is the same each time; all but its state; or nothing much. */
   repeats: 'bytes' | 'words' | 'never';

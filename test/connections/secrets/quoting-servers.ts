@@ -1,5 +1,5 @@
 /**
- * Servers that give out marked secrets and, when they are in a bad mood, quote in their errors whatever they were sent.
+ * Servers that give out marked secrets and, when set to fail, quote in their errors what they were sent.
  * Each remembers the first line of every request.
  */
 import { createServer } from 'node:http';
@@ -59,7 +59,7 @@ export interface SignInServer extends Peer {
   isCurrent(authorization: string | undefined): boolean;
 }
 
-/** Says yes to everybody at once, and revokes nothing. */
+/** Grants every request at once, and revokes nothing. */
 export async function startSignInServer(secrets: Secrets): Promise<SignInServer> {
   let current = '';
   const give = (response: ServerResponse) => {

@@ -44,6 +44,6 @@ async function read(response: Response, one: Received): Promise<void> {
   try {
     for await (const chunk of response.body ?? []) one.body += decoder.decode(chunk, { stream: true });
   } catch {
-    // Whoever reads it has gone; what came until then counts.
+    // The reader has gone; what came before counts.
   }
 }

@@ -34,7 +34,7 @@ export interface Cast {
 /** So short that a token has to be renewed before long, and long enough for one to be used. */
 const shortLifeSeconds = 2;
 
-/** What pages told a browser, and the addresses it came by. */
+/** The texts and addresses of the pages that a browser saw. */
 function notePages({ secrets }: Cast, ...pages: Page[]): void {
   for (const page of pages) {
     const [, csrf] = /name="csrf"[^>]*value="([^"]+)"/.exec(page.html) ?? [];
@@ -144,7 +144,7 @@ export async function acmeByNango(cast: Cast, alice: Caller): Promise<void> {
   await nango.up();
   nango.rateLimit(1);
   const busy = await browser.press(page, 'Connect');
-  // Whatever looks for the connection meanwhile has been told off by now, too.
+  // By now the polls for the connection have been refused, too.
   await cast.lookAtTemporal();
   nango.rateLimit(null);
   const atProvider = await browser.press(page, 'Connect');

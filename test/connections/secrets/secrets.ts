@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 export interface Secrets {
   /** A new one of this name. */
   mint(name: string): string;
-  /** One that somebody else has made. Answers it. */
+  /** Records one that was made elsewhere, and returns it. */
   note(name: string, value: string): string;
   /** Names of those that were made or noted. */
   names(): string[];

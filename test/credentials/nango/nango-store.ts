@@ -94,7 +94,7 @@ export async function setUpNangoStore(options: Options = {}) {
   const begin = (more: Partial<Parameters<typeof store.begin>[0]> = {}) =>
     store.begin({ server, key: alice, elicitationId: 'q1', actor: 'alice', ...more });
 
-  /** Everything up to the page's success, which nobody hears of: the id is what Nango's page would say. */
+  /** Everything up to the page's success, which is not reported: the id is what Nango's page would send. */
   async function visit({ pageUrl }: NangoAttempt, person?: 'alice' | 'bob'): Promise<string> {
     const before = nango.connections().length;
     const { status, text } = await walkThrough(pageUrl, person);

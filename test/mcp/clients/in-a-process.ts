@@ -1,4 +1,4 @@
-/** Clients in other languages, in processes of their own that are told line by line what to call and to answer. */
+/** Clients in other languages, as processes that read what to call and answer line by line. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';

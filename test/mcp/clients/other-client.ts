@@ -14,11 +14,11 @@ export type UserAnswer =
 export interface ClientSetting {
   url: string;
   token: string;
-  /** What the program declares; nothing when nobody can be asked. */
+  /** The modes that the program declares; none when it cannot ask its user. */
   shows: { form?: true; url?: true };
   /** What its user does. When it rejects, the program is unable to ask. */
   answer(question: AskedOfUser): Promise<UserAnswer>;
-  /** Is told of each link whose page is done, by programs that can be told. */
+  /** Called for each link whose page is done, by programs that support it. */
   onPageDone(elicitationId: string): void;
 }
 

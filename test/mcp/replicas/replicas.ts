@@ -77,7 +77,7 @@ export interface Replicas {
   stop(): Promise<void>;
 }
 
-/** What a program sends its requests with: each goes to the next API, and where nobody listens to the one after. */
+/** How a program sends its requests: each to the next API, or to the other one when that is down. */
 export interface Line {
   fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
   headers: Record<string, string>;

@@ -1,6 +1,6 @@
 /**
- * Where the accounts are that Nango connects: somebody else's OAuth server, with a page on which a person says who they
- * are and allows or denies. Its tokens are good at `startProtectedMcp` and nowhere else.
+ * The provider whose accounts Nango connects: an OAuth server with a page on which a person says who they are and allows
+ * or denies. Only `openProtectedMcp` accepts its tokens.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -26,7 +26,7 @@ export interface AccountProvider {
   revoke(person: PersonName): void;
   /** Ends this access token only: it can be renewed. */
   revokeToken(accessToken: string): void;
-  /** A grant without anybody at a page. */
+  /** A grant without a page. */
   grantTo(person: PersonName, scopes?: string[]): IssuedToken;
   /** Null grants refreshes. */
   refuseRefresh: 'invalid_grant' | 'outage' | null;

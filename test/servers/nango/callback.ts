@@ -1,6 +1,6 @@
 /**
- * `/oauth/callback`, in the order that was measured: the state is used up, the code exchanged, the connection kept; the
- * webhook set off and not awaited; then the page is told on its WebSocket, and last the popup gets its 200.
+ * `/oauth/callback`, in the measured order: the state is used up, the code exchanged, the connection kept, the webhook sent
+ * without waiting; then the page gets its WebSocket message, and last the popup its 200.
  */
 import { randomUUID } from 'node:crypto';
 import { credentialsFrom, keep, override } from './nango-state.ts';
@@ -71,7 +71,7 @@ async function exchange(
   return response.ok ? body : null;
 }
 
-/** The page hears of it, and so does the webhook: of a connection that never was, and nobody's. */
+/** The page and the webhook report a failed connection, which has no owner. */
 export function failed(
   state: NangoState,
   about: Pick<Flow, 'integration' | 'webhookUrlOverride' | 'socketId'>,

@@ -18,7 +18,7 @@ export function listConnections(state: NangoState, query: URLSearchParams): Answ
     .filter((one) => connectionId === null || one.connectionId === connectionId)
     .filter((one) => !integrationIds || integrationIds.includes(one.integration))
     .filter(({ tags }) => Object.entries(wanted).every(([key, value]) => tags[key] === value))
-    // Nobody here is linked to an end user: that is for connections of the older kind.
+    // No connection here has an end user: that is for connections of the older kind.
     .filter(() => query.get('endUserId') === null)
     .toSorted((one, other) => other.createdAt - one.createdAt || other.id - one.id)
     .slice(from, from + limit);

@@ -22,7 +22,7 @@ export interface FrontendPage {
   }): string;
 }
 
-/** Stops with the test. What came of it stands in the page's `output`: `connected <id>`, or the error's type. */
+/** Stops with the test. The page's `output` shows the result: `connected <id>`, or the error's type. */
 export async function startFrontendPage(): Promise<FrontendPage> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.writeHead(404).end());

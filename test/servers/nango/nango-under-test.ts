@@ -15,7 +15,7 @@ export interface NangoUnderTest {
   webhookSigningKey: string;
   integration: string;
   provider: AccountProvider;
-  /** Where its webhooks go. A real server was told so by hand, if at all: then nothing but looking tells of a connection. */
+  /** Where its webhooks go. A real server is configured by hand, or sends none: then only a poll finds a connection. */
   sendWebhooksTo(url: string): void;
   /** The knobs, for which a real server is skipped; `what` says in the report what it lacks. */
   knobs(context: Pick<TestContext, 'skip'>, what: string): NangoDouble;

@@ -28,7 +28,7 @@ export interface ProtectedMcp {
   calls: ProtectedCall[];
   /** Every request to the endpoint, with what it was answered. */
   requests: { status: number; hadToken: boolean }[];
-  /** Answers every request so, whatever the token. */
+  /** Answers every request like this, with any token. */
   refuse: 'invalid_token' | 'insufficient_scope' | null;
   /** What it says is missing when it refuses for that. */
   missingScopes: string[];

@@ -1,6 +1,6 @@
 /**
- * Tokens are renewed when somebody reads them. A refused refresh makes every reader wait, even where the token that
- * is kept would do; and one cannot see whether the provider refused or was out of order.
+ * Tokens are renewed when they are read. A refused refresh blocks every reader, even while the kept token is still good,
+ * and does not show whether the provider refused or was down.
  */
 import { inFull } from './connection-shapes.ts';
 import { credentialsFrom } from './nango-state.ts';
@@ -21,7 +21,7 @@ export async function refresh(
   const { expiresAt, refreshToken } = credentials;
   const endsSoon = expiresAt !== null && expiresAt - state.now() < state.options.refreshWithinMs;
   if ((!endsSoon && !isForced) || refreshToken === undefined) return;
-  // Everybody who asks meanwhile waits for the same answer.
+  // All readers wait for the same renewal.
   const running = state.refreshing.get(connection) ?? renew(state, connection, refreshToken);
   state.refreshing.set(connection, running);
   await running.finally(() => state.refreshing.delete(connection));

@@ -68,7 +68,7 @@ function integration(name: string) {
   return { unique_key: name, display_name: name, provider: providerName };
 }
 
-/** Every key is a random number in that shape; what is not is told apart from what nobody has. */
+/** Every key is a UUID; another shape gets another error than an unknown key. */
 function scopesOf(state: NangoState, authorization: string | undefined): (scope: Scope) => boolean {
   if (authorization === undefined) throw new Refusal(401, 'missing_auth_header');
   const key = authorization.replace(/^Bearer /, '');
@@ -78,7 +78,7 @@ function scopesOf(state: NangoState, authorization: string | undefined): (scope:
   return (scope) => {
     const { scopes } = known;
     if (scopes === 'all' || scopes.includes(scope)) return true;
-    // Whoever may read credentials may read.
+    // A key that may read credentials may read.
     return (
       scope === 'environment:connections:read' && scopes.includes('environment:connections:read_credentials')
     );

@@ -33,12 +33,12 @@ export function createReconnectSession(state: NangoState, body: unknown): Answer
 export function deleteSession(state: NangoState, authorization: string | undefined): Answer {
   const session = sessionOf(state, authorization?.replace(/^Bearer /, ''));
   state.sessions.delete(session.token);
-  // Whoever is at the provider already goes on there, and comes back as nobody's.
+  // A flow that has begun goes on, and its connection has no owner.
   for (const flow of state.flows.values()) if (flow.session === session) flow.session = null;
   return [204];
 }
 
-/** Good until it expires, and for as many flows as somebody likes. */
+/** Valid until it expires, for any number of flows. */
 export function sessionOf(state: NangoState, token: string | null | undefined): ConnectSession {
   const session = state.sessions.get(token ?? '');
   if (!token?.startsWith('nango_connect_session_'))

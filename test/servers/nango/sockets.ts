@@ -1,11 +1,11 @@
-/** The line on which a page is told how its popup fared. Nothing keeps it alive, and what is lost is not sent again. */
+/** The WebSocket that reports a popup's result to its page. There is no keep-alive, and lost messages are not sent again. */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 
 export interface Sockets {
-  /** Nobody is told when that client is gone. */
+  /** Does nothing when that client is gone. */
   send(socketId: string | null, frame: Record<string, unknown>): void;
   open(): number;
   ever(): number;

@@ -38,7 +38,7 @@ export interface KeptConnection {
   lastFetchedAt: number | null;
   /** When the last refresh was refused; null while all is well. */
   refusedAt: number | null;
-  /** Refused on four different days: until somebody connects anew. */
+  /** Refused on four different days: until it is connected anew. */
   isExhausted: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Delivery {
   /** The very bytes. */
   body: string;
   headers: Record<string, string>;
-  /** Status of each try; 0 for one that reached nobody. */
+  /** Status of each try; 0 for one without an answer. */
   tries: number[];
 }
 
@@ -90,21 +90,21 @@ export interface NangoDouble {
 
   /** Where the environment's webhooks go; undefined, as after installation, sends none (but to overrides). */
   webhookUrl: string | undefined;
-  /** Settings of the environment; both are off right after installation. Reconnecting is told either way. */
+  /** Settings of the environment; both are off right after installation. Reconnects are always reported. */
   onAuthCreation: boolean;
   onAuthRefreshError: boolean;
   webhook: WebhookMode;
   /** Before the second and the third try. */
   webhookRetryMs: [number, number];
-  /** The same bytes once more, as somebody who overheard them could. Answers the status. */
+  /** Sends the same bytes again, as an attacker could. Returns the status. */
   replay(delivery?: Delivery): Promise<number>;
-  /** A webhook of somebody who does not know the signing key, or signs only in the legacy way with the real one. */
+  /** A webhook without the signing key, or with only the legacy signature of the real one. */
   forge(
     url: string,
     body: object,
     how?: 'wrong-key' | 'legacy-only' | 'unsigned' | 'signed',
   ): Promise<number>;
-  /** The connection is made, but the page is never told. */
+  /** The connection is made, but the page gets no message. */
   dropSuccessFrame: boolean;
   /** As an idle proxy does it. */
   cutSockets(): void;
@@ -115,13 +115,13 @@ export interface NangoDouble {
   hang: boolean;
   /** Every API request from now on gets 429; `null` ends it. */
   rateLimit(retryAfterSeconds: number | null): void;
-  /** How the provider treats refreshes: both look alike to whoever asks Nango. Null: it grants them. */
+  /** How the provider treats refreshes; both look alike from outside Nango. Null: it grants them. */
   failRefresh(how: 'invalid_grant' | 'outage' | null): void;
   /** Refreshing failed on four days. */
   exhaust(connectionId: string): void;
-  /** Refuses callbacks of browsers that the flow was not begun in. */
   /** The environment's; null: Nango's own. */
   callbackUrl: string | null;
+  /** Refuses callbacks of browsers that the flow was not begun in. */
   enforceStateCookie: boolean;
   /** Life of the provider's tokens given from now on; null gives tokens that never end. */
   tokenLifeMs: number | null;

@@ -2,7 +2,7 @@
 import type { PersonName } from './provider-grants.ts';
 
 export interface AtProvider {
-  /** The provider's page: what one would forward to somebody else. */
+  /** The provider's page, which a person could forward to another. */
   url: string;
   /** Nango's cookie of the browser that it began in. */
   cookie: string;
@@ -23,7 +23,7 @@ export async function goToProvider(pageUrl: string): Promise<AtProvider> {
   return { url, cookie: response.headers.getSetCookie().join('; ') };
 }
 
-/** Answers where the provider sends the browser: the callback, which nobody has gone to yet. */
+/** Returns the callback that the provider redirects to, without opening it. */
 export async function decide({ url }: AtProvider, person: PersonName | 'nobody' = 'alice'): Promise<string> {
   const { origin, searchParams } = new URL(url);
   const form = new URLSearchParams(searchParams);
@@ -42,7 +42,7 @@ export async function comeBack(callback: string, { cookie }: Pick<AtProvider, 'c
   return { status: response.status, text };
 }
 
-/** All of it at once. `nobody` denies. */
+/** The whole way at once. `nobody` denies. */
 export async function walkThrough(pageUrl: string, person?: PersonName | 'nobody'): Promise<Outcome> {
   const there = await goToProvider(pageUrl);
   return comeBack(await decide(there, person), there);

@@ -1,6 +1,6 @@
 /**
  * Webhooks about accounts: sent beside everything else, tried three times, and forgotten when the process ends.
- * The signature covers the body and nothing else, so whoever overhears one can send it again.
+ * The signature covers only the body, so a captured webhook can be sent again.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

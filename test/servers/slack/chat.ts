@@ -30,7 +30,7 @@ export type Fault =
   | { kind: 'lost' }
   /** Neither carried out nor answered until `until` resolves. */
   | { kind: 'stuck'; until: Promise<unknown> }
-  /** Carried out, and nobody answers until `until` resolves. */
+  /** Carried out, with no answer until `until` resolves. */
   | { kind: 'held'; until: Promise<unknown> };
 
 export interface Chat {

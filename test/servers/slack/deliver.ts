@@ -1,4 +1,4 @@
-/** What Slack sends: signed requests, and events, which are sent again until somebody takes them. */
+/** What Slack sends: signed requests, and events, which are sent again until they are accepted. */
 import { createHmac, randomUUID } from 'node:crypto';
 
 export interface Sent {

@@ -1,4 +1,4 @@
-/** What somebody enters into the inputs of a window, by their labels, as Slack keeps it: `view.state.values`. */
+/** What a person enters into a modal's inputs, by label, in Slack's format: `view.state.values`. */
 import type { View } from './check-view.ts';
 
 /** A text, the title of a choice, several of them, seconds of a moment; null: left or made empty. */
@@ -34,7 +34,7 @@ export function inputsOf({ blocks }: View): Input[] {
   return blocks.filter(({ type }) => type === 'input') as unknown as Input[];
 }
 
-/** Throws where Slack would not let somebody send it. */
+/** Throws where Slack would not allow the submit. */
 export function valuesOf(view: View, entered: Entered): Record<string, Record<string, object>> {
   const inputs = inputsOf(view);
   for (const label of Object.keys(entered)) {

@@ -1,4 +1,4 @@
-/** Slack's sign-in and the installation of apps: whoever sits at the browser is who a test says, and agrees to all. */
+/** Slack's sign-in and app installation: the test says who the person is, and they agree to everything. */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MethodRefused, text } from './methods.ts';

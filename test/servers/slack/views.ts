@@ -25,7 +25,7 @@ export interface Press {
   isLate?: boolean;
 }
 
-/** A window on somebody's screen. */
+/** A modal on a person's screen. */
 export interface OpenWindow {
   id: string;
   by: string;
@@ -37,7 +37,7 @@ export interface OpenWindow {
 }
 
 export interface Submit {
-  /** Default whoever has it open. */
+  /** Default: the person who has it open. */
   by?: string;
   team?: string;
   /** Instead of what the window holds. */

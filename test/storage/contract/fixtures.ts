@@ -39,7 +39,7 @@ const resultOf: Replacing['resultOf'] =
     },
   });
 
-/** A new message ends the live turn, whatever it does. */
+/** A new message cancels the live turn, also a busy one. */
 export const ending: Replacing = { onBusy: 'cancel', resultOf };
 /** A new message takes the place of a turn that waits, and is refused while one is at work. */
 export const patient: Replacing = { onBusy: 'refuse', resultOf };
@@ -92,7 +92,7 @@ export async function followToEnd(storage: Storage, turn: TurnRef, after = 0): P
   return entries;
 }
 
-/** What somebody has read in the end: each part's text, and all other events in order. */
+/** What a reader ends up with: each part's text, and all other events in order. */
 export function story(events: TurnEvent[]): { texts: Record<string, string>; others: TurnEvent[] } {
   const texts: Record<string, string> = {};
   const others: TurnEvent[] = [];
