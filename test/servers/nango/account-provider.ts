@@ -2,15 +2,176 @@
  * The provider whose accounts Nango connects: an OAuth server with a page on which a person says who they are and allows
  * or denies. Only `openProtectedMcp` accepts its tokens.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SignJWT } from 'jose';
 import { formOf } from '../../../demo/form.ts';
 import { listen } from '../../../demo/listen.ts';
-import { authorizePage, badRequestPage } from './provider-pages.ts';
-import { answerToken } from './provider-tokens.ts';
-import { issue, people } from './provider-grants.ts';
-import type { IssuedToken, PersonName, ProviderState } from './provider-grants.ts';
+
+/** What people allowed at the provider, and the tokens that were given for it. */
+const people = ['alice', 'bob'] as const;
+export type PersonName = (typeof people)[number];
+
+/** What a person allowed. */
+interface Grant {
+  person: PersonName;
+  scopes: string[];
+  isRevoked: boolean;
+}
+
+interface IssuedToken {
+  accessToken: string;
+  refreshToken: string;
+  expiresAt: number | null;
+  grant: Grant;
+  isRevoked: boolean;
+}
+
+interface PendingCode {
+  challenge: string;
+  grant: Grant;
+}
+
+/** Grants, tokens and codes; in memory. */
+interface ProviderState {
+  codes: Map<string, PendingCode>;
+  tokens: Map<string, IssuedToken>;
+  refreshTokens: Map<string, Grant>;
+}
+
+interface Clock {
+  tokenLifeMs(): number | null;
+  now(): number;
+}
+
+/** A new pair of tokens for a grant; the tokens before it stay good for as long as they last. */
+function issue(state: ProviderState, grant: Grant, { tokenLifeMs, now }: Clock): IssuedToken {
+  const life = tokenLifeMs();
+  const token: IssuedToken = {
+    accessToken: `acme-access-${randomUUID()}`,
+    refreshToken: `acme-refresh-${randomUUID()}`,
+    expiresAt: life === null ? null : now() + life,
+    grant,
+    isRevoked: false,
+  };
+  state.tokens.set(token.accessToken, token);
+  state.refreshTokens.set(token.refreshToken, grant);
+  return token;
+}
+
+/** The token endpoint of the provider: codes with PKCE, and refresh tokens that change with every use. */
+async function answerToken(
+  provider: AccountProvider,
+  state: ProviderState,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const form = await formOf(request);
+  const [status, body] = await answerTo(provider, state, form);
+  provider.tokenRequests.push({ grantType: form.get('grant_type') ?? '', status });
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
+}
+
+type Answer = [status: number, body: Record<string, unknown>];
+
+async function answerTo(
+  provider: AccountProvider,
+  state: ProviderState,
+  form: URLSearchParams,
+): Promise<Answer> {
+  if (form.get('client_id') !== provider.clientId || form.get('client_secret') !== provider.clientSecret)
+    return [401, { error: 'invalid_client' }];
+  const grant =
+    form.get('grant_type') === 'refresh_token'
+      ? renewed(provider, state, form)
+      : taken(provider, state, form);
+  if (grant === 'outage') return [500, { error: 'server_error' }];
+  if (grant === null || grant.isRevoked) return [400, { error: 'invalid_grant' }];
+  const { accessToken, refreshToken } = issue(state, grant, provider);
+  const life = provider.tokenLifeMs();
+  return [
+    200,
+    {
+      access_token: accessToken,
+      refresh_token: refreshToken,
+      token_type: 'Bearer',
+      scope: grant.scopes.join(' '),
+      ...(life !== null && { expires_in: life / 1000 }),
+      ...(provider.idTokens && { id_token: await idToken(provider, grant.person) }),
+    },
+  ];
+}
+
+/** Single use, and only with the verifier whose challenge came along at the start. */
+function taken(
+  { refuseCodes }: AccountProvider,
+  { codes }: ProviderState,
+  form: URLSearchParams,
+): Grant | null | 'outage' {
+  if (refuseCodes) return 'outage';
+  const code = form.get('code') ?? '';
+  const pending = codes.get(code);
+  codes.delete(code);
+  const verifier = form.get('code_verifier') ?? '';
+  const matches = pending?.challenge === createHash('sha256').update(verifier).digest('base64url');
+  return pending && matches ? pending.grant : null;
+}
+
+function renewed(
+  { refuseRefresh }: AccountProvider,
+  { refreshTokens }: ProviderState,
+  form: URLSearchParams,
+): Grant | null | 'outage' {
+  if (refuseRefresh !== null) return refuseRefresh === 'outage' ? 'outage' : null;
+  const refreshToken = form.get('refresh_token') ?? '';
+  const grant = refreshTokens.get(refreshToken) ?? null;
+  refreshTokens.delete(refreshToken);
+  return grant;
+}
+
+function idToken(
+  { origin, clientId, clientSecret, now }: AccountProvider,
+  person: PersonName,
+): Promise<string> {
+  const seconds = Math.floor(now() / 1000);
+  return new SignJWT({ email: `${person}@acme.test`, name: person === 'alice' ? 'Alice' : 'Bob' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(origin)
+    .setAudience(clientId)
+    .setSubject(`acme-${person}`)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + 3600)
+    .sign(new TextEncoder().encode(clientSecret));
+}
+
+/** The page of the provider behind the Nango double, where a person signs in and allows or denies. Plain HTML, no script. */
+const head = (title: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>`;
+
+/** Stateless: the parameters of the request come back as hidden fields of the form. */
+function authorizePage(params: URLSearchParams): string {
+  const carried = [...params]
+    .map(([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`)
+    .join('');
+  return `${head('Acme')}<main><h1>Sign in to Acme</h1><form method="post" action="/authorize">${carried}
+<fieldset><legend>Who are you?</legend>
+<label><input type="radio" name="person" value="alice" checked> Alice</label>
+<label><input type="radio" name="person" value="bob"> Bob</label></fieldset>
+<p>Asked for: ${escape(params.get('scope') ?? '')}</p>
+<button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button>
+</form></main></html>`;
+}
+
+function badRequestPage(problem: string): string {
+  return `${head('Acme')}<main><h1>This cannot be done</h1><p>${escape(problem)}</p></main></html>`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
 
 export interface AccountProvider {
   origin: string;

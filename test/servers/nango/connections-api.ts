@@ -1,12 +1,114 @@
 /** Reading and ending connections. Credentials leave only for keys that may read them. */
-import { inFull, inShort, iso } from './connection-shapes.ts';
+import { credentialsFrom, keep, providerName } from './nango-state.ts';
 import type { NangoState } from './nango-state.ts';
-import { isIntegration } from './sessions.ts';
-import type { Answer } from './sessions.ts';
 import { Refusal } from './refusal.ts';
-import { refresh } from './refresh.ts';
-import { checked, patchBody, tagsSchema } from './session-bodies.ts';
+import { checked, importBody, isIntegration, patchBody, tagsSchema } from './sessions.ts';
+import type { Answer } from './sessions.ts';
 import type { KeptConnection, Tags } from './types.ts';
+import { announce } from './webhooks.ts';
+
+/** How connections read on the wire. */
+function inFull(connection: KeptConnection, credentials: Record<string, unknown> | undefined) {
+  const { lastFetchedAt } = connection;
+  return {
+    ...inShort(connection),
+    connection_config: connection.connectionConfig,
+    webhook_url_override: connection.webhookUrlOverride,
+    created_at: iso(connection.createdAt),
+    updated_at: iso(connection.updatedAt),
+    last_fetched_at: lastFetchedAt === null ? null : iso(lastFetchedAt),
+    ...(credentials !== undefined && { credentials }),
+  };
+}
+
+function inShort({ id, connectionId, integration, tags, metadata, refusedAt, isExhausted }: KeptConnection) {
+  const hasFailed = refusedAt !== null || isExhausted;
+  return {
+    id,
+    connection_id: connectionId,
+    provider_config_key: integration,
+    provider: providerName,
+    tags,
+    end_user: null,
+    metadata,
+    errors: hasFailed ? [{ type: 'auth', log_id: `log-${id}` }] : [],
+  };
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** `POST /connections`: an account that was connected somewhere else. Is announced like any other. */
+export function importConnection(state: NangoState, body: unknown): Answer {
+  const wanted = checked(importBody, body);
+  if (!isIntegration(wanted.provider_config_key)) throw new Refusal(400, 'unknown_provider_config');
+  const { access_token, refresh_token, expires_at: expires } = wanted.credentials;
+  const connection = keep(state, {
+    integration: wanted.provider_config_key,
+    tags: wanted.tags ?? {},
+    webhookUrlOverride: wanted.webhook_url_override ?? null,
+    connectionConfig: wanted.connection_config ?? {},
+    ...(wanted.connection_id !== undefined && { connectionId: wanted.connection_id }),
+    credentials: {
+      ...credentialsFrom(state, { access_token, refresh_token }),
+      expiresAt: expires?.getTime() ?? null,
+    },
+  });
+  connection.metadata = wanted.metadata ?? null;
+  announce(state, connection, 'creation');
+  return [201, inFull(connection, { type: 'OAUTH2', access_token, raw: {} })];
+}
+
+/**
+ * Tokens are renewed when they are read. A refused refresh blocks every reader, even while the kept token is still good,
+ * and does not show whether the provider refused or was down.
+ */
+async function refresh(state: NangoState, connection: KeptConnection, isForced: boolean): Promise<void> {
+  const { refusedAt, isExhausted, credentials } = connection;
+  const isCooling = refusedAt !== null && state.now() - refusedAt < state.options.coolDownMs;
+  if (isExhausted || (isCooling && !isForced))
+    throw new Refusal(424, 'invalid_credentials', { message: 'The refresh limit has been reached' });
+  const { expiresAt, refreshToken } = credentials;
+  const endsSoon = expiresAt !== null && expiresAt - state.now() < state.options.refreshWithinMs;
+  if ((!endsSoon && !isForced) || refreshToken === undefined) return;
+  // All readers wait for the same renewal.
+  const running = state.refreshing.get(connection) ?? renew(state, connection, refreshToken);
+  state.refreshing.set(connection, running);
+  await running.finally(() => state.refreshing.delete(connection));
+}
+
+async function renew(state: NangoState, connection: KeptConnection, refreshToken: string): Promise<void> {
+  const { provider } = state;
+  const response = await fetch(`${provider.origin}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      client_id: provider.clientId,
+      client_secret: provider.clientSecret,
+    }),
+  });
+  const raw = (await response.json()) as Record<string, unknown>;
+  if (response.ok) {
+    const kept = connection.credentials;
+    connection.credentials = credentialsFrom(state, { ...kept.raw, ...raw });
+    connection.updatedAt = state.now();
+    connection.refusedAt = null;
+    return;
+  }
+  connection.refusedAt = state.now();
+  if (state.settings.onAuthRefreshError)
+    announce(state, connection, 'refresh', {
+      type: 'refresh_token_external_error',
+      description: 'The refresh was refused',
+    });
+  const { connectionId } = connection;
+  throw new Refusal(400, 'invalid_credentials', {
+    message: `Failed to refresh the credentials of ${connectionId}`,
+    payload: { connection: inFull(connection, undefined) },
+  });
+}
 
 export function listConnections(state: NangoState, query: URLSearchParams): Answer {
   const wanted = tagsIn(query);

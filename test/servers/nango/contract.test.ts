@@ -7,9 +7,8 @@ import { Nango } from '@nangohq/node';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
 import { startFrontendPage } from './frontend-page.ts';
-import { nangoUnderTest } from './nango-under-test.ts';
+import { nangoUnderTest, refusalOf as refusal } from './nango-under-test.ts';
 import type { NangoUnderTest } from './nango-under-test.ts';
-import { refusalOf as refusal } from './refusal-of.ts';
 import { comeBack, connectPage, decide, goToProvider, walkThrough } from './walk.ts';
 
 let under: NangoUnderTest;

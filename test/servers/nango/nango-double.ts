@@ -3,10 +3,273 @@
  * webhooks, with knobs for all that goes wrong with it. Nothing of the real one is in it; the suite that tests against
  * this runs against a real one too, see docs/nango.md.
  */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { withKnobs } from './knobs.ts';
-import { openNangoServer } from './nango-server.ts';
-import type { NangoDouble, NangoDoubleOptions } from './types.ts';
+import { startAccountProvider } from './account-provider.ts';
+import { credentialsFrom, keep } from './nango-state.ts';
+import type { NangoState, Settings } from './nango-state.ts';
+import { authorize, callback } from './oauth-flow.ts';
+import type { Shown } from './oauth-flow.ts';
+import { Refusal } from './refusal.ts';
+import { serveApi } from './serve-api.ts';
+import { acceptSockets } from './sockets.ts';
+import type { NangoDouble, NangoDoubleOptions, SeenRequest } from './types.ts';
+import { announce, post, signed } from './webhooks.ts';
+
+/** Listens, and hands every request to the API or to the browser's side. */
+interface NangoServer {
+  state: NangoState;
+  clock: { ahead: number };
+  listen(): Promise<void>;
+  /** Refuses connections and ends those there are. */
+  close(): Promise<void>;
+}
+
+async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> {
+  const clock = { ahead: 0 };
+  const now = () => Date.now() + clock.ahead;
+  const options = {
+    port: 0,
+    tokenLifeMs: 3_600_000,
+    refreshWithinMs: 15 * 60_000,
+    coolDownMs: 30_000,
+    sessionLifeMs: 30 * 60_000,
+    requestsPerMinute: 200,
+    websocketsPath: '/',
+    ...given,
+  };
+  const server = createServer();
+  let port = options.port;
+  const listen = async () => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
+    port = address.port;
+  };
+  await listen();
+  const host = `http://127.0.0.1:${port}`;
+  const apiKey = randomUUID();
+  const redirectUri = () => settings.callbackUrl ?? `${host}/oauth/callback`;
+  const settings: Settings = {
+    onAuthCreation: true,
+    onAuthRefreshError: true,
+    webhookUrl: undefined,
+    webhook: 'normal',
+    webhookRetryMs: [3_000, 6_000],
+    dropSuccessFrame: false,
+    hang: false,
+    retryAfterSeconds: null,
+    callbackUrl: null,
+    enforceStateCookie: false,
+    tokenLifeMs: options.tokenLifeMs,
+  };
+  const state: NangoState = {
+    host,
+    apiKey,
+    webhookSigningKey: randomUUID(),
+    keys: new Map([[apiKey, { name: 'everything', scopes: 'all' }]]),
+    options,
+    settings,
+    provider: await startAccountProvider({ redirectUri, now, settings }),
+    sessions: new Map(),
+    flows: new Map(),
+    connections: [],
+    refreshing: new Map(),
+    requests: [],
+    deliveries: [],
+    settled: 0,
+    waiting: [],
+    sockets: acceptSockets(server, options.websocketsPath),
+    now,
+  };
+  server.on('request', (request, response) => {
+    serve(state, limit, request, response).catch(() => response.destroy());
+  });
+  const limit = rateLimiter(state);
+  return { state, clock, listen, close: () => closed(server, state) };
+}
+
+async function closed(server: Server, { sockets }: NangoState): Promise<void> {
+  const over = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  sockets.cut();
+  await over;
+}
+
+async function serve(
+  state: NangoState,
+  limit: ReturnType<typeof rateLimiter>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = 'GET', headers } = request;
+  const { pathname, searchParams: query, search } = new URL(request.url ?? '/', state.host);
+  const key = headers.authorization?.replace(/^Bearer /, '');
+  const seen: SeenRequest = {
+    method,
+    path: pathname + search.replaceAll(/nango_connect_session_\w+/g, '…'),
+    key: key === undefined ? null : (state.keys.get(key)?.name ?? 'unknown'),
+    status: null,
+  };
+  state.requests.push(seen);
+  response.on('finish', () => (seen.status = response.statusCode));
+  const [, first, second, integration = ''] = pathname.split('/');
+  try {
+    if (first === 'oauth' && method === 'GET') {
+      const shown =
+        second === 'callback'
+          ? await callback(state, query, headers.cookie ?? '')
+          : authorize(state, decodeURIComponent(integration), query);
+      return show(response, shown);
+    }
+    const body = await bodyOf(request);
+    // Until the other side gives up, or this one is switched off.
+    if (state.settings.hang) return;
+    limit(response);
+    const api = { method, path: pathname, query, authorization: headers.authorization, body };
+    const [status, answer] = await serveApi(state, api);
+    answerJson(response, status, answer);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    answerJson(response, error.status, error.body, error.headers);
+  }
+}
+
+/** What a test turns and looks at. */
+/** These are fields, read where they matter. */
+type Methods = Omit<NangoDouble, keyof Settings>;
+
+function withKnobs({ state, clock, listen, close }: NangoServer): NangoDouble {
+  const { host, apiKey, webhookSigningKey, provider, settings } = state;
+  let isUp = true;
+  const methods: Methods = {
+    host,
+    apiKey,
+    webhookSigningKey,
+    integration: 'tracker',
+    otherIntegration: 'notes',
+    provider,
+    keyFor(...scopes) {
+      const key = randomUUID();
+      state.keys.set(key, { name: scopes.join(' '), scopes });
+      return key;
+    },
+    requests: state.requests,
+    count: (method, path) =>
+      state.requests.filter((one) => one.method === method && matches(one.path, path)).length,
+    connections: () => state.connections,
+    deliveries: state.deliveries,
+    delivered: (howMany) => delivered(state, howMany),
+    sockets: state.sockets.open,
+    socketsEver: state.sockets.ever,
+    async replay(delivery = state.deliveries.at(-1)) {
+      if (!delivery) throw new Error('nothing was delivered yet');
+      return post(delivery.url, delivery.body, delivery.headers);
+    },
+    forge(url, body, how = 'wrong-key') {
+      const text = JSON.stringify(body);
+      const headers = signed(how === 'wrong-key' ? randomUUID() : webhookSigningKey, text);
+      if (how === 'legacy-only') delete headers['x-nango-hmac-sha256'];
+      return post(url, text, how === 'unsigned' ? {} : headers);
+    },
+    cutSockets: state.sockets.cut,
+    async down() {
+      if (isUp) await close();
+      isUp = false;
+    },
+    async up() {
+      if (!isUp) await listen();
+      isUp = true;
+    },
+    rateLimit: (seconds) => void (settings.retryAfterSeconds = seconds),
+    failRefresh: (how) => void (provider.refuseRefresh = how),
+    exhaust(connectionId) {
+      const connection = state.connections.find((one) => one.connectionId === connectionId);
+      if (connection) connection.isExhausted = true;
+    },
+    advance: (milliseconds) => void (clock.ahead += milliseconds),
+    importConnection: (person, tags = {}) => Promise.resolve(imported(state, person, tags)),
+    async stop() {
+      if (isUp) await close();
+      isUp = false;
+      await provider.stop();
+    },
+  };
+  return Object.assign(settings, methods);
+}
+
+function matches(seen: string, wanted: string): boolean {
+  const path = seen.split('?')[0] ?? '';
+  return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
+}
+
+async function delivered(state: NangoState, howMany: number): Promise<void> {
+  while (state.settled < howMany) await new Promise<void>((resolve) => state.waiting.push(resolve));
+}
+
+function imported(state: NangoState, person: 'alice' | 'bob', tags: Record<string, string>): string {
+  const { accessToken, refreshToken, expiresAt } = state.provider.grantTo(person);
+  const credentials = {
+    ...credentialsFrom(state, { access_token: accessToken, refresh_token: refreshToken }),
+    expiresAt,
+  };
+  const made = { integration: 'tracker', tags, webhookUrlOverride: null, connectionConfig: {}, credentials };
+  const connection = keep(state, made);
+  announce(state, connection, 'creation');
+  return connection.connectionId;
+}
+
+/** So many requests in a minute, then 429 with `Retry-After`. */
+function rateLimiter(state: NangoState): (response: ServerResponse) => void {
+  let from = state.now();
+  let used = 0;
+  return (response) => {
+    const { retryAfterSeconds } = state.settings;
+    if (retryAfterSeconds !== null) throw tooMany(retryAfterSeconds);
+    const { requestsPerMinute } = state.options;
+    if (requestsPerMinute === null) return;
+    if (state.now() - from >= 60_000) {
+      from = state.now();
+      used = 0;
+    }
+    used++;
+    const rest = Math.ceil((from + 60_000 - state.now()) / 1000);
+    response.setHeader('x-ratelimit-limit', requestsPerMinute);
+    response.setHeader('x-ratelimit-remaining', Math.max(0, requestsPerMinute - used));
+    response.setHeader('x-ratelimit-reset', Math.floor((from + 60_000) / 1000));
+    if (used > requestsPerMinute) throw tooMany(rest);
+  };
+}
+
+function tooMany(seconds: number): Refusal {
+  return new Refusal(429, 'too_many_request', {}, { 'retry-after': String(seconds) });
+}
+
+/** Bodies in, pages and JSON out. */
+function show(response: ServerResponse, { status, headers, html }: Shown): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
+}
+
+function answerJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'invalid_body', { message: 'The body is not JSON' });
+  }
+}
 
 /** Stops with the test. */
 export async function startNangoDouble(options: NangoDoubleOptions = {}): Promise<NangoDouble> {

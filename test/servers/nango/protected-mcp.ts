@@ -9,10 +9,9 @@ import { createMcpHandler, McpServer, requireScopes } from '@modelcontextprotoco
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { listen } from '../../../demo/listen.ts';
-import type { AccountProvider } from './account-provider.ts';
-import type { PersonName } from './provider-grants.ts';
+import type { AccountProvider, PersonName } from './account-provider.ts';
 
-export interface ProtectedCall {
+interface ProtectedCall {
   tool: string;
   /** Whose token it came with. */
   person: PersonName;

@@ -2,7 +2,7 @@
 import { Nango } from '@nangohq/node';
 import { beforeEach, expect, test } from 'vitest';
 import { startNangoDouble } from './nango-double.ts';
-import { refusalOf as refusal } from './refusal-of.ts';
+import { refusalOf as refusal } from './nango-under-test.ts';
 import type { NangoDouble } from './types.ts';
 import { connectPage, walkThrough } from './walk.ts';
 

@@ -1,14 +1,19 @@
 /** The REST API: who may do what, how much of it, and what is answered. */
 import { integrations, ownScopes, providerName } from './nango-state.ts';
 import type { NangoState } from './nango-state.ts';
-import { deleteConnection, listConnections, patchConnection, readConnection } from './connections-api.ts';
-import { importConnection } from './import-connection.ts';
+import {
+  deleteConnection,
+  importConnection,
+  listConnections,
+  patchConnection,
+  readConnection,
+} from './connections-api.ts';
 import { Refusal } from './refusal.ts';
 import { createReconnectSession, createSession, deleteSession, isIntegration } from './sessions.ts';
 import type { Answer } from './sessions.ts';
 import type { Scope } from './types.ts';
 
-export interface ApiRequest {
+interface ApiRequest {
   method: string;
   path: string;
   query: URLSearchParams;

@@ -1,14 +1,14 @@
 /** A person's way through Nango and the provider without a browser, step by step, so that a test can stop anywhere. */
-import type { PersonName } from './provider-grants.ts';
+import type { PersonName } from './account-provider.ts';
 
-export interface AtProvider {
+interface AtProvider {
   /** The provider's page, which a person could forward to another. */
   url: string;
   /** Nango's cookie of the browser that it began in. */
   cookie: string;
 }
 
-export interface Outcome {
+interface Outcome {
   status: number;
   /** What Nango's last page says. */
   text: string;
