@@ -8,7 +8,7 @@ const page = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
 const filesIn = (text: string) => [...new Set(text.match(/(?<=`)(?:src|test)\/[\w./-]+(?=`)/g))];
 
 test('every file that a page names is there', () => {
-  const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
+  const pages = globSync(['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'docs/**/*.md'], { cwd: root });
   const named = pages.flatMap((name) => filesIn(readFileSync(path.join(root, name), 'utf8')));
   expect(named.length).toBeGreaterThan(100);
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
