@@ -6,8 +6,7 @@ import type { ElicitationContext, ElicitationRequest } from '../../src/client/in
 import { ElicitationRequestSchema } from '../../src/contract/index.ts';
 import { useService } from '../service/use-service.ts';
 import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
-import { playWizard } from './play-wizard.ts';
-import { exposed, outputSchema, useExposedTools } from './use-exposed-tools.ts';
+import { exposed, outputSchema, playWizard, useExposedTools } from './use-exposed-tools.ts';
 
 const { used, bundle, notes } = useExposedTools();
 const both = { elicitation: { form: {}, url: {} } };

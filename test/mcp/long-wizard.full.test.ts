@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { playWizard } from './play-wizard.ts';
-import { useExposedTools } from './use-exposed-tools.ts';
+import { playWizard, useExposedTools } from './use-exposed-tools.ts';
 
 const { used, notes } = useExposedTools();
 
