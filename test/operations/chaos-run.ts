@@ -3,7 +3,6 @@
  * turn is checked: was it lost, was its effect done twice, and was its receipt true?
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reply } from '../service/user.ts';
 import { readiness } from '../e2e/processes.ts';
 import { pick, planOf, randomFrom, shuffled, toWords } from './chaos-plan.ts';
 import type { Fault, PlanOptions } from './chaos-plan.ts';
@@ -14,15 +13,56 @@ import { beginByA2A, beginByMcp, startWorkspace } from './other-surfaces.ts';
 import type { SlackWorkspace } from './other-surfaces.ts';
 import { beginTurn, chatKinds, completed, doneAbout } from './waiting-turns.ts';
 import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';
+import type { Reply } from '../service/user.ts';
 
-export interface ChaosOptions extends PlanOptions {
+/** The results of chaos runs as a table. */
+export const tableHead = [
+  '| seed | what happened | turns | lost | done twice | false receipts | not ready again | outcome unknown, and told so | processes that ended | took |',
+  '|---|---|---|---|---|---|---|---|---|---|',
+].join('\n');
+
+export function toRow(result: ChaosResult): string {
+  const { seed, sequence, turns, lost, twice, falseReceipts, notReady, unknown, ended, seconds } = result;
+  const counts = [turns, lost.length, twice.length, falseReceipts.length, notReady.length, unknown, ended];
+  return `| ${seed} | ${sequence} | ${counts.join(' | ')} | ${seconds} s |`;
+}
+
+/** With what is needed to find out why. */
+export function problemsOf({
+  seed,
+  lost,
+  twice,
+  falseReceipts,
+  notReady,
+  timeLine,
+  log,
+}: ChaosResult): string {
+  const list = (title: string, lines: string[]) =>
+    lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+  const found = [
+    ...list('lost', lost),
+    ...list('done twice', twice),
+    ...list('false receipts', falseReceipts),
+    ...list('not ready', notReady),
+  ];
+  return [`seed ${seed}`, ...found, 'time line:', ...timeLine, 'log:', log].join('\n');
+}
+
+/** What must be empty. */
+export function faultsOf({ lost, twice, falseReceipts, notReady }: ChaosResult) {
+  return { lost, twice, falseReceipts, notReady };
+}
+
+export const noFaults = { lost: [], twice: [], falseReceipts: [], notReady: [] };
+
+interface ChaosOptions extends PlanOptions {
   seed: number;
   turns: number;
   /** Oldest first; it begins with the first. */
   releases: [Checkout, ...Checkout[]];
 }
 
-export interface ChaosResult {
+interface ChaosResult {
   seed: number;
   sequence: string;
   turns: number;

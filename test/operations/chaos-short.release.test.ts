@@ -1,8 +1,7 @@
 /** Two short chaos runs; `npm run test:release` has twenty long ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCheckout, thisCheckout } from './checkouts.ts';
-import { faultsOf, noFaults, problemsOf, tableHead, toRow } from './chaos-table.ts';
-import { runChaos } from './chaos-run.ts';
+import { faultsOf, noFaults, problemsOf, runChaos, tableHead, toRow } from './chaos-run.ts';
 
 let next: ReturnType<typeof createCheckout>;
 beforeAll(() => {

@@ -8,8 +8,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCheckout, thisCheckout } from './checkouts.ts';
-import { faultsOf, noFaults, problemsOf, tableHead, toRow } from './chaos-table.ts';
-import { runChaos } from './chaos-run.ts';
+import { faultsOf, noFaults, problemsOf, runChaos, tableHead, toRow } from './chaos-run.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const seeds =
