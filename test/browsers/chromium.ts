@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, LaunchOptions } from 'playwright-core';
-import { onPath } from '../programs/on-path.ts';
+import { onPath } from '../programs/find-program.ts';
 
 export const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const modules = path.join(import.meta.dirname, '../../node_modules');

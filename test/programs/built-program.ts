@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../scripts/setup/tools.mjs';
-import { onPath } from './on-path.ts';
+import { onPath } from './find-program.ts';
 
 export type BuiltProgram = { executable: string } | { missing: string };
 

@@ -16,7 +16,7 @@ import type { Service } from '../../service/service.ts';
 import { testFolder } from '../../test-folder.ts';
 
 /** The AI SDK's own client, an implementation that shares no code with the official one. */
-export async function startAISDK({ url, token, shows, answer }: ClientSetting): Promise<OtherClient> {
+async function startAISDK({ url, token, shows, answer }: ClientSetting): Promise<OtherClient> {
   const canAsk = Object.keys(shows).length > 0;
   const elicitation = Object.fromEntries(Object.keys(shows).map((mode) => [mode, {}]));
   const client = await createMCPClient({
@@ -37,10 +37,7 @@ const inspectorVersion = '2.12.0';
 /** It exits with this where the tool says that it failed. */
 const toolErrorCode = 5;
 
-export async function startInspector(
-  era: 'legacy' | 'modern',
-  { url, token }: ClientSetting,
-): Promise<OtherClient> {
+async function startInspector(era: 'legacy' | 'modern', { url, token }: ClientSetting): Promise<OtherClient> {
   const folder = await npmProgram('@modelcontextprotocol/inspector', inspectorVersion);
   const { default: manifest } = (await import(path.join(folder, 'package.json'), {
     with: { type: 'json' },
