@@ -14,8 +14,7 @@ import type { ApiUnderTest } from '../api/api-under-test.ts';
 import { accountQuestion, chunksFor } from '../api/ui-message/log.ts';
 import { createChatClient } from './chat-client.ts';
 import type { ChatClient, Version } from './chat-client.ts';
-import type { Mishap } from '../servers/proxied-connection.ts';
-import type { StreamPoint } from '../servers/stream-point.ts';
+import type { Mishap, StreamPoint } from '../servers/proxied-connection.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLocator } from './stream-point.ts';
-import type { StreamPoint } from './stream-point.ts';
+import { createLocator } from './proxied-connection.ts';
+import type { StreamPoint } from './proxied-connection.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import type { TcpProxy, TcpProxyOptions } from './tcp-proxy.ts';
 
