@@ -2,13 +2,48 @@
  * What is costly and shared by test files: the workflow bundle, a Temporal and a PostgreSQL server. Test files run in
  * other processes, so they request it over HTTP; each is started at the first request.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Connection } from '@temporalio/client';
 import type { TestProject } from 'vitest/node';
-import { buildWorkflowBundle } from './bundle.ts';
+import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
+import { requireNamespace } from '../../src/temporal/namespace.ts';
+import { freePort } from '../free-port.ts';
 import { startPostgres } from './postgres-server.ts';
 import { openRunFolder } from './run-folder.ts';
-import { startSharedTemporal } from './temporal-server.ts';
+
+async function buildWorkflowBundle(): Promise<AsyncDisposable & { codePath: string }> {
+  const { code } = await joinWithSdk(await readTurnCode());
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-bundle-'));
+  const codePath = path.join(folder, 'workflows.js');
+  await writeFile(codePath, code);
+  return { codePath, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** The embedded Temporal, as `npm start` starts it, on a folder of its own. */
+async function startSharedTemporal(): Promise<AsyncDisposable & { address: string }> {
+  await using stack = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-temporal-'));
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const namespace = 'default';
+  const { address, stop } = await startTemporalServer({
+    temporal: { namespace, port: await freePort(), uiPort: await freePort() },
+    dataDir,
+    logger: createLogger({ level: 'silent', human: true }),
+  });
+  stack.defer(stop);
+  const connection = await Connection.connect({ address });
+  await requireNamespace(connection, namespace);
+  await connection.close();
+  const started = stack.move();
+  return { address, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
 
 declare module 'vitest' {
   interface ProvidedContext {
