@@ -12,8 +12,7 @@ import { findProgram } from '../programs/find-program.ts';
 import type { Program } from '../programs/find-program.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { connectJourney } from './connect-journey.ts';
-import { declineElsewhere } from './elsewhere.ts';
-import { setUpWidgetPage } from './widget-page.ts';
+import { declineElsewhere, setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
 /**

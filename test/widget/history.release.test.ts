@@ -10,9 +10,8 @@ import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';
 import type { Caller } from '../service/user.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { declineElsewhere } from './elsewhere.ts';
+import { declineElsewhere, setUpWidgetPage } from './widget-page.ts';
 import { picture } from './look.ts';
-import { setUpWidgetPage } from './widget-page.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 

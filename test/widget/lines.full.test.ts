@@ -8,9 +8,8 @@ import { launchChromium } from '../browsers/chromium.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
-import { declineElsewhere } from './elsewhere.ts';
+import { declineElsewhere, setUpWidgetPage } from './widget-page.ts';
 import { lostLineJourney } from './question-journeys.ts';
-import { setUpWidgetPage } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
 const temporal = useDevelopmentServer();

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
-import { declineElsewhere } from './elsewhere.ts';
+import { declineElsewhere } from './widget-page.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 
 /** It stays as a line, the agent goes on, and the page gets an event. */

@@ -3,12 +3,27 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { listen } from '../../demo/listen.ts';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
 import type { TravelDesk } from '../../demo/travel/travel.ts';
+import { freePort } from '../free-port.ts';
 import { startService } from '../service/service.ts';
 import type { Service, ServiceOptions } from '../service/service.ts';
-import { freePort } from '../free-port.ts';
+
+/** Bob declines through the API, beside his page. */
+export async function declineElsewhere({ service }: WidgetPageSetup, conversationId: string): Promise<void> {
+  const bob = await service.as('bob');
+  const { body } = await bob.request(
+    'GET',
+    `/run/v1/conversations/${conversationId}/elicitations?status=pending`,
+  );
+  const [question] = (body as { items: { elicitationId: string }[] }).items;
+  const elicitationId = question?.elicitationId ?? '';
+  const answer = { conversationId, elicitationId, action: 'decline' };
+  const { status } = await bob.request('POST', '/run/api/elicitation-responses', answer);
+  expect(status).toBeLessThan(300);
+}
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
