@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
+import { serverConfig as peerConfig } from '../servers/mcp-server.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 
@@ -63,18 +64,7 @@ export async function startGuardedServer(options: Options = {}): Promise<Guarded
 }
 
 export function serverConfig(url: string, more: Partial<ServerConfig> = {}): ServerConfig {
-  return {
-    name: 'tracker',
-    title: 'Tracker',
-    url,
-    credentialScope: 'user',
-    store: 'oauth',
-    headers: {},
-    headersEnv: {},
-    timeout: 10_000,
-    maxRounds: 10,
-    ...more,
-  };
+  return peerConfig(url, { name: 'tracker', title: 'Tracker', ...more });
 }
 
 export function resourceDocument(resource: string, issuers: string[]) {

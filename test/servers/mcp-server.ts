@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
+import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
 
 export interface TestMcpServer {
@@ -83,8 +83,7 @@ export async function startMcpServer({
   });
   // Longer than clients keep a connection: on a busy machine the two ends would meet.
   http.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
+  const { port, stop } = await listen(http, wanted, 'none');
   const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
   return {
     config,
@@ -95,11 +94,7 @@ export async function startMcpServer({
       new Promise((resolve, reject) =>
         http.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       ),
-    stop: () =>
-      new Promise((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      }),
+    stop,
   };
 }
 

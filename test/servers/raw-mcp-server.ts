@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/config/config.ts';
 import { serverConfig } from './mcp-server.ts';
 
@@ -81,8 +81,7 @@ export async function startRawMcpServer({
   });
   // Longer than clients keep a connection: on a busy machine the two ends would meet.
   http.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => http.listen(wanted, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
+  const { port, stop } = await listen(http, wanted, 'none');
   const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
   return {
     config,
@@ -93,11 +92,7 @@ export async function startRawMcpServer({
       const already = messages.find((message) => message.method === method);
       return already ? Promise.resolve(already) : new Promise((resolve) => waiting.push({ method, resolve }));
     },
-    stop: () =>
-      new Promise((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      }),
+    stop,
   };
 }
 

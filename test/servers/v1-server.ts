@@ -1,13 +1,13 @@
 /** A scripted server of the first SDK for TypeScript (`@modelcontextprotocol/sdk`), which speaks the old era only. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { listen } from '../../demo/listen.ts';
 import { createEventStore } from './event-store.ts';
 
 export interface V1Server {
@@ -116,17 +116,12 @@ export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): 
   });
   // Longer than clients keep a connection: on a busy machine the two ends would meet.
   http.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
+  const { port, stop } = await listen(http, 0, 'none');
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     begun,
     done,
     forgetSessions: () => sessions.clear(),
-    stop: () =>
-      new Promise((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      }),
+    stop,
   };
 }
