@@ -20,7 +20,7 @@ export default defineConfig({
     setupFiles: [
       'test/setup/no-group-signals.ts',
       'test/setup/file-folder.ts',
-      'test/setup/patient-waits.ts',
+      'test/setup/wait-timeouts.ts',
       'test/setup/workflows-in-process.ts',
     ],
     testTimeout: 30_000,

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerOf, connectAgent, readStream, stateOf, watch } from './a2a-client.ts';
 import { roundsAgents } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
-import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { Move } from '../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { startAsking } from '../service/asking.ts';
 import type { ServiceOptions } from '../service/service.ts';
@@ -31,7 +31,7 @@ const asksCity = 'call asking__ask {}';
 const ofHistory = 'history message';
 
 /** Asks until it gets an answer other than the kit's messages for the history. */
-const asksUntilAnswered: Move = (call, response) => {
+const asksUntilAnswered: ScriptedReply = (call, response) => {
   const given = JSON.stringify(call.params.inputResponses ?? {});
   const isAnswered = call.params.inputResponses !== undefined && !given.includes(ofHistory);
   const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
@@ -49,7 +49,7 @@ async function startConformanceProfile(
   temporal: ServiceOptions['temporal'],
   stack: AsyncDisposableStack,
 ): Promise<{ url: string; token: string }> {
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   server.play(...Array.from({ length: 2_000 }, () => asksUntilAnswered));
   const port = await freePort();

@@ -1,7 +1,7 @@
 /** Each end of a turn and of a question, as the state of its task: the tables of docs/a2a.md. */
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import {
   answerOf,
   connectAgent,

@@ -2,7 +2,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, page } from '../servers/playing-server.ts';
+import { asks, page } from '../servers/scripted-mcp-server.ts';
 import { connectAgent, stateOf } from './a2a-client.ts';
 
 const setup = useAskingService();

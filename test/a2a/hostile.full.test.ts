@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Task } from '@a2a-js/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { answerOf, connectAgent, readStream, stateOf, wordsOf, watch } from './a2a-client.ts';
 

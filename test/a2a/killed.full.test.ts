@@ -12,14 +12,14 @@ import type { ServiceProcess } from '../e2e/processes.ts';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
-import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { answerOf, connectAgent, stateOf, watch } from './a2a-client.ts';
 import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';
 
 let deployment: Deployment;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let target: PushTargetServer;
 let processes: ServiceProcess[];
 let other: { PORT: string; PUBLIC_URL: string };
@@ -28,7 +28,7 @@ const startAll = () =>
   Promise.all([deployment.start('worker'), deployment.start('server'), deployment.start('server', other)]);
 
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   target = await startPushTarget();
   const temporalPort = await freePort();
   deployment = await createDeployment({

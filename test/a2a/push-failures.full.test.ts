@@ -1,7 +1,7 @@
 /** Targets of push notifications that fail, and how many one caller may have. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { connectAgent, stateOf } from './a2a-client.ts';
 import { isTold, pushTo, startPushTarget, storyOf } from './push-target.ts';
 import type { PushTargetServer } from './push-target.ts';

@@ -5,7 +5,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { sendRubbish } from '../workflows/rubbish.ts';
 import { connectAgent } from './a2a-client.ts';

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { pythonWith } from '../programs/python-package.ts';
 import type { Python } from '../programs/python-package.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
 
 const run = promisify(execFile);
 const script = path.join(import.meta.dirname, 'python-client.py');

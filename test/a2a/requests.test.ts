@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 
 const setup = useAskingService();
 

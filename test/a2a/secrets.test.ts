@@ -1,7 +1,7 @@
 /** A caller of A2A is a program with a model of its own: what a server below wants of its user is quoted, and no secret goes through it. */
 import { afterAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { connectAgent, elicitationExtension, stateOf, wordsOf } from './a2a-client.ts';
 
 const setup = useAskingService();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { connectAgent, stateOf, wordsOf } from './a2a-client.ts';
 import { callAsk, named, testTasks } from './tasks.ts';
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { answerOf, connectAgent, elicitationExtension, readStream, stateOf, wordsOf } from './a2a-client.ts';
 
 export type Binding = [transport: 'JSONRPC' | 'HTTP+JSON', version: '1.0' | '0.3'];

@@ -24,7 +24,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { connectLazily } from '../../src/temporal/connection.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { startIdentity } from '../service/identity.ts';
-import { patient } from '../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 
 export interface ApiUnderTest {
@@ -128,7 +128,7 @@ export async function beginTurn(
     capabilities: { url: true, form: true },
   };
   const message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
-  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, patient);
+  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, refuseWhileBusy);
   await storage.turns.begin(turn);
   return turn;
 }

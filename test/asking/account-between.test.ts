@@ -6,7 +6,7 @@ import type { ServerConfig } from '../../src/config/config.ts';
 import { identityOf } from '../../src/remote/server-name.ts';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { signIn } from '../service/connect-account.ts';
 import { city, useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';

@@ -1,7 +1,7 @@
 /** One key, two hundred people at once: nobody is answered for by anybody else. */
 import { expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { asTurn, city, useAskingService } from './asking-service.ts';
 

@@ -1,7 +1,7 @@
 /** Programs that act for people: turns and questions are those people's, and what a program answers is on record as its doing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { city, useAskingService } from './asking-service.ts';
 
 const setup = useAskingService();

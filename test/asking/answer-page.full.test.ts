@@ -2,8 +2,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../browsers/chromium.ts';
-import { sitDown } from '../e2e/person.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { openPersonsBrowser } from '../e2e/person.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { useAskingService } from './asking-service.ts';
 
 const setup = useAskingService({ env: { ASKING_APPROVAL: 'always' } });
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => chromium.close());
 
 async function alice(elicitationId: string, options = {}) {
-  const person = await sitDown(chromium, options);
+  const person = await openPersonsBrowser(chromium, options);
   onTestFinished(() => person.leave());
   await person.open(`${setup.service.baseUrl}/auth/answer?e=${elicitationId}`);
   await person.press('Continue as Alice');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Browser, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 

@@ -1,7 +1,7 @@
 /** What time does to an approval. Nothing but this test moves the clock. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { startPlayingServer } from '../servers/playing-server.ts';
+import { startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
@@ -11,7 +11,7 @@ test('an approval that nobody gives in time sends nothing, and one that comes la
   await using stack = new AsyncDisposableStack();
   const environment = await createTimeSkipping();
   stack.defer(() => environment.teardown());
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   const service = await startAsking({
     temporal: temporalOf(environment),

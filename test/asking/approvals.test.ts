@@ -7,7 +7,7 @@ import { createChatClient, versions } from '../clients/chat-client.ts';
 import type { Decision, OnElicitation } from '../../src/client/answer-questions.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';

@@ -1,8 +1,12 @@
 /** The service, and one MCP server that plays the moves a test gives it; both live as long as the test file. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { startPlayingServer } from '../servers/playing-server.ts';
-import type { Move, PlayingOptions, PlayingServer } from '../servers/playing-server.ts';
+import { startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type {
+  ScriptedReply,
+  ScriptedMcpServerOptions,
+  ScriptedMcpServer,
+} from '../servers/scripted-mcp-server.ts';
 import { askingEnv, callOf, nthQuestion, questionsIn, respond } from '../service/asking.ts';
 import type { AskedForm, Response } from '../service/asking.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
@@ -15,10 +19,10 @@ import type { Caller, ChatOptions, Reply } from '../service/user.ts';
 export const roundsAgents = fileURLToPath(new URL('../fixtures/rounds-agents.yaml', import.meta.url));
 
 export interface AskingService extends UsedService {
-  server: PlayingServer;
+  server: ScriptedMcpServer;
   /** Starts a turn of Alice's that calls the tool `ask`; the server plays `moves`. */
   begin(
-    moves: Move[],
+    moves: ScriptedReply[],
     options?: ChatOptions & { input?: object; text?: string; by?: Caller },
   ): Promise<AskedTurn>;
 }
@@ -37,7 +41,7 @@ export interface AskedTurn {
   end(): Promise<{ text: string; error: string | undefined; questions: ElicitationData[] }>;
 }
 
-export interface AskingServiceOptions extends PlayingOptions {
+export interface AskingServiceOptions extends ScriptedMcpServerOptions {
   env?: Record<string, string>;
   around?: ServiceOptions['around'];
   logger?: ServiceOptions['logger'];
@@ -57,7 +61,7 @@ export function useAskingService({
     ...(logger && { logger }),
     ...(isOutboxHeld && { isOutboxHeld }),
     async needs(stack) {
-      setup.server = await startPlayingServer(playing);
+      setup.server = await startScriptedMcpServer(playing);
       stack.defer(() => setup.server.stop());
       return { env: { ...askingEnv(setup.server.url), INTERLUDE_CONFIG: roundsAgents, ...env } };
     },

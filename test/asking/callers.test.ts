@@ -1,7 +1,7 @@
 /** What a server may ask depends on what the caller can show: it is told with every request, and held to it. */
 import { expect, test } from 'vitest';
 import type { ChatOptions } from '../service/user.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 

@@ -1,6 +1,6 @@
 /** How a server's question ends when nobody answers it: the turn ends first, there are too many, or it is too late. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
 const setup = useAskingService({ env: { ELICITATION_MAX_OPEN: '2' } });

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
@@ -12,7 +12,7 @@ import type { AskedTurn } from './asking-service.ts';
 import { untilWaiting } from '../workflows/waiting.ts';
 
 let environment: TestWorkflowEnvironment;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let service: Service;
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.teardown());
 beforeEach(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   const temporal = temporalOf(environment);
   service = await startAsking({ temporal, url: server.url, env: { INTERLUDE_CONFIG: roundsAgents } });
 });

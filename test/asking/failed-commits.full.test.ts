@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { whenNotBusy } from '../../src/storage/sqlite/writer.ts';
 import { onPath } from '../programs/find-program.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
 import { untilWaiting } from '../workflows/waiting.ts';
 import { city, useAskingService } from './asking-service.ts';
 

@@ -8,7 +8,7 @@ import { optionsFor } from '../ai-sdk/service-options.ts';
 import { createChatClient, versions } from '../clients/chat-client.ts';
 import { question } from '../clients/chat-question.ts';
 import { createOpenAI, say } from '../clients/openai-client.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { useAskingService } from './asking-service.ts';
 

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { form, page, startElsewhere } from '../servers/hostile-server.ts';
+import { form, page, startUnrelatedServer } from '../servers/hostile-server.ts';
 import type { Trick } from '../servers/hostile-server.ts';
 import { sendEvent, startStream } from '../servers/raw-mcp-server.ts';
 import { callTool, useHostileService } from '../service/hostile-call.ts';
@@ -16,7 +16,7 @@ const tooSlow = new RegExp(`${name} did not answer within 1\\.5 s`);
 const unknown = new RegExp(`${name} .*it is unknown whether the action took place`);
 const noError = /^$/;
 
-const elsewhere = await startElsewhere();
+const elsewhere = await startUnrelatedServer();
 
 type Resumed = (response: ServerResponse, says: (message: object) => void, id: number) => void;
 

@@ -1,7 +1,7 @@
 /** Answers that are none: each ends in bounded time, and the model is told which server it was and what it did. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { form, raw, startElsewhere } from '../servers/hostile-server.ts';
+import { form, raw, startUnrelatedServer } from '../servers/hostile-server.ts';
 import type { Trick } from '../servers/hostile-server.ts';
 import { answer, sendEvent, startStream } from '../servers/raw-mcp-server.ts';
 import { callTool, useHostileService } from '../service/hostile-call.ts';
@@ -49,7 +49,7 @@ const noMessage = /answered tools\/call with a message that cannot be read/;
 const tooLarge = /sent an answer larger than 10 MB/;
 const tooSlow = /did not answer within 1\.5 s/;
 
-const elsewhere = await startElsewhere();
+const elsewhere = await startUnrelatedServer();
 
 /** By the name under which the server is called, the fault that the error names, and the trick. */
 const faults: Record<string, [server: 'hostile' | 'hasty', fault: RegExp, trick: Trick]> = {

@@ -1,7 +1,7 @@
 /** What a server can demand: how often, how soon, and how much at once. */
 import { describe, expect, test } from 'vitest';
-import { asks, done, form, page } from '../servers/playing-server.ts';
-import type { Move } from '../servers/playing-server.ts';
+import { asks, done, form, page } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
@@ -10,7 +10,7 @@ const { begin } = setup;
 
 test('a server that only wants to be called later is called ever more rarely', async () => {
   const times: number[] = [];
-  const noting: Move = (message, response) => {
+  const noting: ScriptedReply = (message, response) => {
     times.push(performance.now());
     answer(message, response, asks({}, `s${times.length}`));
   };

@@ -1,7 +1,7 @@
 /** A server that does not know its own state any more is called anew, once, and nobody is asked the same twice. */
 import { expect, test } from 'vitest';
-import { asks, done, expired, form } from '../servers/playing-server.ts';
-import type { Move } from '../servers/playing-server.ts';
+import { asks, done, expired, form } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { city, useAskingService } from './asking-service.ts';
 
 const setup = useAskingService();
@@ -11,8 +11,8 @@ const rounds = () =>
     requestState,
     ...Object.entries(inputResponses).map(([key, { content }]) => `${key} ${String(content?.['city'])}`),
   ]);
-const one: Move = asks({ one: form('One') }, 's1');
-const two: Move = asks({ two: form('Two') }, 's2');
+const one: ScriptedReply = asks({ one: form('One') }, 's1');
+const two: ScriptedReply = asks({ two: form('Two') }, 's2');
 
 test('it is begun anew with the answers that there are, and only what is new is asked', async () => {
   const three = asks({ two: form('Two'), three: form('Three') }, 's4');

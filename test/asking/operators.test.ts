@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { callWaits, searchAttributes, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { callOf } from '../service/asking.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { delegatesOf, untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';

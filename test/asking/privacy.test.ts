@@ -8,8 +8,8 @@ import type { ServiceProcess } from '../e2e/processes.ts';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
-import { asks, expired, form, page, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, expired, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, asTurn, roundsAgents } from './asking-service.ts';
 import { idOf } from '../workflows/waiting.ts';
@@ -17,12 +17,12 @@ import type { ObservedTurn } from '../workflows/waiting.ts';
 
 let deployment: Deployment;
 let service: ServiceProcess;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let temporalPort: number;
 const stack = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   temporalPort = await freePort();
   deployment = await createDeployment({

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { asks, done, form, page } from '../servers/playing-server.ts';
-import type { CallMessage } from '../servers/playing-server.ts';
+import { asks, done, form, page } from '../servers/scripted-mcp-server.ts';
+import type { CallMessage } from '../servers/scripted-mcp-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';
 import { accept, city, roundsAgents, useAskingService } from './asking-service.ts';
 

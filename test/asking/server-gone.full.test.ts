@@ -1,6 +1,6 @@
 /** A server that is away when people have answered, or dies with their answers in its hands. */
 import { describe, expect, test } from 'vitest';
-import { asks, dies, form, page } from '../servers/playing-server.ts';
+import { asks, dies, form, page } from '../servers/scripted-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 
 const one = asks({ one: form('One') }, 's1');

@@ -1,8 +1,8 @@
 /** Several calls that ask at the same time, and questions in the middle of another agent's task. */
 import { expect, test } from 'vitest';
 import { answer } from '../servers/raw-mcp-server.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
-import type { CallMessage, Move } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
+import type { CallMessage, ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { city, useAskingService } from './asking-service.ts';
 
@@ -10,7 +10,7 @@ const setup = useAskingService();
 const { begin } = setup;
 
 /** Two rounds for each call, told apart by its argument. */
-const twice: Move = ({ params, ...message }: CallMessage, response) => {
+const twice: ScriptedReply = ({ params, ...message }: CallMessage, response) => {
   const { name } = params.arguments as { name: string };
   const { inputResponses, requestState } = params;
   const city = String(inputResponses?.['q']?.content?.['city']);

@@ -7,8 +7,8 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser, words } from '../api/pages/browser.ts';
 import { startDevelopmentServer } from '../development-server.ts';
-import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import type { Caller } from '../service/user.ts';
@@ -16,7 +16,7 @@ import { accept, asTurn, city, roundsAgents } from './asking-service.ts';
 
 const stack = new AsyncDisposableStack();
 let line: Awaited<ReturnType<typeof startLine>>;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let service: Service;
 let alice: Caller;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const connection = await Connection.connect({ address: line.address });
   stack.defer(() => connection.close());
   const client = new Client({ connection, namespace: 'default' });
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   service = await startAsking({
     temporal: { client, connection: temporal.connection },

@@ -12,7 +12,7 @@ import { fixtureAnswers } from '../../src/testing/answers/fixture.ts';
 import { declineAll } from '../../src/testing/answers/source.ts';
 import type { AnswerSource } from '../../src/testing/answers/source.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { startCommand } from './start-command.ts';
 
 const setup = useAskingService();

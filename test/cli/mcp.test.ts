@@ -15,7 +15,7 @@ import { expect, test } from 'vitest';
 import { serveStdio } from '../../src/cli/commands/mcp.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { startCommand } from './start-command.ts';
 
 const setup = useAskingService();

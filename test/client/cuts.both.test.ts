@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, inject, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { feedText, log, take, withOperations } from './feed-log.ts';
-import { narrated } from './narrated.ts';
+import { printedText } from './printed-text.ts';
 import {
   beginStream,
   conversationOf,
@@ -52,7 +52,7 @@ async function streamsToldWrong(cuts: number[]): Promise<number[]> {
     cutOff(response, wholeStream, cut);
   });
   const tell = (conversationId: string) =>
-    narrated(server.client.start({ conversationId, message: { id: 'm-1', text: 'List my issues' } }));
+    printedText(server.client.start({ conversationId, message: { id: 'm-1', text: 'List my issues' } }));
   const expected = await tell('whole');
   expect(expected).toContain('look – gleich, 見て 👀.¶');
 

@@ -6,7 +6,7 @@ import { foldChunk } from '../../src/client/fold-chunk.ts';
 import { InterludeError } from '../../src/client/interlude-error.ts';
 import { newFold } from '../../src/client/turn-view.ts';
 import type { Fold, TurnView } from '../../src/client/turn-view.ts';
-import { narrated } from './narrated.ts';
+import { printedText } from './printed-text.ts';
 import {
   beginStream,
   conversationOf,
@@ -80,7 +80,7 @@ test('a stream cut after every event in a row is told once, in order', async () 
   });
   const statuses: string[] = [];
   const views: TurnView[] = [];
-  const told = await narrated(
+  const told = await printedText(
     (async function* () {
       for await (const view of clientOf(server).start(message, {
         onStatus: (status) => statuses.push(status),
@@ -158,7 +158,7 @@ describe('what a repeated model call said', () => {
     for (const cut of watched.keys()) {
       const start = () => clientOf(server).start({ ...message, conversationId: `${randomUUID()}.${cut}` });
       expect([cut, textsIn(await lastOf(start()))]).toEqual([cut, ['One moment.', 'A whole sentence.']]);
-      expect([cut, await narrated(start())]).toEqual([cut, 'One moment.A whole sentence.¶¶']);
+      expect([cut, await printedText(start())]).toEqual([cut, 'One moment.A whole sentence.¶¶']);
     }
   });
 

@@ -14,7 +14,7 @@ import type {
   Unrelated,
 } from '../../src/credentials/credential-store.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { comeBackFrom } from '../credentials/person.ts';
+import { followRedirects } from '../credentials/redirects.ts';
 
 const sessionHash = 'the browser';
 /** As the turn's own limit for one tool call. */
@@ -68,7 +68,7 @@ export async function openAccount({
     const { url } = await agreeing((as) =>
       store.begin({ server: as, key, elicitationId: null, sessionHash, scopes }),
     );
-    const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`);
+    const callback = await followRedirects(url, `${publicUrl}/auth/callback`);
     const done = await store.complete({ callback, sessionHash, serverByName: () => current });
     if (done.kind !== 'connected') throw new Error(`not connected: ${JSON.stringify(done)}`);
     return settle(await agreeing((as) => store.resolve(as, key)));

@@ -17,19 +17,19 @@ import type { ServiceProcess } from '../e2e/processes.ts';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
-import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { questionsIn } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 
 const [k1, k2, k3] = [generateKey('k1'), generateKey('k2'), generateKey('k3')];
 let deployment: Deployment;
-let rounds: PlayingServer;
+let rounds: ScriptedMcpServer;
 let running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   const temporalPort = await freePort();
-  rounds = await startPlayingServer();
+  rounds = await startScriptedMcpServer();
   deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`, ROUNDS_URL: rounds.url },
   });

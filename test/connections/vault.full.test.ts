@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { putAccount } from '../api/connections/accounts.ts';
 import { setUpPages } from '../api/pages/pages-setup.ts';
 import { vaultServer } from '../credentials/vault/vault-store.ts';
-import { sitDown } from '../e2e/person.ts';
+import { openPersonsBrowser } from '../e2e/person.ts';
 import type { Person } from '../e2e/person.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { startKeyedServer } from '../servers/keyed-server.ts';
@@ -56,7 +56,7 @@ async function begin({ scripts = true } = {}): Promise<void> {
 }
 
 async function sit(scripts = true): Promise<void> {
-  person = await sitDown(browser, { scripts });
+  person = await openPersonsBrowser(browser, { scripts });
   running.defer(() => person.leave());
 }
 

@@ -8,7 +8,7 @@ import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
-import { comeBackFrom } from './person.ts';
+import { followRedirects } from './redirects.ts';
 
 export const publicUrl = 'http://127.0.0.1:3000';
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };
@@ -54,7 +54,7 @@ export async function setUpOAuthStore({
       sessionHash: session,
       scopes,
     });
-    const callback = await comeBackFrom(browse(url), `${settings.publicUrl}/auth/callback`, cookies);
+    const callback = await followRedirects(browse(url), `${settings.publicUrl}/auth/callback`, cookies);
     return store.complete({
       callback,
       sessionHash: session,

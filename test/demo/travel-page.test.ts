@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { startTravelDesk } from '../../demo/travel/travel.ts';
-import { sitDown } from '../e2e/person.ts';
+import { openPersonsBrowser } from '../e2e/person.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 
 test('a deposit is paid by reading a page and pressing a button, with or without a mouse', async () => {
@@ -15,7 +15,7 @@ test('a deposit is paid by reading a page and pressing a button, with or without
   stack.defer(() => desk.stop());
   const browser = await launchChromium();
   stack.defer(() => browser.close());
-  const person = await sitDown(browser);
+  const person = await openPersonsBrowser(browser);
   stack.defer(() => person.leave());
 
   await person.open(desk.origin);

@@ -7,7 +7,7 @@ import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { sitDown } from './person.ts';
+import { openPersonsBrowser } from './person.ts';
 import type { Person } from './person.ts';
 
 const temporal = useDevelopmentServer();
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 beforeEach(async () => {
   service = await startService({ temporal });
-  person = await sitDown(browser);
+  person = await openPersonsBrowser(browser);
 });
 afterEach(async () => {
   await person.leave();
@@ -44,7 +44,7 @@ test.each([
   ['without', false],
 ])('alice connects her account, %s JavaScript, and her conversation goes on', async (_, scripts) => {
   await person.leave();
-  person = await sitDown(browser, { scripts });
+  person = await openPersonsBrowser(browser, { scripts });
   const { stream, question } = await ask();
   await person.open(question.url);
   await person.sees('Who are you?');

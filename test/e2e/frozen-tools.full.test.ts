@@ -10,8 +10,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import type { Part } from '../../src/client/turn-view.ts';
 import { freePort } from '../free-port.ts';
-import { done, startPlayingServer } from '../servers/playing-server.ts';
-import type { CallMessage } from '../servers/playing-server.ts';
+import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { CallMessage } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import type { ServiceProcess } from './processes.ts';
 import { say } from './watch.ts';
@@ -31,7 +31,7 @@ const arrived: string[] = [];
 const frozen = Promise.withResolvers<void>();
 
 beforeAll(async () => {
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   const late = done();
   server.play(
     ...Array.from({ length: 2 * turns * calls }, () => (message: CallMessage, response: Response) => {

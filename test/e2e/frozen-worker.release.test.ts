@@ -12,8 +12,8 @@ import { freePort } from '../free-port.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../servers/openai-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
-import { done, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { postgresUrl } from '../postgres.ts';
 import type { ServiceProcess } from './processes.ts';
 import { callsIn, expectSameForNewcomer, failuresIn, say, textOf } from './watch.ts';
@@ -22,7 +22,7 @@ import type { Deployment } from './deployment.ts';
 
 let deployment: Deployment;
 let model: OpenAIServer;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let reply: (index: number) => Reply | Promise<Reply>;
 let databaseUrl: string;
 /** The only one, whenever a test begins. */
@@ -36,7 +36,7 @@ const text = (words: string): Reply => ({ kind: 'text', chunks: [words] });
 
 beforeAll(async () => {
   model = await createOpenAIServer({ reply: (_, index) => reply(index) });
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   databaseUrl = await postgresUrl();
   const temporalPort = await freePort();
   deployment = await createDeployment({

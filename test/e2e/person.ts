@@ -28,7 +28,7 @@ const looks = {
 const screenshots = process.env['SCREENSHOTS'];
 
 /** `mayAsk`: what the addresses begin with that a page's own script may ask for, and may be refused. */
-export async function sitDown(
+export async function openPersonsBrowser(
   browser: Browser,
   { scripts = true, mayAsk = [] as string[] } = {},
 ): Promise<Person> {

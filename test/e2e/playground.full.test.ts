@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { inspectPage } from '../browsers/inspect-page.ts';
-import { sitDown } from './person.ts';
+import { openPersonsBrowser } from './person.ts';
 import type { Person } from './person.ts';
 import { spawnService, untilReady } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   service = spawnService('start', { ...env, INTERLUDE_DATA: folder });
   browser = await launchChromium();
   await untilReady(service, baseUrl);
-  person = await sitDown(browser, { mayAsk: [baseUrl] });
+  person = await openPersonsBrowser(browser, { mayAsk: [baseUrl] });
 });
 afterAll(async () => {
   await person.leave();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { done, startPlayingServer } from '../servers/playing-server.ts';
+import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { callsIn, failuresIn, say, textOf } from './watch.ts';
@@ -71,7 +71,7 @@ test('a second signal stops at once', { timeout: 60_000 }, async () => {
 
 test('a tool in TypeScript begins nothing while the call of a server is waited for', async () => {
   await using stack = new AsyncDisposableStack();
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   const booked: string[] = [];
   const bookingMs = 500;

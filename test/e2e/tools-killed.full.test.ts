@@ -10,8 +10,8 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
-import { done, startPlayingServer } from '../servers/playing-server.ts';
-import type { CallMessage, PlayingServer } from '../servers/playing-server.ts';
+import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { CallMessage, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { startTemporalProxy } from '../servers/temporal-proxy.ts';
 import type { Fate, Task } from '../servers/temporal-proxy.ts';
@@ -23,7 +23,7 @@ import type { Deployment } from './deployment.ts';
 
 let deployment: Deployment;
 let temporal: Client['workflow'];
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let worker: ServiceProcess;
 let proxied: string;
 
@@ -106,7 +106,7 @@ const cases: Record<string, Case> = {
 const turns = new Map<string, Record<Kind, Watched>>();
 
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   const hotel = createServer((request, response) => {
     const city = request.url?.slice(1) ?? '';
     booked.push(city);

@@ -13,7 +13,7 @@ import type { NewTurn } from '../../src/storage/tables/turn-lifecycle.ts';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { postgresUrl } from '../postgres.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { begunTurn, firstAttempt, keptStep, newTurn, patient } from '../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep, newTurn, refuseWhileBusy } from '../storage/contract/fixtures.ts';
 import { question } from '../storage/contract/question.ts';
 
 const temporal = useDevelopmentServer();
@@ -144,7 +144,7 @@ test.each<Left & { name: string }>([
 test('all end that are to end, also those that were only prepared, and what Temporal knows goes on', async () => {
   const lost = await leftTurn();
   const prepared = newTurn();
-  await parts.storage.turns.prepare(prepared, patient);
+  await parts.storage.turns.prepare(prepared, refuseWhileBusy);
   // A mark that has come further than any: the database was restored, and this turn was there.
   await parts.installation.table.make();
   const { id } = await parts.installation.table.make();

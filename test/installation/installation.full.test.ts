@@ -13,7 +13,7 @@ import { copyDatabase } from '../copy-database.ts';
 import { postgresUrl } from '../postgres.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { begunTurn, newTurn, patient } from '../storage/contract/fixtures.ts';
+import { begunTurn, newTurn, refuseWhileBusy } from '../storage/contract/fixtures.ts';
 
 const temporal = useDevelopmentServer();
 const silent = pino({ level: 'silent' });
@@ -304,6 +304,6 @@ describe('a running process', () => {
 
 test('a turn that was only prepared says nothing about where it belongs', async () => {
   const installation = await installationOf(await newPlace());
-  await installation.storage.turns.prepare(newTurn(), patient);
+  await installation.storage.turns.prepare(newTurn(), refuseWhileBusy);
   expect(await installation.lookSafely()).toEqual(together);
 });

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import type { StartClient, UserAnswer } from './clients/other-client.ts';
 import { startSdkV1 } from './clients/sdk-v1.ts';
 import { startSdkV2 } from './clients/sdk-v2.ts';

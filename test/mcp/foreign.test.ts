@@ -2,7 +2,7 @@
 import { isInputRequiredResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { connectClient, rawRequest } from './mcp-client.ts';
 
 const setup = useAskingService();

@@ -2,7 +2,7 @@
 import { isInputRequiredResult } from '@modelcontextprotocol/client';
 import { beforeEach, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { connectClient } from './mcp-client.ts';
 
 /** The headers of every call that the server below has had. */

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { modelNameOf } from '../../src/remote/model-tools.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './clients/other-client.ts';
 import { startSdkV1 } from './clients/sdk-v1.ts';

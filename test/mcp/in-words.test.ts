@@ -3,7 +3,7 @@ import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
 import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { connectClient } from './mcp-client.ts';
 
 const setup = useAskingService();

@@ -6,7 +6,7 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/type
 import { expect, test } from 'vitest';
 import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 
 const setup = useAskingService();
 const callAsk = { name: 'ask_assistant', arguments: { message: 'call asking__ask {}' } };

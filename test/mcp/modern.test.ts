@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, done, form, page } from '../servers/playing-server.ts';
+import { asks, done, form, page } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../servers/raw-mcp-server.ts';
 import { connectClient, rawRequest } from './mcp-client.ts';

@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
 
 const setup = useAskingService();

@@ -11,7 +11,7 @@ import { becomeCurrent, checkContracts, useVersion } from '../../src/processes/v
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { contract } from '../../src/workflows/contract.ts';
-import { newTurn, patient } from '../storage/contract/fixtures.ts';
+import { newTurn, refuseWhileBusy } from '../storage/contract/fixtures.ts';
 
 const deployment = 'interlude';
 const config = loadConfig({}, process.cwd());
@@ -37,7 +37,7 @@ const keep = (id: string, needs: number) =>
   storage.workflowCode.keep({ id, kind: 'turns', needs, sealed: 'code' });
 async function waitingTurn(buildId: string) {
   await storage.versions.use(deployment, buildId);
-  await storage.turns.prepare(newTurn(), patient, deployment);
+  await storage.turns.prepare(newTurn(), refuseWhileBusy, deployment);
 }
 const alive = (kind: 'api' | 'worker', newest: number) => {
   const process = { id: randomUUID(), deployment, kind, oldest: 1, newest };

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { asks, done, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
 import { answer, sendEvent, startRawMcpServer, startStream } from '../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../servers/raw-mcp-server.ts';
 

@@ -5,7 +5,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { connectAgent } from '../a2a/a2a-client.ts';
 import { isTold, pushTo, startPushTarget, storyOf } from '../a2a/push-target.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { nextTs } from '../servers/slack/slack-state.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
 import { asksForCity, soon, useAskingInSlack } from '../slack/asking-in-slack.ts';

@@ -8,9 +8,9 @@ import { connectLazily } from '../../src/temporal/connection.ts';
 import { agentTurnWorkflow, durableToolWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import { city, useAskingService } from '../asking/asking-service.ts';
 import { freePort } from '../free-port.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
-import { begunTurn, deltas, newTurn, patient, text } from '../storage/contract/fixtures.ts';
+import { begunTurn, deltas, newTurn, refuseWhileBusy, text } from '../storage/contract/fixtures.ts';
 import { open, question } from '../storage/contract/question.ts';
 import { idOf, untilDelegatesWait, untilWaiting } from '../workflows/waiting.ts';
 import type { ObservedTurn } from '../workflows/waiting.ts';
@@ -153,7 +153,7 @@ test('one that waits, and one that nobody has taken up yet, are left alone', asy
   await turn.question(0);
   const waiting = await begunTurn(own.storage, { tenant, conversation, turnId: stream.turnId });
   const untaken = newTurn();
-  await own.storage.turns.prepare(untaken, patient);
+  await own.storage.turns.prepare(untaken, refuseWhileBusy);
   const handle = await setup.temporal.client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(untaken),
     // Nobody polls it.
@@ -216,7 +216,7 @@ test('one that was to start, and never did, makes room for the same message', as
   await using own = await ownStorage();
   const { storage } = own;
   const turn = newTurn();
-  await storage.turns.prepare(turn, patient);
+  await storage.turns.prepare(turn, refuseWhileBusy);
   own.pass(minuteMs);
   await using _ = own.reconciles(setup.temporal.client);
   await ended(storage, turn);
@@ -229,7 +229,7 @@ test('one that was to start, and never did, makes room for the same message', as
   // What Temporal starts now after all has nothing to do.
   expect(await storage.turns.begin(turn)).toBe(false);
   const again = { ...turn, turnId: randomUUID() };
-  expect(await storage.turns.prepare(again, patient)).toEqual({ kind: 'prepared', buildId: '' });
+  expect(await storage.turns.prepare(again, refuseWhileBusy)).toEqual({ kind: 'prepared', buildId: '' });
   expect(await storage.turns.begin(again)).toBe(true);
 });
 
@@ -240,7 +240,7 @@ test.each(['withdrawn', 'failed'])(
     const { client } = setup.temporal;
     const { taskQueue } = await handleOf(await setup.begin([one])).describe();
     const turn = newTurn({ tenant });
-    await storage.turns.prepare(turn, patient);
+    await storage.turns.prepare(turn, refuseWhileBusy);
     if (end === 'withdrawn') await storage.turns.withdraw(turn);
     else await storage.turns.end(turn, 'failed');
     const before = await storage.turns.get(turn);

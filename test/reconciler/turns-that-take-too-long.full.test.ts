@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { agentTurnWorkflow, turnWorkflowId } from '../../src/workflows/messages.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { useAskingService } from '../asking/asking-service.ts';
-import { asks, form } from '../servers/playing-server.ts';
-import { begunTurn, newTurn, patient } from '../storage/contract/fixtures.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
+import { begunTurn, newTurn, refuseWhileBusy } from '../storage/contract/fixtures.ts';
 import { open, question } from '../storage/contract/question.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
 import { useService } from '../service/use-service.ts';
@@ -74,7 +74,7 @@ test('without a worker that has ever taken it up: it ends, too', async () => {
   await using own = await ownStorage();
   const { client } = setup.temporal;
   const turn = newTurn();
-  await own.storage.turns.prepare(turn, patient);
+  await own.storage.turns.prepare(turn, refuseWhileBusy);
   const workflow = await client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(turn),
     taskQueue: randomUUID(),

@@ -116,7 +116,11 @@ export function raw(members: string): Trick {
 }
 
 /** A server that must get no requests: those that arrive were meant for another one. */
-export async function startElsewhere(): Promise<{ url: string; requests: number; stop(): Promise<void> }> {
+export async function startUnrelatedServer(): Promise<{
+  url: string;
+  requests: number;
+  stop(): Promise<void>;
+}> {
   const http = createServer((_, response) => {
     elsewhere.requests += 1;
     response.writeHead(401).end();

@@ -6,8 +6,8 @@ import type { Sent } from '../servers/slack/deliver.ts';
 import type { Entered } from '../servers/slack/entered.ts';
 import { addViews, buttonsOf } from '../servers/slack/views.ts';
 import type { OpenWindow, Press, Submit, Views } from '../servers/slack/views.ts';
-import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { Move, PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { createAnswers } from './answers.ts';
 import { noSignIn, useSlackService } from './slack-service.ts';
@@ -26,13 +26,13 @@ export const asksForCity = (message = 'Which city?') => [
   }),
 ];
 
-export const answerForTrip = ({ calls }: PlayingServer) => calls.at(-1)?.params.inputResponses?.['trip'];
+export const answerForTrip = ({ calls }: ScriptedMcpServer) => calls.at(-1)?.params.inputResponses?.['trip'];
 
 export interface SlackAsking extends SlackService, ReturnType<typeof createAnswers> {
   views: Views;
-  server: PlayingServer;
+  server: ScriptedMcpServer;
   /** A person (U1 by default) has the tool `ask` called in a new thread; its server gives these replies. */
-  begin(moves: Move[], more?: { by?: string; text?: string; channel?: string }): Promise<Asked>;
+  begin(moves: ScriptedReply[], more?: { by?: string; text?: string; channel?: string }): Promise<Asked>;
   press(press: Press): Promise<Sent>;
   /** The window that opens for this press. */
   openWindow(press: Press): Promise<OpenWindow>;
@@ -54,7 +54,7 @@ export interface Asked {
 
 /** U1 is alice, U2 is bob, U3 is not linked. */
 export async function useAskingInSlack({ env, ...options }: SlackServiceOptions = {}): Promise<SlackAsking> {
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   afterAll(() => server.stop());
   let views: Views | undefined;
   const setup = await useSlackService({

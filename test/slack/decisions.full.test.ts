@@ -1,7 +1,7 @@
 /** Approvals and links in Slack's windows: all of it is shown, nothing is a yes by itself, and each kind of yes and no counts. */
 import { expect, test } from 'vitest';
 import { escapeText } from '../../src/slack/text/mrkdwn.ts';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { callOf, respond } from '../service/asking.ts';
 import type { OpenWindow } from '../servers/slack/views.ts';
 import { buttonsOf } from '../servers/slack/views.ts';

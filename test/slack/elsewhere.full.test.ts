@@ -1,6 +1,6 @@
 /** What the thread says of a question that was settled on another surface, as distinct from one that was settled in Slack. */
 import { expect, test } from 'vitest';
-import { asks, form, page } from '../servers/playing-server.ts';
+import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { respond } from '../service/asking.ts';
 import { said, soon, useAskingInSlack } from './asking-in-slack.ts';
 

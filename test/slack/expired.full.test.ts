@@ -1,6 +1,6 @@
 /** A window that is still open when nobody has answered in time: it says so, and so does the thread. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { untilSaid, useAskingInSlack } from './asking-in-slack.ts';
 
 const setup = await useAskingInSlack({ env: { ELICITATION_TIMEOUT: '15s' } });

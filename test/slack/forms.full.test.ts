@@ -1,6 +1,6 @@
 /** Forms in windows that were settled meanwhile, are sent twice, or cannot be filled in there; and what is kept of them. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { inputsOf } from '../servers/slack/entered.ts';
 import { slackDeliveryWorkflowId, turnWorkflowId } from '../../src/workflows/messages.ts';
 import {

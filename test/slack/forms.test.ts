@@ -1,6 +1,6 @@
 /** Forms in Slack's windows: filled in, corrected, sent once, by whoever was asked, while the question is open. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { inputsOf } from '../servers/slack/entered.ts';
 import { answerForTrip, asksForCity, said, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 

@@ -1,7 +1,7 @@
 /** The app's home and ways to stop: each person's own, and nobody else's. */
 import { expect, test } from 'vitest';
-import { asks, form } from '../servers/playing-server.ts';
-import type { Move } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { buttonsOf } from '../servers/slack/views.ts';
 import type { MethodCall } from '../servers/slack/methods.ts';
 import { soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
@@ -85,7 +85,7 @@ test('whoever is not linked sees how to be; guests and others are told whom it a
   expect(buttonsOf(views.homes.get('T1 UG') as never)).toEqual([]);
 });
 
-const stuck: Move = () => undefined;
+const stuck: ScriptedReply = () => undefined;
 const atWork = () => expect.poll(() => server.calls.length, soon).toBe(1);
 const ended = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1), soon).toBe('Stopped.');
 

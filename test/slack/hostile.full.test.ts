@@ -1,7 +1,7 @@
 /** What a stranger tries: words that call people, events too large, clicks from another workspace, and a Slack that talks nonsense or not at all. */
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { someKeys } from '../e2e/deployment.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import type { Fault } from '../servers/slack/chat.ts';
 import { said, soon, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 import { addGlobex } from './globex.ts';

@@ -8,8 +8,8 @@ import { readTools } from '../../scripts/setup/tools.mjs';
 import { slackDeliveryWorkflowId } from '../../src/workflows/messages.ts';
 import { roundsAgents } from '../asking/asking-service.ts';
 import { installQuietRuntime } from '../quiet-runtime.ts';
-import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { addChat } from '../servers/slack/chat.ts';
 import type { Chat } from '../servers/slack/chat.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
@@ -26,7 +26,7 @@ const soon = { timeout: 40_000 };
 let environment: TestWorkflowEnvironment;
 let slack: SlackServer;
 let chat: Chat;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let service: Service;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const acme = slack.addWorkspace('T1', 'Acme');
   acme.addUser('U1');
   chat = addChat(slack);
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   service = await startService({
     temporal: temporalOf(environment),
     env: {

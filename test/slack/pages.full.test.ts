@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchChromium } from '../browsers/chromium.ts';
-import { sitDown } from '../e2e/person.ts';
+import { openPersonsBrowser } from '../e2e/person.ts';
 import type { Person } from '../e2e/person.ts';
 import { addSignIn } from '../servers/slack/sign-in.ts';
 import { useSlackService } from './slack-service.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 beforeEach(async () => {
-  person = await sitDown(browser);
+  person = await openPersonsBrowser(browser);
 });
 afterEach(() => person.leave());
 
@@ -71,7 +71,7 @@ test('an operator adds the app to a workspace; nobody else does', async () => {
   await person.press('Continue as Alice');
   await person.sees('Only operators add the agent to Slack');
   await person.leave();
-  person = await sitDown(browser);
+  person = await openPersonsBrowser(browser);
   signIn.choose = slack.addWorkspace('T5', 'Globex & Sons <i>');
   await person.open(install);
   await person.press('Continue as Bob');

@@ -1,7 +1,7 @@
 /** Answers from a window while the database is slow or away: Slack is answered in time, and nothing that was typed is lost. */
 import { afterEach, expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
-import { asks, form } from '../servers/playing-server.ts';
+import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { said, taken, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
 /** Stands before an answer is written down. */

@@ -11,7 +11,15 @@ import type { Storage } from '../../src/storage/storage.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { postgresUrl } from '../postgres.ts';
 import { testFolder } from '../test-folder.ts';
-import { begunTurn, ending, firstAttempt, keptStep, newTurn, patient, step } from './contract/fixtures.ts';
+import {
+  begunTurn,
+  ending,
+  firstAttempt,
+  keptStep,
+  newTurn,
+  refuseWhileBusy,
+  step,
+} from './contract/fixtures.ts';
 import { answer, failuresOf, formQuestion, open, question, settle } from './contract/question.ts';
 
 const rounds = 50;
@@ -35,7 +43,7 @@ function worksOn(turn: TurnRef, asked: NewQuestion[]): Work[] {
   return [
     ({ turns }) => turns.end(turn, 'cancelled'),
     ({ turns }) => turns.cancel(turn),
-    ({ turns }) => turns.prepare(message(), patient),
+    ({ turns }) => turns.prepare(message(), refuseWhileBusy),
     ({ turns }) => turns.prepare(message(), ending),
     ({ toolEffects }) => toolEffects.claim({ workflowId, activityId: '1' }, { turn, name: 'send' }),
     ({ elicitations }) =>

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { Move, PlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { respond } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
@@ -17,7 +17,7 @@ import type { Exporting } from './exporting.ts';
 const stack = new AsyncDisposableStack();
 let environment: TestWorkflowEnvironment;
 let exporting: Exporting;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let service: Service;
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
   stack.defer(() => exporting.stop());
   environment = await createTimeSkipping();
   stack.defer(() => environment.teardown());
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   const INTERLUDE_CONFIG = fileURLToPath(new URL('../fixtures/trace-agents.yaml', import.meta.url));
   const env = { INTERLUDE_CONFIG, ASKING_URL: server.url };
@@ -37,7 +37,7 @@ afterAll(() => stack.disposeAsync());
 interface Kind {
   text: string;
   agentId?: string;
-  moves?: Move[];
+  moves?: ScriptedReply[];
   attributes: Record<string, unknown>;
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { Reply } from '../servers/openai-server.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { hasEnded, startExporting } from './exporting.ts';
 import type { Exporting } from './exporting.ts';

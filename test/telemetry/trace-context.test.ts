@@ -6,9 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectAgent } from '../a2a/a2a-client.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { connectClient } from '../mcp/mcp-client.ts';
-import { startPlayingAgent } from '../servers/playing-agent.ts';
-import type { PlayingAgent } from '../servers/playing-agent.ts';
-import { done } from '../servers/playing-server.ts';
+import { startScriptedAgent } from '../servers/scripted-agent.ts';
+import type { ScriptedAgent } from '../servers/scripted-agent.ts';
+import { done } from '../servers/scripted-mcp-server.ts';
 import { useService } from '../service/use-service.ts';
 import { hasEnded, startExporting } from './exporting.ts';
 import type { Exporting } from './exporting.ts';
@@ -126,10 +126,10 @@ describe('with callers that are trusted', () => {
 });
 
 describe('over A2A', () => {
-  let agent: PlayingAgent;
+  let agent: ScriptedAgent;
   const { alice, service } = useService({
     async needs(stack) {
-      agent = await startPlayingAgent();
+      agent = await startScriptedAgent();
       stack.defer(() => agent.stop());
       const config = fileURLToPath(new URL('../fixtures/remote-agents.yaml', import.meta.url));
       return { env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } };

@@ -9,16 +9,16 @@ import { fixtureAnswers } from '../../src/testing/answers/fixture.ts';
 import type { AnswerSource } from '../../src/testing/answers/source.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
-import { asks, done, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { connectSecond } from './clients.ts';
 import type { TestClient } from './clients.ts';
 
 let asking: AskingServer;
-let playing: PlayingServer;
+let playing: ScriptedMcpServer;
 let connected: TestClient;
 beforeAll(async () => {
-  [asking, playing] = await Promise.all([startAskingServer({ era: 'both' }), startPlayingServer()]);
+  [asking, playing] = await Promise.all([startAskingServer({ era: 'both' }), startScriptedMcpServer()]);
   connected = await connectSecond(playing.url, 'modern');
 });
 afterAll(async () => {

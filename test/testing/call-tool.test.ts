@@ -6,21 +6,21 @@ import type { AnswerSource } from '../../src/testing/answers/source.ts';
 import { callTool } from '../../src/testing/call/call-tool.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
-import { startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { startV1Server } from '../servers/v1-server.ts';
 import type { V1Server } from '../servers/v1-server.ts';
 import { connectFirst, connectSecond } from './clients.ts';
 import type { TestClient } from './clients.ts';
 
 let asking: AskingServer;
-let playing: PlayingServer;
+let playing: ScriptedMcpServer;
 let first: V1Server;
 const open: TestClient[] = [];
 beforeAll(async () => {
   [asking, playing, first] = await Promise.all([
     startAskingServer({ era: 'both' }),
-    startPlayingServer(),
+    startScriptedMcpServer(),
     startV1Server({ hasEventIds: false }),
   ]);
 });

@@ -14,13 +14,13 @@ import { redactCassette } from '../../src/testing/cassette/redact.ts';
 import { replay, replayCalls } from '../../src/testing/cassette/replay.ts';
 import { startAskingServer } from '../servers/asking-server.ts';
 import type { AskingServer } from '../servers/asking-server.ts';
-import { startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 
 let asking: AskingServer;
-let playing: PlayingServer;
+let playing: ScriptedMcpServer;
 beforeAll(async () => {
-  [asking, playing] = await Promise.all([startAskingServer({ era: 'both' }), startPlayingServer()]);
+  [asking, playing] = await Promise.all([startAskingServer({ era: 'both' }), startScriptedMcpServer()]);
 });
 afterAll(() => Promise.all([asking.stop(), playing.stop()]));
 

@@ -8,7 +8,7 @@ import type { Fixture } from '../../src/testing/answers/fixture.ts';
 import { responder } from '../../src/testing/answers/responder.ts';
 import { toQuestion } from '../../src/testing/answers/source.ts';
 import type { Round } from '../../src/testing/answers/source.ts';
-import { form, page } from '../servers/playing-server.ts';
+import { form, page } from '../servers/scripted-mcp-server.ts';
 
 const text = readFileSync(new URL('../../docs/testing-servers.md', import.meta.url), 'utf8');
 const block = (start: string) => text.split(start)[1]?.split('```')[0] ?? '';

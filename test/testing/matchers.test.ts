@@ -5,15 +5,15 @@ import { fixtureAnswers } from '../../src/testing/answers/fixture.ts';
 import { declineAll } from '../../src/testing/answers/source.ts';
 import type { AnswerSource } from '../../src/testing/answers/source.ts';
 import { callTool } from '../../src/testing/call/call-tool.ts';
-import { asks, done, form, page, startPlayingServer } from '../servers/playing-server.ts';
-import type { Move, PlayingServer } from '../servers/playing-server.ts';
+import { asks, done, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { connectSecond } from './clients.ts';
 import type { TestClient } from './clients.ts';
 
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let connected: TestClient;
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   connected = await connectSecond(server.url, 'modern');
 });
 afterAll(async () => {
@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function call(answers: AnswerSource, ...moves: Move[]) {
+async function call(answers: AnswerSource, ...moves: ScriptedReply[]) {
   server.play(...moves);
   return callTool(connected.client, { name: 'ask' }, { answers });
 }

@@ -1,7 +1,7 @@
 /** Tools that come and go while a turn uses them, and that differ by user. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { startLivelyServer } from '../servers/lively-server.ts';
+import { startChangingToolsServer } from '../servers/changing-tools-server.ts';
 import { callOf, nthQuestion, startAsking } from '../service/asking.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 test.each(['modern', 'legacy'] as const)(
   'a %s server that says during a call that its tools have changed is listed again at once',
   async (era) => {
-    const server = await startLivelyServer(era);
+    const server = await startChangingToolsServer(era);
     stack.defer(() => server.stop());
     const service = await startAsking({ temporal, url: server.config.url });
     stack.defer(() => service.stop());

@@ -6,7 +6,7 @@ import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import { doing } from '../../src/cli/chat/wording.ts';
 import { createEventStore } from '../servers/event-store.ts';
-import { startLivelyServer } from '../servers/lively-server.ts';
+import { startChangingToolsServer } from '../servers/changing-tools-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function start(era: 'modern' | 'legacy') {
-  const server = await startLivelyServer(era);
+  const server = await startChangingToolsServer(era);
   stack.defer(() => server.stop());
   const service = await startAsking({ temporal, url: server.config.url });
   stack.defer(() => service.stop());
@@ -120,7 +120,7 @@ test.each([
   ['that is left alone while people think', 'legacy', true],
   ['whose line is held while people think', 'legacy', false],
 ] as const)('a call %s is heard after the answer as before it', async (_, era, hasEventIds) => {
-  const server = await startLivelyServer(era, hasEventIds ? createEventStore() : undefined);
+  const server = await startChangingToolsServer(era, hasEventIds ? createEventStore() : undefined);
   stack.defer(() => server.stop());
   const service = await startAsking({ temporal, url: server.config.url });
   stack.defer(() => service.stop());

@@ -8,8 +8,8 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
-import { asks, form, startPlayingServer } from '../servers/playing-server.ts';
-import type { PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../servers/openai-server.ts';
 import type { ChatStream } from '../service/chat-stream.ts';
@@ -24,7 +24,7 @@ const agentsFile = fileURLToPath(new URL('../fixtures/next-step-agents.yaml', im
 let environment: TestWorkflowEnvironment;
 let service: Service;
 let model: OpenAIServer;
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let stack: AsyncDisposableStack;
 let replies: Reply[] = [];
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => environment.teardown());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   model = await createOpenAIServer({ reply: () => replies.shift() ?? failing() });
   stack.defer(() => model.stop());

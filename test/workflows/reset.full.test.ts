@@ -6,8 +6,8 @@ import { accept, city, useAskingService } from '../asking/asking-service.ts';
 import type { AskedTurn } from '../asking/asking-service.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { Reply } from '../servers/openai-server.ts';
-import { asks, done, form } from '../servers/playing-server.ts';
-import type { Move } from '../servers/playing-server.ts';
+import { asks, done, form } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { useService } from '../service/use-service.ts';
@@ -55,7 +55,7 @@ async function expectBooked(turn: AskedTurn, requests: number, ids: string[]): P
 
 interface Kind {
   tool: string;
-  moves: Move[];
+  moves: ScriptedReply[];
   response: ReturnType<typeof accept>;
 }
 const kinds: Record<string, Kind> = {
@@ -148,7 +148,7 @@ test('a turn that has ended stays as it is, and so does the one after it', async
 });
 
 describe('a turn that has delegated', () => {
-  async function begin(...moves: Move[]): Promise<{ turn: AskedTurn; delegate: string }> {
+  async function begin(...moves: ScriptedReply[]): Promise<{ turn: AskedTurn; delegate: string }> {
     const text = `ask the assistant to ${callOf(['ask'])}`;
     const turn = await setup.begin(moves, { agentId: 'lead', text });
     await turn.question(0);

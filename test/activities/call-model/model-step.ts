@@ -11,7 +11,7 @@ import type { AgentConfig, Config } from '../../../src/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
@@ -97,7 +97,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
     reply: (_, index) => replies[index] ?? { kind: 'status', status: 500 },
   });
   const message = { id: 'm1', role: 'user' as const, content: 'List my open issues in Tracker.' };
-  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, patient);
+  await storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, refuseWhileBusy);
   await storage.turns.begin(turn);
   let logged = '';
 

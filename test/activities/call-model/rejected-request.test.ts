@@ -5,7 +5,7 @@ import { finishToolCall, requestedToolCall } from '../../../src/activities/tool-
 import { createToolFitter } from '../../../src/activities/call-model/agent-tools.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { ChatRequest, Reply } from '../../servers/openai-server.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 import { agent, listIssues, openModelStep, turn } from './model-step.ts';
 import type { ModelStep } from './model-step.ts';
 
@@ -71,7 +71,7 @@ describe('a conversation that the provider rejects', () => {
 
     const next = { ...turn, turnId: 't2' };
     const message = { id: 'm2', role: 'user' as const, content: 'And now?' };
-    await it.storage.turns.prepare({ ...next, clientMessageId: 'm2', messages: [message] }, patient);
+    await it.storage.turns.prepare({ ...next, clientMessageId: 'm2', messages: [message] }, refuseWhileBusy);
     await it.storage.turns.begin(next);
     await it.callModel({ of: next });
     expect(it.server.requests).toHaveLength(4);

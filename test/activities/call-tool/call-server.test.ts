@@ -21,25 +21,25 @@ import { openDependencies } from '../../../src/processes/dependencies.ts';
 import { roundsAgents } from '../../asking/asking-service.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DatabaseUnavailable } from '../../../src/storage/transient-errors.ts';
-import { asks, dies, done, form, page, startPlayingServer } from '../../servers/playing-server.ts';
-import type { Move } from '../../servers/playing-server.ts';
+import { asks, dies, done, form, page, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../../servers/scripted-mcp-server.ts';
 import { answer } from '../../servers/raw-mcp-server.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 import { answer as answerQuestion } from '../../storage/contract/question.ts';
 
 const toolCallId = 'c1';
 
-async function openCall(...moves: Move[]) {
+async function openCall(...moves: ScriptedReply[]) {
   return openCallOf({}, ...moves);
 }
 
 /** `tools`: the only ones that the agent may use. */
 async function openCallOf(
   { tools, isReadOnly = false }: { tools?: string[]; isReadOnly?: boolean },
-  ...moves: Move[]
+  ...moves: ScriptedReply[]
 ) {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-'));
-  const server = await startPlayingServer({ annotations: { readOnlyHint: isReadOnly } });
+  const server = await startScriptedMcpServer({ annotations: { readOnlyHint: isReadOnly } });
   server.play(...moves);
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });

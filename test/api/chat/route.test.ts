@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -286,7 +286,7 @@ describe('a message that is sent again under its id', () => {
     const ref = { tenant, conversation: 'said-twice', turnId: 'turn-of-said-twice' };
     const turn = { ...ref, agent: 'assistant', user: 'alice', capabilities: { url: true, form: true } };
     const message = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'hello' }] } as const;
-    await api.storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, patient);
+    await api.storage.turns.prepare({ ...turn, clientMessageId: 'm1', messages: [message] }, refuseWhileBusy);
     const refused = async () => {
       const { statusCode, json } = await again('said-twice', 'goodbye');
       expect([statusCode, json().code]).toEqual([422, 'message_id_reused']);

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
-import { sitDown } from '../../e2e/person.ts';
+import { openPersonsBrowser } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
 import { setUpPages } from '../pages/pages-setup.ts';
@@ -21,7 +21,7 @@ type PagesSetup = Awaited<ReturnType<typeof setUpPages>>;
 const alices = (server: string) => ({ tenant: 'demo', server, user: 'alice' });
 
 async function signIn(setup: PagesSetup, { scripts = true } = {}): Promise<void> {
-  person = await sitDown(browser, { scripts });
+  person = await openPersonsBrowser(browser, { scripts });
   await person.open(`${setup.publicUrl}/connections`);
   await person.press('Continue as Alice');
 }

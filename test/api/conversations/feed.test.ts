@@ -6,7 +6,7 @@ import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { isEnd, openFeed } from './feed-reader.ts';
 import type { FeedEvent, FeedReader } from './feed-reader.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 
 let api: ApiUnderTest;
 let address: string;
@@ -126,7 +126,7 @@ describe('the feed', () => {
     await feed.upTo(isEnd);
     const second = { ...first, turnId: 'second-turn' };
     const row = { ...second, agent: 'assistant', user: 'alice', capabilities: { url: true, form: true } };
-    await api.storage.turns.prepare({ ...row, clientMessageId: 'm2', messages: [] }, patient);
+    await api.storage.turns.prepare({ ...row, clientMessageId: 'm2', messages: [] }, refuseWhileBusy);
     await api.storage.turns.begin(second);
     await api.storage.turns.end(second, 'failed');
     const events = await feed.upTo((event) => event.type === 'turn-ended' && event.turnId === 'second-turn');
@@ -361,12 +361,12 @@ describe('the feed of', () => {
       capabilities: { url: true, form: true },
     };
     const hers = { ...row, user: 'alice', turnId: 'withdrawn', clientMessageId: 'm1', messages: [] };
-    await api.storage.turns.prepare(hers, patient);
+    await api.storage.turns.prepare(hers, refuseWhileBusy);
     const feed = await open('taken-over');
     expect(feed.response.status).toBe(200);
     await api.storage.turns.withdraw(hers);
     const his = { ...row, user: 'bob', turnId: 'his', clientMessageId: 'm1', messages: [] };
-    await api.storage.turns.prepare(his, patient);
+    await api.storage.turns.prepare(his, refuseWhileBusy);
     await api.storage.turns.begin(his);
     await api.storage.turnLog.append(his, [delta(0, 'a secret')]);
     expect(await feed.ended()).toEqual([]);

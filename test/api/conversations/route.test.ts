@@ -7,7 +7,7 @@ import type { TurnEndStatus } from '../../../src/turn/turn.ts';
 import { createApiKey } from '../../../src/service/api-keys.ts';
 import { ask, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ async function begin(conversation: string, turnId: string, given: Partial<NewTur
     messages: [{ id: `message-of-${turnId}`, role: 'user', content: userText(`Question of ${turnId}`) }],
     ...given,
   };
-  await api.storage.turns.prepare(turn, patient);
+  await api.storage.turns.prepare(turn, refuseWhileBusy);
   await api.storage.turns.begin(turn);
   return turn;
 }
@@ -118,7 +118,7 @@ describe('the list of conversations', () => {
         service,
         clientMessageId: 'm1',
       };
-      await other.storage.turns.prepare(turn, patient);
+      await other.storage.turns.prepare(turn, refuseWhileBusy);
       await other.storage.turns.begin(turn);
       if (ends) await other.storage.turns.end(turn, 'completed');
     }

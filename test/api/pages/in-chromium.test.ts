@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
-import { sitDown } from '../../e2e/person.ts';
+import { openPersonsBrowser } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
 import { inspectPage } from '../../browsers/inspect-page.ts';
 import { vaultServer } from '../../credentials/vault/vault-store.ts';
@@ -28,7 +28,7 @@ async function createAttackedPages() {
   });
   const tracker = await startGuardedServer();
   const setup = await setUpPages(tracker.config, {}, [], { returnUrls: [`${app}/chat/`] });
-  const person = await sitDown(chromium);
+  const person = await openPersonsBrowser(chromium);
   onTestFinished(() => person.leave());
   const home = `${app}/chat/42?tab=open#last`;
   const linkBack = (id: string) => `${setup.link(id)}&${new URLSearchParams({ returnUrl: home }).toString()}`;

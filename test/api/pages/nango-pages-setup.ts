@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { NangoConfig, ServerConfig } from '../../../src/config/config.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
-import { sitDown } from '../../e2e/person.ts';
+import { openPersonsBrowser } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
 import type { NangoDouble, NangoDoubleOptions } from '../../servers/nango/types.ts';
@@ -15,7 +15,7 @@ export interface NangoPagesSetup extends Awaited<ReturnType<typeof setUpPages>> 
   nango: NangoDouble;
   tracker: ServerConfig;
   /** A signed-in person's browser at an address. */
-  sitDownAs(
+  openBrowserAs(
     who: 'Alice' | 'Bob',
     browser: Browser,
     url: string,
@@ -41,8 +41,8 @@ export async function setUpNangoPages(
     ...setup,
     nango,
     tracker,
-    async sitDownAs(who, browser, url, { scripts = true } = {}) {
-      const person = await sitDown(browser, { scripts, mayAsk: [`${setup.publicUrl}/auth/`] });
+    async openBrowserAs(who, browser, url, { scripts = true } = {}) {
+      const person = await openPersonsBrowser(browser, { scripts, mayAsk: [`${setup.publicUrl}/auth/`] });
       onTestFinished(() => person.leave());
       // Less than the test has, so that it says what it waited for.
       person.page.context().setDefaultTimeout(15_000);

@@ -16,7 +16,7 @@ const sessionToken = /nango_connect_session_[0-9a-f]+/;
 test('alice connects in a window beside the page, which shows when she is done', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await person.sees('Connect Tracker');
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.sees('Finish in the other window');
@@ -35,7 +35,7 @@ test('alice connects in a window beside the page, which shows when she is done',
 test('the session token is nowhere on the page, in its address, in storage or in the log', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   // It was there, so that not to find it means something.
   expect(setup.nango.requests.some(({ path }) => path.startsWith('/oauth/connect/tracker'))).toBe(true);
@@ -54,7 +54,7 @@ test('the session token is nowhere on the page, in its address, in storage or in
 test('without JavaScript the same form leads there, and the link shows afterwards what came of it', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'), { scripts: false });
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'), { scripts: false });
   await person.sees('Connect Tracker');
   await person.press('Connect Tracker');
   await allow(person.page);
@@ -71,7 +71,7 @@ test('a browser that opens no windows goes there in its own', async () => {
   try {
     const setup = await setUpNangoPages();
     await setup.ask();
-    const person = await setup.sitDownAs('Alice', strictest, setup.link('q1'));
+    const person = await setup.openBrowserAs('Alice', strictest, setup.link('q1'));
     await isReady(person);
     await person.press('Connect Tracker');
     await allow(person.page);
@@ -86,7 +86,7 @@ test('a browser that opens no windows goes there in its own', async () => {
 test('who denies access is told so, and can try again', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await deny(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is not connected');
   expect(await person.text()).toContain('Access was not given');
@@ -97,7 +97,7 @@ test('who denies access is told so, and can try again', async () => {
 test('an account that the provider does not hand over is said to have failed, and can be tried again', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   setup.nango.provider.refuseCodes = true;
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker could not be connected');
@@ -115,7 +115,7 @@ test.each([
 ])('the page notices by itself when %s', async (_, loses) => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await loses(setup);
   await allow(popup);
@@ -126,7 +126,7 @@ test('a provider that cuts the window off from the page changes nothing', async 
   const setup = await setUpNangoPages();
   await setup.ask();
   setup.nango.provider.severs = true;
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
 });
@@ -136,7 +136,7 @@ test('who came with a way back has it at the end', async () => {
   await setup.ask();
   const back = 'https://app.example/chat/42';
   const link = `${setup.link('q1')}&${new URLSearchParams({ returnUrl: back }).toString()}`;
-  const person = await setup.sitDownAs('Alice', browser, link);
+  const person = await setup.openBrowserAs('Alice', browser, link);
   await allow(await opensWindow(person, 'Connect Tracker'));
   await person.sees('Tracker is connected');
   const way = person.page.getByRole('link', { name: 'Back to app.example' });
@@ -146,7 +146,7 @@ test('who came with a way back has it at the end', async () => {
 test('a window that was closed can be opened again, and one connection comes of it', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await (await opensWindow(person, 'Connect Tracker')).close();
   await person.sees('Finish in the other window');
   // Sooner, it would be the second half of a double click.
@@ -159,7 +159,7 @@ test('a window that was closed can be opened again, and one connection comes of 
 test('trying again closes the window that is still open', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const first = await opensWindow(person, 'Connect Tracker');
   const closed = first.waitForEvent('close');
   // Sooner, it would be the second half of a double click.
@@ -171,7 +171,7 @@ test('trying again closes the window that is still open', async () => {
 test('the second half of a double click does nothing', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.page.waitForResponse((response) => response.url().endsWith('/look'));
   const opened = person.page.waitForEvent('popup');
@@ -189,7 +189,7 @@ test('the second half of a double click does nothing', async () => {
 test('“Not now” closes the other window and answers the question', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   const closed = popup.waitForEvent('close');
   await person.press('Not now');
@@ -201,7 +201,7 @@ test('“Not now” closes the other window and answers the question', async () 
 test('who sees no other window goes on in this one', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.press('Continue in this one');
   await allow(person.page);
@@ -213,7 +213,7 @@ test('who sees no other window goes on in this one', async () => {
 test('where Nango cannot speak to the page, the page goes there itself', async () => {
   const setup = await setUpNangoPages({ websocketsPath: '/sockets' }, { websocketsPath: '/elsewhere' });
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.press('Connect Tracker');
   await allow(person.page);
@@ -223,7 +223,7 @@ test('where Nango cannot speak to the page, the page goes there itself', async (
 test('a browser that does not move on by itself shows where it goes', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.route(`${setup.nango.host}/**`, (route) => route.abort('aborted'));
   await person.press('Continue in this one');
@@ -236,7 +236,7 @@ test('a browser that does not move on by itself shows where it goes', async () =
 test('a page that is loaded again asks again, and shows what comes of the window that is still open', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.page.reload();
   await person.sees('Connect Tracker');
@@ -249,7 +249,7 @@ test('a page that is loaded again asks again, and shows what comes of the window
 test('two tabs: what is done in one is shown in the other', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const other = await person.page.context().newPage();
   await other.goto(setup.link('q1'));
   await other.getByRole('heading', { name: 'Connect Tracker' }).waitFor();
@@ -266,7 +266,7 @@ test.each([
 ] as const)('a question that ends elsewhere (%s) ends on the page, too', async (outcome, heading) => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.waitForResponse((response) => response.url().endsWith('/look'));
   await endQuestion(setup.storage, 'q1', outcome);
@@ -276,7 +276,7 @@ test.each([
 test('an account that is connected after the question has expired is kept, and the page says so', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   await person.page.goto('about:blank');
   await endQuestion(setup.storage, 'q1', 'expired');
@@ -294,7 +294,7 @@ test('while Nango is away the page says so, and nothing is lost', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
   await setup.nango.down();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await isReady(person);
   await person.press('Connect Tracker');
   await person.sees('Tracker could not be connected');
@@ -306,7 +306,7 @@ test('while Nango is away the page says so, and nothing is lost', async () => {
 test('Nango that is away while the window is open is waited for', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   const popup = await opensWindow(person, 'Connect Tracker');
   setup.nango.dropSuccessFrame = true;
   setup.nango.hang = true;
@@ -321,7 +321,7 @@ test('Nango that is away while the window is open is waited for', async () => {
 test('who disconnects meanwhile is asked anew, and what they began before comes to nothing', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await setup.storage.connectAttempts.dropOf(alices);
   await person.sees('Connect Tracker');
@@ -332,7 +332,7 @@ test('who disconnects meanwhile is asked anew, and what they began before comes 
 test('a session that ran out while the page was open is made anew', async () => {
   const setup = await setUpNangoPages({ sessionLifeMs: 4_000 });
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await person.sees('Connect Tracker');
   const made = () => setup.nango.count('POST', '/connect/sessions');
   await expect.poll(made, { timeout: 10_000 }).toBeGreaterThan(2);
@@ -343,7 +343,7 @@ test('a session that ran out while the page was open is made anew', async () => 
 test('who is signed out meanwhile is asked to sign in again', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await opensWindow(person, 'Connect Tracker');
   await person.page.context().clearCookies();
   await person.page.getByRole('heading', { name: 'Who are you?' }).waitFor();
@@ -352,7 +352,7 @@ test('who is signed out meanwhile is asked to sign in again', async () => {
 test('a wrong account is shown for what it is', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await allow(await opensWindow(person, 'Connect Tracker'), 'Bob');
   await person.sees('Tracker is connected');
   expect(await person.text()).toContain('Connected as bob');
@@ -361,7 +361,7 @@ test('a wrong account is shown for what it is', async () => {
 test('the whole way works with the keyboard alone', async () => {
   const setup = await setUpNangoPages();
   await setup.ask();
-  const person = await setup.sitDownAs('Alice', browser, setup.link('q1'));
+  const person = await setup.openBrowserAs('Alice', browser, setup.link('q1'));
   await person.page.getByRole('heading', { name: 'Connect Tracker' }).waitFor();
   await isReady(person);
   const opened = person.page.waitForEvent('popup');

@@ -13,7 +13,7 @@ afterAll(() => browser.close());
 
 /** On the page that leads there, whatever there was before. */
 async function onTheWay(setup: NangoPagesSetup, link: 'Connect' | 'Reconnect' = 'Connect', options = {}) {
-  const person = await setup.sitDownAs('Alice', browser, `${setup.publicUrl}/connections`, options);
+  const person = await setup.openBrowserAs('Alice', browser, `${setup.publicUrl}/connections`, options);
   await person.sees('Your connections');
   await person.follow(`${link} Tracker`);
   await person.sees(link === 'Connect' ? 'Connect Tracker' : 'Connect Tracker again');
@@ -124,7 +124,7 @@ test('“Not now” leads back, from the page and from the window', async () => 
 
 test('the page of what is not kept at Nango leads to the settings', async () => {
   const setup = await setUpNangoPages();
-  const person = await setup.sitDownAs('Alice', browser, `${setup.publicUrl}/connections`);
+  const person = await setup.openBrowserAs('Alice', browser, `${setup.publicUrl}/connections`);
   for (const query of ['', '?server=nothing', '?server=..']) {
     await person.open(`${setup.publicUrl}/connections/connect${query}`);
     await person.sees('Your connections');

@@ -36,7 +36,7 @@ import { Browser } from './browser.ts';
 import type { Shown } from './browser.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import { startIdentity } from '../../service/identity.ts';
-import { patient } from '../../storage/contract/fixtures.ts';
+import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 import { question as newQuestion } from '../../storage/contract/question.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 
@@ -198,7 +198,10 @@ export async function setUpPages(
   }: Asked = {}) {
     const turn = { tenant, conversation: `c-${id}`, turnId: `t-${id}`, agent: 'assistant', user };
     const capabilities = { url: true, form: true };
-    await storage.turns.prepare({ ...turn, capabilities, clientMessageId: 'm1', messages: [] }, patient);
+    await storage.turns.prepare(
+      { ...turn, capabilities, clientMessageId: 'm1', messages: [] },
+      refuseWhileBusy,
+    );
     await storage.turns.begin(turn);
     const question = {
       mode: 'url',

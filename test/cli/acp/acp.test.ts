@@ -3,7 +3,7 @@ import { methods } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { png } from '../../images.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { callOf } from '../../service/asking.ts';
 import type { EditorOptions } from './editor.ts';
 import { openEditor } from './open-editor.ts';

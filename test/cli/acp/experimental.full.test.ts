@@ -13,7 +13,7 @@ import { createAgentV2 } from '../../../src/cli/acp/agent-v2.ts';
 import { Identity } from '../../../src/cli/acp/identity.ts';
 import { createKeptLogins } from '../../../src/cli/login/kept-files.ts';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { callOf } from '../../service/asking.ts';
 import type { Service } from '../../service/service.ts';
 import { playEditor } from './editor.ts';

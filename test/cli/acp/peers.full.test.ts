@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
 import { bareEnvironment } from '../../bare-environment.ts';
-import { asks, form, page } from '../../servers/playing-server.ts';
+import { asks, form, page } from '../../servers/scripted-mcp-server.ts';
 import { callOf } from '../../service/asking.ts';
 import { testFolder } from '../../test-folder.ts';
 import { acpx, commandLine, pythonClient } from './peers.ts';

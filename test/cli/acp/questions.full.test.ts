@@ -2,7 +2,7 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form, page } from '../../servers/playing-server.ts';
+import { asks, form, page } from '../../servers/scripted-mcp-server.ts';
 import { callOf } from '../../service/asking.ts';
 import type { PlayedEditor } from './editor.ts';
 import { openEditor } from './open-editor.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { methods } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { startTcpProxy } from '../../servers/tcp-proxy.ts';
 import { callOf } from '../../service/asking.ts';
 import type { PlayedEditor } from './editor.ts';

@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { callOf } from '../../service/asking.ts';
 import { startProgram } from './program.ts';
 import type { Line, Program } from './program.ts';

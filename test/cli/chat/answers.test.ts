@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { decideFrom } from '../../../src/testing/answers/answer-from.ts';
 import { fixtureAnswers } from '../../../src/testing/answers/fixture.ts';
-import { sitDown } from './sitting.ts';
+import { startChatSession } from './chat-session.ts';
 import { answersTo, form, page, settling } from './asked-forms.ts';
 
 const decide = () =>
   decideFrom([fixtureAnswers({ fields: { name: 'Ada', nights: 2 } }, { name: 'answers.yaml' })]);
 
 test('a form that the file answers is not put to the person', async () => {
-  const sitting = await sitDown(settling({ f1: form }), { decide: decide() });
+  const sitting = await startChatSession(settling({ f1: form }), { decide: decide() });
   sitting.keyboard.line('List my issues');
   await sitting.sees('All done.');
   expect(answersTo(sitting)).toMatchObject([
@@ -21,7 +21,7 @@ test('a form that the file answers is not put to the person', async () => {
 });
 
 test('what it does not know, the person is asked', async () => {
-  const sitting = await sitDown(settling({ p1: page }), { decide: decide() });
+  const sitting = await startChatSession(settling({ p1: page }), { decide: decide() });
   sitting.keyboard.line('List my issues');
   await sitting.sees('Pay the deposit.');
   expect(answersTo(sitting)).toEqual([]);
@@ -32,7 +32,7 @@ test('what it does not know, the person is asked', async () => {
 
 test('an answer of the file that does not fit is not sent, and the person is asked', async () => {
   const wrong = decideFrom([fixtureAnswers({ fields: { name: 'Ada', nights: 99 } })]);
-  const sitting = await sitDown(settling({ f1: form }), { decide: wrong });
+  const sitting = await startChatSession(settling({ f1: form }), { decide: wrong });
   sitting.keyboard.line('List my issues');
   await sitting.sees('1/2 Name');
   expect(answersTo(sitting)).toEqual([]);

@@ -1,7 +1,7 @@
 /** Questions of a server as the terminal's client gets them, and a service that takes every answer. */
 import type { Reply } from '../../client/stream-server.ts';
-import { waitingTurn } from './sitting.ts';
-import type { Sitting } from './sitting.ts';
+import { waitingTurn } from './chat-session.ts';
+import type { ChatSession } from './chat-session.ts';
 
 export const context = {
   trigger: 'mcp_elicitation',
@@ -56,7 +56,7 @@ export const said = (text: string) => [
 export const asking = (...questions: object[]) => [{ type: 'start' }, toolCall, ...questions];
 
 const isAnswer = (path: string) => path === '/run/api/elicitation-responses';
-export const answersTo = ({ server }: Sitting) =>
+export const answersTo = ({ server }: ChatSession) =>
   server.requests.filter(({ path }) => isAnswer(path)).map(({ body }) => body as Record<string, unknown>);
 export const receipt = (body: unknown) => {
   const { elicitationId, action } = body as { elicitationId: string; action: string };

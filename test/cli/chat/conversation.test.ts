@@ -8,7 +8,7 @@ import {
   toEvents,
   toolCall,
 } from '../../client/stream-server.ts';
-import { withinSeconds, sitDown, waitingTurn } from './sitting.ts';
+import { withinSeconds, startChatSession, waitingTurn } from './chat-session.ts';
 
 const said = (text: string) => [
   { type: 'start' },
@@ -29,7 +29,7 @@ test('a line that is typed while a question is open takes its place, and that wa
       waiting.end();
     }, 100);
   });
-  const { keyboard, screen, sees, bottomLine } = await sitDown(waiting.reply);
+  const { keyboard, screen, sees, bottomLine } = await startChatSession(waiting.reply);
   keyboard.line('List my issues');
   await sees('Anything else you type is a new message; this question is then dropped.');
   expect(bottomLine()).toMatch(/^Tracker · .* left › $/);
@@ -45,7 +45,7 @@ test('a line that is typed while a question is open takes its place, and that wa
 
 test('a turn that is slow to say goodbye does not hold up the one that took its place', async () => {
   const waiting = waitingTurn(asking, (response) => sendStream(response, said('Hello, Alice.'), 'turn-2'));
-  const { keyboard, sees, bottomLine } = await sitDown(waiting.reply);
+  const { keyboard, sees, bottomLine } = await startChatSession(waiting.reply);
   keyboard.line('List my issues');
   await sees('is a new message');
   keyboard.line('Hello');
@@ -61,7 +61,7 @@ test('a line that comes when the turn has just gone on is refused in words, and 
       turnId: 't1',
     }),
   );
-  const { keyboard, screen, sees, bottomLine } = await sitDown(waiting.reply);
+  const { keyboard, screen, sees, bottomLine } = await startChatSession(waiting.reply);
   keyboard.line('List my issues');
   await sees('is a new message');
   keyboard.line('Hello');
@@ -80,7 +80,7 @@ test('a line that comes when the turn has just gone on is refused in words, and 
 
 test('a line that is typed while the agent is at work is not sent', async () => {
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-  const { keyboard, sees, server } = await sitDown(async (response) => {
+  const { keyboard, sees, server } = await startChatSession(async (response) => {
     beginStream(response);
     response.write(toEvents([{ type: 'start' }, toolCall]));
     await isOver;
@@ -105,7 +105,7 @@ test.each([
       waiting.goOn([...end, ...said('As you like.').slice(1)]);
       waiting.end();
     });
-    const { keyboard, screen, sees, server } = await sitDown(waiting.reply);
+    const { keyboard, screen, sees, server } = await startChatSession(waiting.reply);
     keyboard.line('List my issues');
     await sees('n Not now');
     keyboard.line('n');
@@ -117,7 +117,7 @@ test.each([
 );
 
 test('a tool that fails although its account is connected is said to have failed', async () => {
-  const { keyboard, screen, sees } = await sitDown((response) =>
+  const { keyboard, screen, sees } = await startChatSession((response) =>
     sendStream(response, [...asking, question('accept'), failedCall, ...said('Sorry.').slice(1)]),
   );
   keyboard.line('List my issues');
@@ -132,7 +132,7 @@ test('the bottom line says what is being done, and by whom', async () => {
     data: { type, label, details: { timestamp: '2026-11-21T12:00:00.000Z', agent } },
   });
   let more: (chunks: object[]) => void = () => undefined;
-  const { keyboard, bottomLine, server } = await sitDown((response) => {
+  const { keyboard, bottomLine, server } = await startChatSession((response) => {
     beginStream(response);
     more = (chunks) => void response.write(toEvents(chunks));
     more([{ type: 'start' }, operation('op-1', 'model_step', 'Step 1', 'assistant')]);
@@ -153,7 +153,7 @@ test('the bottom line says what is being done, and by whom', async () => {
 
 test('who comes back sees what was said before, then what is going on', async () => {
   const message = (role: string, text: string) => ({ id: text, role, parts: [{ type: 'text', text }] });
-  const { screen, sees } = await sitDown(
+  const { screen, sees } = await startChatSession(
     (response, _nth, path) => {
       if (path.endsWith('/stream')) return sendStream(response, said('Still at it.'));
       const items = [
@@ -179,7 +179,7 @@ test('who comes back sees what was said before, then what is going on', async ()
 });
 
 test('a conversation that does not exist yet begins without a word about that', async () => {
-  const { keyboard, screen, sees, bottomLine } = await sitDown(
+  const { keyboard, screen, sees, bottomLine } = await startChatSession(
     (response, _nth, path) => {
       if (path.endsWith('/stream')) return void response.writeHead(204).end();
       if (path.startsWith('/run/v1/'))
@@ -200,7 +200,7 @@ test('a conversation that does not exist yet begins without a word about that', 
 
 test('a reason for which two requests fail is printed once, without the fields that it names already', async () => {
   const detail = '/conversation: use another id';
-  const { screen, sees } = await sitDown(
+  const { screen, sees } = await startChatSession(
     (response) =>
       sendProblem(response, 400, {
         code: 'invalid_request',
@@ -220,7 +220,7 @@ test('leaving while a message is taking a question’s place leaves', async () =
     response.on('close', reportGone);
     reportSent();
   });
-  const { keyboard, left, sees, screen, server } = await sitDown(waiting.reply);
+  const { keyboard, left, sees, screen, server } = await startChatSession(waiting.reply);
   keyboard.line('List my issues');
   await sees('is a new message');
   keyboard.line('Hello');

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sitDown, waitingTurn } from './sitting.ts';
+import { startChatSession, waitingTurn } from './chat-session.ts';
 
 let drafts: string;
 beforeEach(async () => {
@@ -52,7 +52,7 @@ function asking(answered: (body: unknown) => void = () => undefined) {
 }
 
 test('the terminal goes on where its form was when it was killed, and keeps no secret', async () => {
-  const before = await sitDown(asking(), { drafts });
+  const before = await startChatSession(asking(), { drafts });
   before.keyboard.line('List my issues');
   await before.sees('1/3 Name');
   for (const line of ['Alice', '1234', '3']) before.keyboard.line(line);
@@ -64,7 +64,7 @@ test('the terminal goes on where its form was when it was killed, and keeps no s
   expect((await stat(drafts)).mode & 0o777).toBe(0o700);
 
   let sent: unknown;
-  const after = await sitDown(
+  const after = await startChatSession(
     asking((body) => void (sent = body)),
     { drafts },
   );
@@ -78,7 +78,7 @@ test('the terminal goes on where its form was when it was killed, and keeps no s
 });
 
 test('nothing is left of a form that is turned down', async () => {
-  const sitting = await sitDown(asking(), { drafts });
+  const sitting = await startChatSession(asking(), { drafts });
   sitting.keyboard.line('List my issues');
   await sitting.sees('1/3 Name');
   sitting.keyboard.line('Alice');
@@ -88,7 +88,7 @@ test('nothing is left of a form that is turned down', async () => {
 });
 
 test('where nothing can be kept, a form is filled in all the same', async () => {
-  const sitting = await sitDown(asking(), { drafts: '/dev/null/drafts' });
+  const sitting = await startChatSession(asking(), { drafts: '/dev/null/drafts' });
   sitting.keyboard.line('List my issues');
   await sitting.sees('1/3 Name');
   sitting.keyboard.line('Alice');

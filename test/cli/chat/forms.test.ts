@@ -15,15 +15,15 @@ import {
   toolCall,
   toolDone,
 } from './asked-forms.ts';
-import { withinSeconds, sitDown, waitingTurn } from './sitting.ts';
-import type { Sitting } from './sitting.ts';
+import { withinSeconds, startChatSession, waitingTurn } from './chat-session.ts';
+import type { ChatSession } from './chat-session.ts';
 
-function typing({ keyboard }: Sitting, ...lines: string[]): void {
+function typing({ keyboard }: ChatSession, ...lines: string[]): void {
   for (const line of lines) keyboard.line(line);
 }
 
 test('a form is a card, its fields, a review, and then one answer', async () => {
-  const sitting = await sitDown(settling({ f1: form }));
+  const sitting = await startChatSession(settling({ f1: form }));
   const { screen, sees, bottomLine } = sitting;
   typing(sitting, 'List my issues');
   await sees('1/2 Name');
@@ -63,7 +63,7 @@ test.each([
 ])(
   '%s in the middle of a form is %s, and nothing of what was filled in is sent',
   async (line, action, words) => {
-    const sitting = await sitDown(settling({ f1: form }));
+    const sitting = await startChatSession(settling({ f1: form }));
     typing(sitting, 'List my issues');
     await sitting.sees('1/2 Name');
     typing(sitting, 'Alice', line);
@@ -75,7 +75,7 @@ test.each([
 
 test('several questions are put one after the other', async () => {
   const second = (status: string) => form(status, 'f2', { message: 'And who comes along?' });
-  const sitting = await sitDown(settling({ f1: form, f2: second, p1: page }));
+  const sitting = await startChatSession(settling({ f1: form, f2: second, p1: page }));
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   expect(sitting.screen().join('\n')).not.toContain('And who comes along?');
@@ -100,7 +100,7 @@ test('what else happens in the turn leaves a form as far as it is filled in', as
     waiting.goOn([form('accept'), toolDone, ...said('All done.')]);
     waiting.end();
   });
-  const sitting = await sitDown(waiting.reply);
+  const sitting = await startChatSession(waiting.reply);
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   typing(sitting, 'Alice');
@@ -128,7 +128,7 @@ test('what the service does not take is said at its field, and the rest is kept'
     waiting.goOn([form('accept'), toolDone, ...said('All done.')]);
     waiting.end();
   });
-  const sitting = await sitDown(waiting.reply);
+  const sitting = await startChatSession(waiting.reply);
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   typing(sitting, 'Alice', '', '');
@@ -161,7 +161,7 @@ test.each([
     const waiting = waitingTurn(asking(form('pending')), (response) =>
       sendStream(response, said('Hello.'), 'turn-2'),
     );
-    const sitting = await sitDown(waiting.reply);
+    const sitting = await startChatSession(waiting.reply);
     typing(sitting, 'List my issues');
     await sitting.sees('1/2 Name');
     typing(sitting, 'Alice');
@@ -181,7 +181,7 @@ test.each([
 
 test('the time that is left for a form is told when it gets short', async () => {
   const expiresAt = new Date(Date.now() + 100_000).toISOString();
-  const sitting = await sitDown(settling({ f1: (status) => form(status, 'f1', { expiresAt }) }));
+  const sitting = await startChatSession(settling({ f1: (status) => form(status, 'f1', { expiresAt }) }));
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   expect(sitting.bottomLine()).toMatch(/^1:\d\d left Name › $/);
@@ -193,7 +193,7 @@ test('/new takes the form’s place with a message', async () => {
     waiting.goOn([form('cancel'), { type: 'abort' }]);
     waiting.end();
   });
-  const sitting = await sitDown(waiting.reply);
+  const sitting = await startChatSession(waiting.reply);
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   typing(sitting, 'Alice', '/new Hello');
@@ -212,7 +212,7 @@ test('lines that come while an answer is on its way are not taken for the next q
     waiting.goOn([form('accept'), toolDone, ...said('All done.')]);
     waiting.end();
   });
-  const sitting = await sitDown(waiting.reply);
+  const sitting = await startChatSession(waiting.reply);
   typing(sitting, 'List my issues');
   await sitting.sees('1/2 Name');
   typing(sitting, 'Alice', '', '', '/n', '');
@@ -225,7 +225,7 @@ test('lines that come while an answer is on its way are not taken for the next q
 
 test('a page of the server’s is shown whole, with every warning, and is done when the person says so', async () => {
   const warnings = ['userinfo', 'punycode', 'ip_host', 'plain_http'];
-  const sitting = await sitDown(
+  const sitting = await startChatSession(
     settling({ p1: (status) => page(status, { context: { ...context, warnings } }) }),
   );
   typing(sitting, 'List my issues');
@@ -241,7 +241,7 @@ test('a page of the server’s is shown whole, with every warning, and is done w
 
 test('an address that is no web page is not shown, and can still be turned down', async () => {
   const url = 'vscode://localhost/install';
-  const sitting = await sitDown(settling({ p1: (status) => page(status, { url }) }));
+  const sitting = await startChatSession(settling({ p1: (status) => page(status, { url }) }));
   typing(sitting, 'List my issues');
   await sitting.sees('This terminal cannot show the link:');
   expect(sitting.screen().join('\n')).not.toContain('vscode');
@@ -252,7 +252,7 @@ test('an address that is no web page is not shown, and can still be turned down'
 
 test('a form that this terminal cannot read can still be turned down', async () => {
   const nested = { type: 'object', properties: { it: { type: 'object', properties: {} } } };
-  const sitting = await sitDown(
+  const sitting = await startChatSession(
     settling({ f1: (status) => form(status, 'f1', { requestedSchema: nested }) }),
   );
   typing(sitting, 'List my issues');
@@ -282,7 +282,7 @@ test('hostile arguments are shown as what they are, to the last of thirty thousa
   const hostile = '\u202Eevil\u202C\r\n  ✓ Approved.\u200B\u001B[2J';
   const sent = { to: hostile, padding: 'x'.repeat(30_000), last: 'the last word' };
   const context = { ...call, arguments: shownArguments(sent) };
-  const sitting = await sitDown(settling({ a1: (status) => approval(status, context) }));
+  const sitting = await startChatSession(settling({ a1: (status) => approval(status, context) }));
   typing(sitting, 'List my issues');
   await sitting.sees('then Enter');
   expect(sitting.screen().join('\n')).toContain(
@@ -307,7 +307,7 @@ test.each([
   ],
   ['c', { action: 'cancel' }, '  – Dismissed.'],
 ])('a call to approve is shown with what will be sent, and %s answers it', async (line, answer, words) => {
-  const sitting = await sitDown(settling({ a1: approval }));
+  const sitting = await startChatSession(settling({ a1: approval }));
   typing(sitting, 'List my issues');
   await sitting.sees('"to": "Lisbon"');
   const card = sitting.screen().join('\n');
@@ -325,7 +325,7 @@ test.each([
 
 test('a server’s form without fields is a form', async () => {
   const empty = { requestedSchema: { type: 'object', properties: {} } };
-  const sitting = await sitDown(settling({ f1: (status) => form(status, 'f1', empty) }));
+  const sitting = await startChatSession(settling({ f1: (status) => form(status, 'f1', empty) }));
   typing(sitting, 'List my issues');
   await sitting.sees('a form with');
   expect(sitting.screen().join('\n')).not.toContain('Approve');

@@ -7,8 +7,8 @@ import { rules } from '../../../src/cli/lint/rules.ts';
 import type { Finding } from '../../../src/cli/lint/rules.ts';
 import { startAskingServer } from '../../servers/asking-server.ts';
 import type { HostileServer } from '../../servers/hostile-server.ts';
-import { startPlayingServer } from '../../servers/playing-server.ts';
-import { startStumblingServer } from '../../servers/stumbling-server.ts';
+import { startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import { startRuleBreakingServer } from '../../servers/rule-breaking-server.ts';
 import { runLintCommand } from './in-process.ts';
 
 interface Report {
@@ -39,7 +39,7 @@ describe.each(['modern', 'legacy'] as const)('of the %s era', (era) => {
   let server: HostileServer;
   let report: Report;
   beforeAll(async () => {
-    server = await startStumblingServer(era);
+    server = await startRuleBreakingServer(era);
     report = await lint(['--all', '--era', era, '--answers', accepting, server.config.url]);
   }, 60_000);
   afterAll(() => server.stop());
@@ -99,9 +99,9 @@ describe('which tools are called', () => {
     },
     { name: 'send', inputSchema: schema([]) },
   ];
-  let server: Awaited<ReturnType<typeof startPlayingServer>>;
+  let server: Awaited<ReturnType<typeof startScriptedMcpServer>>;
   beforeAll(async () => {
-    server = await startPlayingServer({ tools });
+    server = await startScriptedMcpServer({ tools });
   });
   afterAll(() => server.stop());
   const called = async (words: string[]) =>
@@ -180,7 +180,7 @@ test('a server without a fault: the table, and 0; with --strict a warning is 1',
 
 `,
   ]);
-  const stumbling = await startStumblingServer('modern');
+  const stumbling = await startRuleBreakingServer('modern');
   const words = ['--tool', 'link-in-form.bad', stumbling.config.url];
   const codes = [(await runLintCommand(words)).code, (await runLintCommand(['--strict', ...words])).code];
   await stumbling.stop();
@@ -188,7 +188,7 @@ test('a server without a fault: the table, and 0; with --strict a warning is 1',
 });
 
 test('a server that is not there, and one that says nothing', async () => {
-  const server = await startPlayingServer({ on: { 'server/discover': () => undefined } });
+  const server = await startScriptedMcpServer({ on: { 'server/discover': () => undefined } });
   expect(await runLintCommand(['--timeout', '200ms', '--era', 'modern', server.url])).toMatchObject({
     code: 5,
   });

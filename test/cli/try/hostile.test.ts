@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runLintCommand } from '../lint/in-process.ts';
 import { tricky } from '../../servers/noisy-server.ts';
-import { asks, done, form, startPlayingServer } from '../../servers/playing-server.ts';
-import type { PlayingServer } from '../../servers/playing-server.ts';
+import { asks, done, form, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
 import { answerError, sendEvent, startRawMcpServer, startStream } from '../../servers/raw-mcp-server.ts';
 import { testFolder } from '../../test-folder.ts';
 import { runTryCommand } from './in-process.ts';
@@ -20,9 +20,9 @@ const onStdio = (habit: string) => [
 /** But for line breaks and tabs: control codes, and marks that turn the direction of writing. */
 const rewritesTheScreen = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/u;
 
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
 });
 afterAll(() => server.stop());
 const ask = (words: string[]) => runTryCommand([server.url, '--tool', 'ask', ...words]);
@@ -59,9 +59,9 @@ describe('words that would rewrite the screen are shown without what does it:', 
     description: tricky,
     inputSchema: { type: 'object', properties: { [tricky]: property }, required: [tricky] },
   };
-  let tricking: PlayingServer;
+  let tricking: ScriptedMcpServer;
   beforeAll(async () => {
-    tricking = await startPlayingServer({ tools: [tool, tool] });
+    tricking = await startScriptedMcpServer({ tools: [tool, tool] });
   });
   afterAll(() => tricking.stop());
 
@@ -85,7 +85,7 @@ describe('words that would rewrite the screen are shown without what does it:', 
   });
 
   test('in a list with a tool that breaks the protocol', async () => {
-    const wrong = await startPlayingServer({ tools: [{ ...tool, inputSchema: { type: tricky } }] });
+    const wrong = await startScriptedMcpServer({ tools: [{ ...tool, inputSchema: { type: tricky } }] });
     const { code, errors } = await runTryCommand([wrong.url]);
     await wrong.stop();
     expect([code, errors]).toEqual([
@@ -108,7 +108,7 @@ describe('words that would rewrite the screen are shown without what does it:', 
   });
 
   test('in a handshake that is refused', async () => {
-    const refusing = await startPlayingServer({
+    const refusing = await startScriptedMcpServer({
       on: {
         'server/discover': (message, response) => answerError(message, response, -32000, tricky),
         initialize: (message, response) => answerError(message, response, -32000, tricky),
@@ -164,7 +164,7 @@ describe('Ctrl+C', () => {
       { name: 'ask', inputSchema: { type: 'object' } },
       { name: 'book', inputSchema: schema },
     ];
-    const asking = await startPlayingServer({ tools });
+    const asking = await startScriptedMcpServer({ tools });
     asking.play(asks({ city: form('Which city?', schema.properties, { required: ['city'] }) }));
     const interrupted = new AbortController();
     const { code } = await runTryCommand(

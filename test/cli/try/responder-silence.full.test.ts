@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { asks, form, startPlayingServer } from '../../servers/playing-server.ts';
+import { asks, form, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
 import { runTryCommand } from './in-process.ts';
 
 test('a program that says nothing for thirty seconds ends the call', { timeout: 120_000 }, async () => {
-  const server = await startPlayingServer();
+  const server = await startScriptedMcpServer();
   server.play(asks({ city: form('Which city?') }));
   const program = createServer(() => undefined);
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlayingServer } from '../../servers/playing-server.ts';
-import type { PlayingServer } from '../../servers/playing-server.ts';
-import { startStumblingServer } from '../../servers/stumbling-server.ts';
+import { startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import { startRuleBreakingServer } from '../../servers/rule-breaking-server.ts';
 import { testFolder } from '../../test-folder.ts';
 import { startCommand } from '../start-command.ts';
 import { runTryCommand } from './in-process.ts';
@@ -15,9 +15,9 @@ const stdioServer = [
   path.resolve(import.meta.dirname, '../../servers/stdio-server.ts'),
 ];
 
-let playing: PlayingServer;
+let playing: ScriptedMcpServer;
 beforeAll(async () => {
-  playing = await startPlayingServer();
+  playing = await startScriptedMcpServer();
 });
 afterAll(() => playing.stop());
 
@@ -43,7 +43,7 @@ test('without a tool it lists them', async () => {
 });
 
 test('a tool that asks in the way of the other era is named as that, with the option that shows its question', async () => {
-  const server = await startStumblingServer('modern');
+  const server = await startRuleBreakingServer('modern');
   const { errors } = await runTryCommand(['--tool', 'asks-in-other-era.bad', server.config.url]);
   expect(errors).toContain('The tool asks in the way of the other protocol era');
   expect(errors).toContain('--era legacy');

@@ -3,7 +3,7 @@ import { redirectUri } from '../../../src/credentials/mcp-oauth/client-metadata.
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
-import { comeBackFrom, comingBack } from '../person.ts';
+import { followRedirects, callbackFor } from '../redirects.ts';
 
 const bob = { ...alice, user: 'bob' };
 
@@ -138,7 +138,7 @@ test('a server that needs no credential is asked nothing', async () => {
 test('a state is good for one return only', async () => {
   const { config } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const complete = () =>
     setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
   const both = await Promise.all([complete(), complete()]);
@@ -148,7 +148,7 @@ test('a state is good for one return only', async () => {
 test("another browser's return is refused and leaves the right browser's attempt alone", async () => {
   const { config } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const from = (sessionHash: string) =>
     setup.store.complete({ callback, sessionHash, serverByName: () => config });
   expect(await from('phone')).toEqual({ kind: 'unknown-state' });
@@ -159,7 +159,7 @@ test("another browser's return is refused and leaves the right browser's attempt
 test('a state that is older than ten minutes, made up or absent is unknown', async () => {
   const { config, authorization } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const from = (query: string) =>
     setup.store.complete({
       callback: new URL(query, callback),
@@ -193,7 +193,7 @@ test('an answer that names another issuer is not redeemed', async () => {
   const { config, authorization } = await startGuardedServer();
   const setup = await setUpOAuthStore();
   for (const iss of ['https://evil.example', null]) {
-    const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+    const callback = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
     if (iss === null) callback.searchParams.delete('iss');
     else callback.searchParams.set('iss', iss);
     expect(
@@ -214,8 +214,8 @@ test('an answer that names another issuer is not redeemed', async () => {
 test('a code stolen from another flow does not pass, because the verifier is not its own', async () => {
   const { config } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const mine = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
-  const theirs = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const mine = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const theirs = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
   expect(
     await setup.store.complete({ callback: mine, sessionHash: 'laptop', serverByName: () => config }),
@@ -230,7 +230,7 @@ test('a code stolen from another flow does not pass, because the verifier is not
 test('a server whose address was changed meanwhile gets no account of the old one', async () => {
   const { config, authorization } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const callback = await comeBackFrom((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects((await begin(setup, config)).href, `${publicUrl}/auth/callback`);
   const moved = { ...config, url: 'http://127.0.0.1:1/mcp' };
   expect(
     await setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => moved }),
@@ -266,7 +266,7 @@ test('what a provider writes when it fails is not repeated to anybody', async ()
 test('an error code that is no code is not repeated either', async () => {
   const { config } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  const callback = comingBack(await begin(setup, config), {
+  const callback = callbackFor(await begin(setup, config), {
     error: '<b>Call 555-1234</b>',
     error_description: 'Send money',
   });
@@ -298,7 +298,7 @@ test('a token of another kind, or one that fits no header, is not kept', async (
     );
     const setup = await setUpOAuthStore();
     const server = serverConfig(`${origin}/mcp`, { oauth: { issuer, clientId: 'by-hand' } });
-    const callback = comingBack(await begin(setup, server), { code: 'code' });
+    const callback = callbackFor(await begin(setup, server), { code: 'code' });
     const completion = await setup.store.complete({
       callback,
       sessionHash: 'laptop',

@@ -9,7 +9,7 @@ import type { Reach } from '../../../src/network/addresses.ts';
 import { createGuardedAgent } from '../../../src/network/guarded-agent.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { json, serverConfig } from '../guarded-server.ts';
-import { comingBack } from '../person.ts';
+import { callbackFor } from '../redirects.ts';
 
 /** Stands for an address of the internet. */
 const outside = '127.0.0.9';
@@ -186,7 +186,7 @@ test('nothing is registered at, and no code or token goes to, a name that is an 
   );
   const begin = () => store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
   const comeBack = async () => {
-    const callback = comingBack(new URL((await begin()).url), { code: 'c' });
+    const callback = callbackFor(new URL((await begin()).url), { code: 'c' });
     return store.complete({ callback, sessionHash: 's', serverByName: () => config });
   };
   bad = 'registration_endpoint';

@@ -6,7 +6,7 @@ import { startAuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
-import { comeBackFrom } from '../person.ts';
+import { followRedirects } from '../redirects.ts';
 
 const day = 24 * 3_600_000 + 1;
 const missing = { kind: 'connection-required', reason: 'missing' };
@@ -135,7 +135,7 @@ test('a secret in the configuration goes to the sign-in server it was written fo
   // An operator who writes another issuer takes the client away from the old one, also from who is on the way.
   const moved = { ...server, oauth: { ...server.oauth, issuer: other.issuer } };
   authorization.issuer = issuer;
-  const callback = await comeBackFrom((await begin()).url, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects((await begin()).url, `${publicUrl}/auth/callback`);
   const before = authorization.tokenRequests.length;
   expect(await setup.store.complete({ callback, sessionHash: 's', serverByName: () => moved })).toMatchObject(
     { kind: 'failed', message: expect.stringContaining('its client was removed') },

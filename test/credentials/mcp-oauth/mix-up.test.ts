@@ -11,7 +11,7 @@ import {
 } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
-import { comeBackFrom, comingBack } from '../person.ts';
+import { followRedirects, callbackFor } from '../redirects.ts';
 
 const mallory = { ...alice, user: 'mallory' };
 const sessions = { alice: 'laptop of alice', mallory: 'laptop of mallory' };
@@ -77,7 +77,7 @@ test('a code that comes back at the address of another sign-in server is given t
     return onward.href;
   };
   const alices = await begin(evil.config, 'alice');
-  const callback = await comeBackFrom(alices.href, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects(alices.href, `${publicUrl}/auth/callback`);
   const code = callback.searchParams.get('code') ?? '';
   expect(code).not.toBe('');
   expect(await complete(callback, 'alice')).toMatchObject({
@@ -100,7 +100,7 @@ test('an honest sign-in server sends nobody to the address of another one', asyn
     return onward.href;
   };
   const alices = await begin(evil.config, 'alice');
-  await expect(comeBackFrom(alices.href, `${publicUrl}/auth/callback`)).rejects.toThrow(/stuck with 400/);
+  await expect(followRedirects(alices.href, `${publicUrl}/auth/callback`)).rejects.toThrow(/stuck with 400/);
 });
 
 test('the same where our client is a document: each has the one address only', async () => {
@@ -119,9 +119,9 @@ test('the same where our client is a document: each has the one address only', a
   };
   const alices = await begin(evil.config, 'alice');
   expect(alices.searchParams.get('client_id')).toBe(`${at}/auth/client/${issuerTag(evil.origin)}.json`);
-  await expect(comeBackFrom(alices.href, at)).rejects.toThrow(/stuck with 400/);
+  await expect(followRedirects(alices.href, at)).rejects.toThrow(/stuck with 400/);
   names.pop();
-  const callback = await comeBackFrom((await begin(evil.config, 'alice')).href, `${at}/auth/callback`);
+  const callback = await followRedirects((await begin(evil.config, 'alice')).href, `${at}/auth/callback`);
   expect(await complete(callback, 'alice')).toMatchObject({ kind: 'failed', isForeign: true });
   expect(evil.codes).toEqual([]);
 });
@@ -130,7 +130,7 @@ test('without an attack, both are connected at addresses of their own', async ()
   const { honest, evil, begin, complete } = await setUp();
   evil.onward = (asked) => `${asked.get('redirect_uri')}?code=own&state=${asked.get('state')}`;
   for (const server of [honest.config, evil.config]) {
-    const callback = await comeBackFrom((await begin(server, 'alice')).href, `${publicUrl}/auth/callback`);
+    const callback = await followRedirects((await begin(server, 'alice')).href, `${publicUrl}/auth/callback`);
     expect(await complete(callback, 'alice')).toMatchObject({
       kind: server === evil.config ? 'connected' : 'failed',
     });
@@ -145,6 +145,6 @@ test('an answer at an address that no sign-in server was given is refused, and i
   const { evil, begin, complete } = await setUp();
   const leaving = await begin(evil.config, 'alice');
   leaving.searchParams.set('redirect_uri', `${publicUrl}/auth/callback/x`);
-  expect(await complete(comingBack(leaving, { code: 'c' }), 'alice')).toMatchObject({ isForeign: true });
+  expect(await complete(callbackFor(leaving, { code: 'c' }), 'alice')).toMatchObject({ isForeign: true });
   expect(evil.codes).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { json, serverConfig, startServer } from '../guarded-server.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
-import { comingBack } from '../person.ts';
+import { callbackFor } from '../redirects.ts';
 import { postgresUrl } from '../../postgres.ts';
 
 type Document = Record<string, unknown>;
@@ -88,7 +88,7 @@ async function setup(change: Change) {
 async function connect({ store, server }: Awaited<ReturnType<typeof setup>>) {
   const begun = { server, key: alice, elicitationId: 'q1', sessionHash: 's' };
   const { url } = await store.begin(begun);
-  const callback = comingBack(new URL(url), { code: 'code' });
+  const callback = callbackFor(new URL(url), { code: 'code' });
   return store.complete({ callback, sessionHash: 's', serverByName: () => server });
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clientMetadata, issuerTag } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { startGuardedServer } from '../guarded-server.ts';
-import { comingBack } from '../person.ts';
+import { callbackFor } from '../redirects.ts';
 
 test('a client that was registered by hand comes first, with its secret from the environment', async () => {
   const { config, authorization } = await startGuardedServer({
@@ -118,7 +118,7 @@ test('a registration that is refused at the exchange is forgotten at once', asyn
     sessionHash: 'laptop',
   });
   await authorization.lose('Client', new URL(url).searchParams.get('client_id') ?? '');
-  const callback = comingBack(new URL(url), { code: 'any', iss: authorization.issuer });
+  const callback = callbackFor(new URL(url), { code: 'any', iss: authorization.issuer });
   expect(
     await setup.store.complete({ callback, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({

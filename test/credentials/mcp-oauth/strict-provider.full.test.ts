@@ -16,7 +16,7 @@ import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { findPgBouncer, startPgBouncer } from '../../pgbouncer.ts';
 import { postgresUrl } from '../../postgres.ts';
-import { comeBackFrom } from '../person.ts';
+import { followRedirects } from '../redirects.ts';
 import type { Task } from '../resolving-process.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
@@ -246,7 +246,7 @@ test('a provider that is away when the person comes back connects nothing, and s
     elicitationId: 'q1',
     sessionHash: 'laptop',
   });
-  const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`);
+  const callback = await followRedirects(url, `${publicUrl}/auth/callback`);
   await authorization.leave();
   const complete = () => store.complete({ callback, sessionHash: 'laptop', serverByName: () => config });
   expect(await complete()).toMatchObject({
@@ -305,7 +305,7 @@ test('who connects the same account again keeps it: what is replaced is not ende
   const cookies = new Map<string, string>();
   const again = async () => {
     const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
-    const callback = await comeBackFrom(url, `${publicUrl}/auth/callback`, cookies);
+    const callback = await followRedirects(url, `${publicUrl}/auth/callback`, cookies);
     return store.complete({ callback, sessionHash: 's', serverByName: () => config });
   };
   expect(await again()).toMatchObject({ version: 1 });

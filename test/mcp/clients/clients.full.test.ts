@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { pythonWithLangChain } from '../../servers/fastmcp.ts';
 import { asking, opening } from './all-clients.ts';
 

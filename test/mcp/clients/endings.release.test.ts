@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form, page } from '../../servers/playing-server.ts';
+import { asks, form, page } from '../../servers/scripted-mcp-server.ts';
 import { asking, opening, skipWhere, unable } from './all-clients.ts';
 import type { Row } from './all-clients.ts';
 import type { UserAnswer } from './other-client.ts';

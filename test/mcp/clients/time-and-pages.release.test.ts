@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';
-import { asks, form } from '../../servers/playing-server.ts';
+import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { useService } from '../../service/use-service.ts';
 import { asking, opening, skipWhere, unable } from './all-clients.ts';

@@ -10,7 +10,7 @@ import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
 import { freePort } from '../../free-port.ts';
 import { postgresUrl } from '../../postgres.ts';
-import { asks, done, form } from '../../servers/playing-server.ts';
+import { asks, done, form } from '../../servers/scripted-mcp-server.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 
 /**

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { listen } from '../../../demo/listen.ts';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { asks, form, page, startPlayingServer } from '../../servers/playing-server.ts';
-import type { PlayingServer } from '../../servers/playing-server.ts';
+import { asks, form, page, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
 import { startService } from '../../service/service.ts';
 import type { Service } from '../../service/service.ts';
 import { useService } from '../../service/use-service.ts';
 
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let far: Service;
 
 const { temporal, alice } = useService({ needs });
 async function needs(stack: AsyncDisposableStack) {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
   const env = {
     INTERLUDE_CONFIG: fileURLToPath(new URL('../../fixtures/remote-chain-agents.yaml', import.meta.url)),

@@ -3,16 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startPlayingAgent, textOf } from '../../servers/playing-agent.ts';
-import type { PlayingAgent } from '../../servers/playing-agent.ts';
+import { startScriptedAgent, textOf } from '../../servers/scripted-agent.ts';
+import type { ScriptedAgent } from '../../servers/scripted-agent.ts';
 import { useService } from '../../service/use-service.ts';
 import { delegatesOf } from '../../workflows/waiting.ts';
 
-let agent: PlayingAgent;
+let agent: ScriptedAgent;
 
 const { temporal, service, alice } = useService({
   async needs(stack) {
-    agent = await startPlayingAgent();
+    agent = await startScriptedAgent();
     stack.defer(() => agent.stop());
     const config = fileURLToPath(new URL('../../fixtures/remote-agents.yaml', import.meta.url));
     return { env: { INTERLUDE_CONFIG: config, FLIGHTS_CARD: agent.card } };

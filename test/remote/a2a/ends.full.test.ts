@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { asTurn } from '../../asking/asking-service.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
-import { startPlayingAgent } from '../../servers/playing-agent.ts';
-import type { PlayingAgent } from '../../servers/playing-agent.ts';
+import { startScriptedAgent } from '../../servers/scripted-agent.ts';
+import type { ScriptedAgent } from '../../servers/scripted-agent.ts';
 import { startRawAgent, task } from '../../servers/raw-agent.ts';
 import type { Answer, Asked, RawAgent } from '../../servers/raw-agent.ts';
 import { signIn } from '../../service/connect-account.ts';
@@ -13,13 +13,13 @@ import { useService } from '../../service/use-service.ts';
 import { idOf } from '../../workflows/waiting.ts';
 
 const extension = 'urn:interlude:a2a:elicitation:v1';
-let agent: PlayingAgent;
+let agent: ScriptedAgent;
 let keyed: RawAgent;
 let hurried: RawAgent;
 
 const { temporal, service, alice } = useService({
   async needs(stack) {
-    agent = await startPlayingAgent();
+    agent = await startScriptedAgent();
     stack.defer(() => agent.stop());
     keyed = stack.use(await startRawAgent({ answer: wantsAnotherKey }));
     hurried = stack.use(await startRawAgent({ answer: asksForASecond, card: withExtension }));

@@ -8,23 +8,23 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createDeployment, showOutput, someKeys } from '../../e2e/deployment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
-import { startPlayingAgent } from '../../servers/playing-agent.ts';
-import type { PlayingAgent } from '../../servers/playing-agent.ts';
-import { asks, form, page, startPlayingServer } from '../../servers/playing-server.ts';
-import type { PlayingServer } from '../../servers/playing-server.ts';
+import { startScriptedAgent } from '../../servers/scripted-agent.ts';
+import type { ScriptedAgent } from '../../servers/scripted-agent.ts';
+import { asks, form, page, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
+import type { ScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
 
 const stack = new AsyncDisposableStack();
 const config = fileURLToPath(new URL('../../fixtures/remote-kill-agents.yaml', import.meta.url));
-let server: PlayingServer;
-let agent: PlayingAgent;
+let server: ScriptedMcpServer;
+let agent: ScriptedAgent;
 let far: Deployment;
 let near: Deployment;
 let running: ServiceProcess[];
 
 beforeAll(async () => {
-  server = await startPlayingServer();
+  server = await startScriptedMcpServer();
   stack.defer(() => server.stop());
-  agent = await startPlayingAgent();
+  agent = await startScriptedAgent();
   stack.defer(() => agent.stop());
   const env = {
     INTERLUDE_CONFIG: config,

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { accept, asTurn } from '../../asking/asking-service.ts';
-import { startPlayingAgent } from '../../servers/playing-agent.ts';
-import type { PlayingAgent } from '../../servers/playing-agent.ts';
+import { startScriptedAgent } from '../../servers/scripted-agent.ts';
+import type { ScriptedAgent } from '../../servers/scripted-agent.ts';
 import { useService } from '../../service/use-service.ts';
 
 const peers = {
@@ -14,13 +14,13 @@ const peers = {
   oldpolled: { version: '0.3', streaming: false },
 } as const;
 
-const agents = new Map<string, PlayingAgent>();
+const agents = new Map<string, ScriptedAgent>();
 
 const { alice } = useService({
   async needs(stack) {
     const env: Record<string, string> = {};
     for (const [name, options] of Object.entries(peers)) {
-      const agent = await startPlayingAgent(options);
+      const agent = await startScriptedAgent(options);
       stack.defer(() => agent.stop());
       agents.set(name, agent);
       env[`${name.toUpperCase()}_CARD`] = agent.card;

@@ -42,7 +42,7 @@ const resultOf: Replacing['resultOf'] =
 /** A new message cancels the live turn, also a busy one. */
 export const ending: Replacing = { onBusy: 'cancel', resultOf };
 /** A new message takes the place of a turn that waits, and is refused while one is at work. */
-export const patient: Replacing = { onBusy: 'refuse', resultOf };
+export const refuseWhileBusy: Replacing = { onBusy: 'refuse', resultOf };
 
 /** The first attempt at the first execution of a call. */
 export const firstAttempt: CallAttempt = { execution: 0, attempt: 1 };

@@ -4,7 +4,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnSearch } from '../../../src/storage/tables/oversight.ts';
 import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import { onEachDatabase } from '../contract.ts';
-import { begunTurn, keptStep, newTurn, patient } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, refuseWhileBusy } from './fixtures.ts';
 import { answer, formQuestion, open, question } from './question.ts';
 
 const page = { after: null, limit: 10 };
@@ -159,7 +159,7 @@ onEachDatabase((subject) => {
     test('a cancellation and its entry in the audit are one: of a turn that is over there is none', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn, patient);
+      await storage.turns.prepare(turn, refuseWhileBusy);
       await storage.turns.begin(turn);
       const { tenant, turnId } = turn;
       const asked = formQuestion(turn);

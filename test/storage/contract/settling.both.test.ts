@@ -4,7 +4,7 @@ import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.t
 import type { Storage } from '../../../src/storage/storage.ts';
 import { onEachDatabase } from '../contract.ts';
 import { openClock } from './clock.ts';
-import { begunTurn, keptStep, newTurn, patient, step } from './fixtures.ts';
+import { begunTurn, keptStep, newTurn, refuseWhileBusy, step } from './fixtures.ts';
 import { answer, failuresOf, form, formQuestion, open, question, request, settle } from './question.ts';
 
 const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
@@ -23,7 +23,7 @@ const paths: Record<string, (storage: Storage, row: NewQuestion) => Promise<unkn
   'a cancelled turn': ({ turns }, row) => turns.cancel(row),
   'the end of its turn': ({ turns }, row) => turns.end(row, 'failed'),
   'a new message': ({ turns }, { tenant, conversation }) =>
-    turns.prepare(newTurn({ tenant, conversation }), patient),
+    turns.prepare(newTurn({ tenant, conversation }), refuseWhileBusy),
 };
 
 const result = {

@@ -7,7 +7,7 @@ import type { TurnRef } from '../../../src/turn/turn.ts';
 import { onEachDatabase } from '../contract.ts';
 import type { DatabaseConfig } from '../contract.ts';
 import { nextMillisecond, openClock } from './clock.ts';
-import { begunTurn, ending, firstAttempt, keptStep, newTurn, patient } from './fixtures.ts';
+import { begunTurn, ending, firstAttempt, keptStep, newTurn, refuseWhileBusy } from './fixtures.ts';
 import { answer, form, formQuestion, open, question } from './question.ts';
 
 type Live = TurnRef & { tenant: string };
@@ -135,7 +135,7 @@ onEachDatabase((subject) => {
         const row = await storage.turns.get(turn);
         const isEnding = row?.endingAt !== null;
         const refused = message(turn);
-        expect(await other.turns.prepare(refused, patient)).toEqual({
+        expect(await other.turns.prepare(refused, refuseWhileBusy)).toEqual({
           kind: 'busy',
           turnId: turn.turnId,
           isEnding,
@@ -155,7 +155,7 @@ onEachDatabase((subject) => {
       const { storage, other } = subject();
       const turn = await begunTurn(storage);
       await work(storage, turn);
-      expect(await other.turns.prepare(message(turn), patient)).toMatchObject({
+      expect(await other.turns.prepare(message(turn), refuseWhileBusy)).toMatchObject({
         kind: 'prepared',
         replaced: { turnId: turn.turnId, status: 'superseded', endedAt: expect.any(Number) },
       });
@@ -179,7 +179,9 @@ onEachDatabase((subject) => {
         return { turn, row: rows[0] };
       };
       const { turn } = await answered(ahead.storage, behind.storage);
-      expect(await behind.storage.turns.prepare(message(turn), patient)).toMatchObject({ kind: 'busy' });
+      expect(await behind.storage.turns.prepare(message(turn), refuseWhileBusy)).toMatchObject({
+        kind: 'busy',
+      });
 
       const asked = await answered(behind.storage, ahead.storage);
       await open(behind.storage, asks(asked.turn, 'c1'));
@@ -188,7 +190,9 @@ onEachDatabase((subject) => {
       await behind.storage.toolEffects.claim(effect, { turn: acted.turn, name: 'send' });
       await behind.storage.toolEffects.finish(effect, 'sealed');
       for (const { turn: one, row } of [asked, acted]) {
-        expect(await ahead.storage.turns.prepare(message(one), patient)).toMatchObject({ kind: 'prepared' });
+        expect(await ahead.storage.turns.prepare(message(one), refuseWhileBusy)).toMatchObject({
+          kind: 'prepared',
+        });
         expect(await ahead.storage.elicitations.get(row.id)).toMatchObject({ isUnused: false });
       }
     });
@@ -196,8 +200,8 @@ onEachDatabase((subject) => {
     test('leaves a turn alone that has not begun', async () => {
       const { storage } = subject();
       const turn = newTurn();
-      await storage.turns.prepare(turn, patient);
-      expect(await storage.turns.prepare(message(turn), patient)).toMatchObject({ kind: 'busy' });
+      await storage.turns.prepare(turn, refuseWhileBusy);
+      expect(await storage.turns.prepare(message(turn), refuseWhileBusy)).toMatchObject({ kind: 'busy' });
       expect(await storage.turns.prepare(message(turn), ending)).toMatchObject({ kind: 'prepared' });
       expect(await storage.turns.get(turn)).toMatchObject({ status: 'cancelled' });
       expect(await storage.turns.begin(turn)).toBe(false);
@@ -212,13 +216,13 @@ onEachDatabase((subject) => {
       await storage.toolCalls.keepRound(turn, 'c1', { round: 1, sealed: 's' }, 'paused', firstAttempt);
       const row = asks(turn, 'c1');
       await open(storage, row);
-      const failing = { ...patient, resultOf: () => { throw new Error('no words'); } }; // prettier-ignore
+      const failing = { ...refuseWhileBusy, resultOf: () => { throw new Error('no words'); } }; // prettier-ignore
       await expect(storage.turns.prepare(message(turn), failing)).rejects.toThrow('no words');
       expect(await storage.turns.get(turn)).toMatchObject({ status: 'running' });
       expect(at.marks).toEqual([]);
       expect(await storage.elicitations.get(row.id)).toMatchObject({ status: 'pending' });
 
-      await storage.turns.prepare(message(turn), patient);
+      await storage.turns.prepare(message(turn), refuseWhileBusy);
       const { tenant, conversation, turnId } = turn;
       const ref = { tenant, conversation, turnId };
       expect(at.marks).toEqual([
@@ -246,7 +250,7 @@ onEachDatabase((subject) => {
             ? [message(turn), message(turn)]
             : [first, { ...message(turn), clientMessageId: first.clientMessageId }];
         const prepared = await Promise.all(
-          racing.map((one, index) => (index === 0 ? storage : other).turns.prepare(one, patient)),
+          racing.map((one, index) => (index === 0 ? storage : other).turns.prepare(one, refuseWhileBusy)),
         );
         const kinds = prepared.map(({ kind }) => kind).toSorted();
         expect(kinds).toEqual(round % 2 === 0 ? ['busy', 'prepared'] : ['known', 'prepared']);
@@ -262,7 +266,7 @@ onEachDatabase((subject) => {
         await open(storage, row);
         const [answered, prepared] = await Promise.all([
           answer(round % 2 === 0 ? storage : other, row),
-          (round % 2 === 0 ? other : storage).turns.prepare(message(turn), patient),
+          (round % 2 === 0 ? other : storage).turns.prepare(message(turn), refuseWhileBusy),
         ]);
         expect([answered.question.status, prepared.kind]).toBeOneOf([
           ['accept', 'busy'],
@@ -279,7 +283,7 @@ onEachDatabase((subject) => {
         await open(storage, asks(turn, 'c1'));
         const [, prepared] = await Promise.all([
           open(storage, asks(turn, 'c1')),
-          other.turns.prepare(message(turn), patient),
+          other.turns.prepare(message(turn), refuseWhileBusy),
         ]);
         expect(prepared).toMatchObject({ kind: 'prepared' });
         expect(await storage.elicitations.ofConversation(turn, 'pending')).toEqual([]);
@@ -295,7 +299,7 @@ onEachDatabase((subject) => {
         const effect = { workflowId: `turn/${turn.turnId}/c1`, activityId: '1' };
         const [claimed, prepared] = await Promise.allSettled([
           storage.toolEffects.claim(effect, { turn, name: 'send' }),
-          other.turns.prepare(message(turn), patient),
+          other.turns.prepare(message(turn), refuseWhileBusy),
         ]);
         const kind = prepared.status === 'fulfilled' && prepared.value.kind;
         expect([claimed.status, kind]).toBeOneOf([

@@ -3,7 +3,7 @@ import type { Screen } from '../../src/cli/chat/screen.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
 
 /** Everything that the terminal prints. */
-export async function narrated(views: AsyncIterable<TurnView>): Promise<string> {
+export async function printedText(views: AsyncIterable<TurnView>): Promise<string> {
   let told = '';
   const screen: Screen = {
     text: (text) => void (told += text),

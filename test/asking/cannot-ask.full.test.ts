@@ -1,4 +1,4 @@
-/** What the model reads where the user cannot be asked: for each kind of question, on each surface. The exact words are in nobody-asked.md. */
+/** What the model reads where the user cannot be asked: for each kind of question, on each surface. The exact words are in cannot-ask.md. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import type { Storage } from '../../src/storage/storage.ts';
 import { collect, say } from '../clients/openai-client.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
-import { asks, form, page, startPlayingServer } from '../servers/playing-server.ts';
-import type { Move, PlayingServer } from '../servers/playing-server.ts';
+import { asks, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import { useService } from '../service/use-service.ts';
 import type { Caller } from '../service/user.ts';
@@ -26,19 +26,19 @@ const kinds = {
     'ask_user {"message":"Where to?","schema":{"type":"object","properties":{"city":{"type":"string","title":"City"}}}}',
 };
 /** The exact words; docs/chat.md sums them up. */
-const expected = readFileSync(new URL('nobody-asked.md', import.meta.url), 'utf8');
+const expected = readFileSync(new URL('cannot-ask.md', import.meta.url), 'utf8');
 const said = Object.values(kinds)
   .map((call) => `call ${call}`)
   .join('\n');
 
-let server: PlayingServer;
+let server: ScriptedMcpServer;
 let read: Map<string, unknown>;
 
 const { service } = useService({
   approval: { default: 'never', tools: { greet: 'always' } },
   around,
   async needs(stack) {
-    server = await startPlayingServer();
+    server = await startScriptedMcpServer();
     stack.defer(() => server.stop());
     return {
       env: {
@@ -64,7 +64,7 @@ function around(storage: Storage): Storage {
   };
 }
 
-const asksAsTold: Move = (message, response) => {
+const asksAsTold: ScriptedReply = (message, response) => {
   const { wants } = message.params['arguments'] as { wants: string };
   const asked = wants === 'page' ? page('https://example.com/a') : form('Which city?');
   answer(message, response, asks({ asked }));

@@ -13,12 +13,12 @@ export interface CallMessage extends RawMessage {
 }
 
 /** A result, or a function that answers the call. */
-export type Move = object | ((message: CallMessage, response: ServerResponse) => void);
+export type ScriptedReply = object | ((message: CallMessage, response: ServerResponse) => void);
 
-export interface PlayingServer {
+export interface ScriptedMcpServer {
   url: string;
   /** Clears `calls`, and answers the next calls with these replies in order, later ones with `done`. */
-  play(...moves: Move[]): void;
+  play(...moves: ScriptedReply[]): void;
   /** Calls since `play`, without those that `letsIn` refused. */
   calls: CallMessage[];
   /** Stops listening until `comeBack`, which uses the same port. */
@@ -27,7 +27,7 @@ export interface PlayingServer {
   stop(): Promise<void>;
 }
 
-export interface PlayingOptions {
+export interface ScriptedMcpServerOptions {
   annotations?: object;
   /** Instead of `ask`. */
   tools?: object[];
@@ -37,14 +37,14 @@ export interface PlayingOptions {
   letsIn?: (response: ServerResponse, request: IncomingMessage) => boolean | Promise<boolean>;
 }
 
-export async function startPlayingServer({
+export async function startScriptedMcpServer({
   annotations = {},
   tools = [{ name: 'ask', inputSchema: { type: 'object' }, annotations }],
   on = {},
   letsIn = () => true,
-}: PlayingOptions = {}): Promise<PlayingServer> {
+}: ScriptedMcpServerOptions = {}): Promise<ScriptedMcpServer> {
   const calls: CallMessage[] = [];
-  const moves: Move[] = [];
+  const moves: ScriptedReply[] = [];
   const start = (port = 0) =>
     startRawMcpServer({
       port,
@@ -108,7 +108,7 @@ export const page = (url: string, message = 'Open this page') => ({
 });
 
 /** The server no longer knows its own state. */
-export const expired: Move = ({ id }, response) =>
+export const expired: ScriptedReply = ({ id }, response) =>
   void response.writeHead(400, { 'content-type': 'application/json' }).end(
     JSON.stringify({
       jsonrpc: '2.0',
@@ -118,4 +118,4 @@ export const expired: Move = ({ id }, response) =>
   );
 
 /** Drops the connection during the call. */
-export const dies: Move = (_, response) => void response.socket?.destroy();
+export const dies: ScriptedReply = (_, response) => void response.socket?.destroy();

@@ -11,7 +11,7 @@ import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/s
 import { serveA2aAgent } from '../../demo/a2a-server.ts';
 import type { ServedAgent } from '../../demo/a2a-server.ts';
 
-export interface PlayingAgent extends ServedAgent {
+export interface ScriptedAgent extends ServedAgent {
   /** The received messages, in order. */
   messages: Message[];
   /** Tasks that were cancelled. */
@@ -29,11 +29,11 @@ interface Options {
   port?: number;
 }
 
-export async function startPlayingAgent({
+export async function startScriptedAgent({
   version = '1.0',
   streaming = true,
   port = 0,
-}: Options = {}): Promise<PlayingAgent> {
+}: Options = {}): Promise<ScriptedAgent> {
   const messages: Message[] = [];
   const cancelled: string[] = [];
   const tasks: string[] = [];

@@ -158,7 +158,7 @@ const legacy: Record<string, Pair> = {
 };
 
 /** With `answers: accept everything`, each `bad` tool shows its rule and no other error, and each `good` one nothing. */
-export async function startStumblingServer(era: Era): Promise<HostileServer> {
+export async function startRuleBreakingServer(era: Era): Promise<HostileServer> {
   const ask = (request: Request) =>
     era === 'modern'
       ? round(withoutId(request))

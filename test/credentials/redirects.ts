@@ -2,7 +2,7 @@
  * A person's browser at a provider: follows redirects, keeps cookies, and stops at our callback. Pass the same cookies
  * again for a person who is still signed in there.
  */
-export async function comeBackFrom(
+export async function followRedirects(
   url: string,
   until: string,
   cookies = new Map<string, string>(),
@@ -25,7 +25,7 @@ export async function comeBackFrom(
 }
 
 /** The callback URL for this authorization request, with the provider's answer. */
-export function comingBack(leaving: URL, answer: Record<string, string>): URL {
+export function callbackFor(leaving: URL, answer: Record<string, string>): URL {
   const callback = new URL(leaving.searchParams.get('redirect_uri') ?? '');
   const state = leaving.searchParams.get('state') ?? '';
   callback.search = new URLSearchParams({ state, ...answer }).toString();

@@ -5,17 +5,17 @@ import { z } from 'zod';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
 
-export interface LivelyServer extends TestMcpServer {
+export interface ChangingToolsServer extends TestMcpServer {
   /** Lets the tool `import` go on to its next notice, or to its end. */
   go(): void;
 }
 
 const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
 
-export async function startLivelyServer(
+export async function startChangingToolsServer(
   era: 'modern' | 'legacy',
   eventStore?: EventStore,
-): Promise<LivelyServer> {
+): Promise<ChangingToolsServer> {
   let isUnlocked = false;
   const steps: (() => void)[] = [];
   let allowed = 0;

@@ -15,7 +15,7 @@ import type { Reply, StreamServer } from '../../client/stream-server.ts';
 
 export const withinSeconds = { timeout: 10_000 };
 
-export interface Sitting {
+export interface ChatSession {
   keyboard: Keyboard;
   /** The screen, without blank lines. */
   screen(): string[];
@@ -28,10 +28,10 @@ export interface Sitting {
 }
 
 /** Ends with the test. `drafts`: the folder where forms are kept; one that is removed afterwards unless given. */
-export async function sitDown(
+export async function startChatSession(
   reply: Reply,
   { resume = false, drafts: given, decide }: { resume?: boolean; drafts?: string; decide?: Decide } = {},
-): Promise<Sitting> {
+): Promise<ChatSession> {
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
   const drafts = given ?? path.join(tmpdir(), randomUUID());
