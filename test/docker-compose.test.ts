@@ -106,7 +106,7 @@ test('Interlude starts with what the file and the example give it', () => {
       url: 'postgres://interlude:x@postgres:5432/interlude',
     });
     expect(config.temporal).toMatchObject({ address: 'temporal:7233', namespace: 'interlude' });
-    // The process itself waits 15 seconds more, and whoever stops it even longer.
+    // The process itself waits 15 seconds more, and its supervisor even longer.
     expect(Number.parseInt(services[name]?.stop_grace_period ?? '', 10)).toBeGreaterThan(
       config.shutdownGraceMs / 1000 + 15,
     );

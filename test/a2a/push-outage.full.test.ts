@@ -1,4 +1,4 @@
-/** The database is away in the middle of a delivery: the target is not told again what it was told before. */
+/** The database is away in the middle of a delivery: the target gets no notification twice. */
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';

@@ -1,4 +1,4 @@
-/** Push notifications: who is told of what, in which order, signed how; and what becomes of targets that fail. */
+/** Push notifications: recipients, content, order, signatures, and targets that fail. */
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { createLocalJWKSet, jwtVerify } from 'jose';

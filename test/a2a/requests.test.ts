@@ -1,4 +1,4 @@
-/** What stands on the wire where no client of the SDK would go: versions, cards, rubbish, who may call. */
+/** Requests that the SDK's clients do not send: versions, cards, malformed bodies, missing sign-in. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { useAskingService } from '../asking/asking-service.ts';

@@ -1,4 +1,4 @@
-/** Ends of turns as states of tasks, and what a target is told of a log, however it is read. */
+/** Ends of turns as states of tasks, and the notifications made from a log, however it is read. */
 import { describe, expect, test } from 'vitest';
 import { TaskState } from '@a2a-js/sdk';
 import { createNewsFeed } from '../../src/a2a/push-news.ts';

@@ -11,7 +11,7 @@ import { both, connect, listing, newConversation, useInterlude } from './service
 /** The newest AI SDK daily, the older ones in the full suite. */
 const consumers = inject('suite') === 'daily' ? newest : older;
 const { service, options } = useInterlude();
-/** Nobody's account is connected. */
+/** No account is connected. */
 beforeEach(async () => {
   await service.storage.connections.remove({ tenant: 'demo', user: 'alice', server: 'tracker' });
 });

@@ -1,4 +1,4 @@
-/** What an MCP client is told when its request is refused before a tool is looked at: the HTTP status, and JSON-RPC. */
+/** The HTTP status and JSON-RPC error for an MCP request that is refused before its tool is looked up. */
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from './api-under-test.ts';

@@ -86,7 +86,7 @@ describe('a webhook of Nango', () => {
     const asked = () => setup.nango.requests.filter(({ path }) => path.startsWith('/connections')).length;
     const before = asked();
     for (let times = 0; times < 50; times++) expect(await setup.nango.replay()).toBe(200);
-    // Nango lets us ask 200 times a minute: somebody who repeats what they overheard does not use that up.
+    // Nango allows 200 requests a minute: a replayed webhook does not use them up.
     expect(asked() - before).toBeLessThan(5);
     expect(await setup.storage.connections.get(alices)).toMatchObject({ version: 1 });
     expect(auditOf(setup)).toHaveLength(1);
@@ -106,7 +106,7 @@ describe('a webhook of Nango', () => {
     expect(await setup.nango.forge(setup.nango.webhookUrl ?? '', body, 'signed')).toBe(200);
     // It is still waiting for Nango.
     expect(log.join()).not.toContain('could not be followed');
-    // Whoever closes waits for what was begun, which ends by itself.
+    // Closing waits for running work, which ends by itself.
     await close();
     expect(log.join()).toContain('could not be followed');
     expect(log.join()).not.toContain(setup.nango.apiKey);

@@ -59,7 +59,7 @@ async function connect(turn: AskedTurn, n: number): Promise<void> {
   await browser.press(page, 'Connect');
 }
 
-/** Alice has approved the tool for good, but for where a test is about that. */
+/** Alice has approved the tool permanently, unless the test is about that. */
 const inAdvance = () => ({
   id: 'in-advance',
   tenant: 'demo',

@@ -1,4 +1,4 @@
-/** One key, two hundred people at once: nobody is answered for by anybody else. */
+/** One key, two hundred people at once: no one answers for another. */
 import { expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';

@@ -12,7 +12,7 @@ import { callOf } from '../service/asking.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
-/** What somebody with access to the database does between the approval and the call. */
+/** A change in the database between the approval and the call. */
 let tampered: { input?: unknown; row?: object; answer?: object | null } = {};
 afterEach(() => void (tampered = {}));
 
@@ -295,7 +295,7 @@ test('what is approved once and for all is listed, counts everywhere, and can be
   const bob = await setup.service.as('bob');
   expect(await list(bob)).toEqual([]);
   expect(await list(await setup.service.asService())).toEqual([]);
-  // Nobody has to be asked, so it makes no difference that nobody could be.
+  // No question is needed, so it does not matter that none could be shown.
   const elsewhere = await begin([], { input: { issue: 9 }, supports: null });
   expect(await elsewhere.end()).toMatchObject({ text: 'done', questions: [] });
 

@@ -1,4 +1,4 @@
-/** What a server may ask depends on what the caller can show: it is told with every request, and held to it. */
+/** What a server may ask depends on what the caller can show: every request declares it, and a server that asks more is refused. */
 import { expect, test } from 'vitest';
 import type { ChatOptions } from '../service/user.ts';
 import { asks, form, page } from '../servers/scripted-mcp-server.ts';

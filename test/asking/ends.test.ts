@@ -1,4 +1,4 @@
-/** How a server's question ends when nobody answers it: the turn ends first, there are too many, or it is too late. */
+/** How a server's unanswered question ends: the turn ends first, there are too many, or it is too late. */
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { accept, city, useAskingService } from './asking-service.ts';

@@ -1,4 +1,4 @@
-/** Servers that hold the line while people think, on a worker that does little at once: nobody else waits for it. */
+/** Servers that hold the connection while people think, on a worker with few slots: other calls do not wait. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { startPushingServer } from '../servers/pushing-server.ts';

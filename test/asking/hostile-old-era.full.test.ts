@@ -177,7 +177,7 @@ const openIn = async (conversation: string) => {
   );
   return body['items'];
 };
-/** Ids of the calls of which the server was told that nobody waits for them any more. */
+/** Ids of the calls whose end the server was notified of. */
 const cancelled = () =>
   server.messages
     .filter(({ method }) => method === 'notifications/cancelled')

@@ -1,4 +1,4 @@
-/** Questions that must not be put to anybody: the call ends at once, and its error names the server and the fault. */
+/** Questions that must not be shown: the call ends at once, and its error names the server and the fault. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { asks, form, page, raw } from '../servers/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** A server that is never content: each way of asking for ever ends, and the model is told who would not stop. */
+/** A server that asks without end, in each way: the call ends, and the error names the server. */
 import { expect, test } from 'vitest';
 import { asks, form, page } from '../servers/hostile-server.ts';
 import type { Trick } from '../servers/hostile-server.ts';

@@ -1,4 +1,4 @@
-/** Answers that are hard to read: whoever sends them is told off, and everybody else is served meanwhile. */
+/** Answers that are costly to read: their server gets an error, and other calls go on meanwhile. */
 import { beforeAll, expect, test } from 'vitest';
 import { form, raw } from '../servers/hostile-server.ts';
 import type { Trick } from '../servers/hostile-server.ts';

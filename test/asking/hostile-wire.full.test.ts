@@ -1,4 +1,4 @@
-/** Answers that are none: each ends in bounded time, and the model is told which server it was and what it did. */
+/** Invalid answers: each call ends in bounded time, and its error names the server and what it did. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { form, raw, startUnrelatedServer } from '../servers/hostile-server.ts';
@@ -9,7 +9,7 @@ import { callTool, useHostileService } from '../service/hostile-call.ts';
 const done = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
 const json = { 'content-type': 'application/json' };
 
-/** Writes again and again, until nobody listens any more. */
+/** Writes until the client stops reading. */
 const dripping =
   (type: string, piece: string, everyMs: number): Trick =>
   (_, response) => {

@@ -1,4 +1,4 @@
-/** A session at a server of the old era through the whole service: whom it serves, and that a worker leaves none. */
+/** A session at a server of the old era through the whole service: which calls share it, and that a worker closes all. */
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDevelopmentServer } from '../development-server.ts';

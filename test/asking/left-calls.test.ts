@@ -1,4 +1,4 @@
-/** Calls that were left to their servers while people think: when nobody comes back to one, its server is told. */
+/** Calls that were left to their servers while people think: an abandoned one is cancelled at its server. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'vitest';
 import { startAskingServer } from '../servers/asking-server.ts';

@@ -1,4 +1,4 @@
-/** A server that does not know its own state any more is called anew, once, and nobody is asked the same twice. */
+/** A server that no longer knows its own state is called anew, once, and no question is asked twice. */
 import { expect, test } from 'vitest';
 import { asks, done, expired, form } from '../servers/scripted-mcp-server.ts';
 import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';

@@ -40,7 +40,7 @@ afterAll(() => stack.disposeAsync());
 
 afterEach(showOutput(() => deployment));
 
-/** Everything that somebody said, each under a word of its own. */
+/** Everything that was said, each as a unique word. */
 const said = {
   input: 'Xinputx',
   message: 'Xmessagex',

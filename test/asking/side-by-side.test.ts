@@ -9,7 +9,7 @@ import { city, useAskingService } from './asking-service.ts';
 const setup = useAskingService();
 const { begin } = setup;
 
-/** Two rounds for each call, told apart by its argument. */
+/** Two rounds for each call, distinguished by its argument. */
 const twice: ScriptedReply = ({ params, ...message }: CallMessage, response) => {
   const { name } = params.arguments as { name: string };
   const { inputResponses, requestState } = params;

@@ -1,4 +1,4 @@
-/** The program `interlude`: its commands, their help, and what a wrong command line is told. */
+/** The program `interlude`: its commands, their help, and errors for wrong command lines. */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

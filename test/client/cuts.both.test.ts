@@ -43,7 +43,7 @@ test.each([false, true])(
   },
 );
 
-/** The places where a cut made the reader of a turn be told something else. */
+/** The places where a cut changed what the reader of a turn gets. */
 async function streamsToldWrong(cuts: number[]): Promise<number[]> {
   await using server = await serve((response, nth, _path, body) => {
     const cut = Number(conversationOf(body).split('.')[1]);
@@ -64,7 +64,7 @@ async function streamsToldWrong(cuts: number[]): Promise<number[]> {
   return wrong;
 }
 
-/** The places where a cut made the reader of a feed be told something else. */
+/** The places where a cut changed what the reader of a feed gets. */
 async function feedsToldWrong(cuts: number[], operations: boolean): Promise<number[]> {
   const expected = JSON.stringify(operations ? withOperations : log);
   await using server = await serve((response, nth, path) => {

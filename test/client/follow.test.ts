@@ -127,7 +127,7 @@ describe('what a repeated model call said', () => {
     reset,
     ...again,
   ];
-  /** What is void is not told any more; that something was, is. */
+  /** Void text is not read again; that there was some, is. */
   const late = [...first, { type: 'start-step' }, reset, ...again];
   const textsIn = (view: TurnView | undefined) =>
     view?.parts.map((part) => (part.kind === 'text' ? part.text : part.kind));

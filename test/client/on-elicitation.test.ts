@@ -12,7 +12,7 @@ import type { StreamServer } from './stream-server.ts';
 interface AskingServer extends StreamServer {
   /** Everything that came to the answers' address, in order. */
   answers(): Record<string, unknown>[];
-  /** Somebody else's answer: goes out on every open stream. */
+  /** Another program's answer: goes out on every open stream. */
   settle(elicitationId: string, status: string): void;
   /** Ends every open stream in the middle. */
   cut(): void;

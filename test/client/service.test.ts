@@ -44,7 +44,7 @@ async function proxy(plan?: TcpProxyOptions['plan']): Promise<TcpProxy> {
   return started;
 }
 
-/** Whatever is begun is ended with the service. */
+/** Its conversations end with the service. */
 async function lastOf(views: AsyncIterable<TurnView>): Promise<TurnView> {
   let last: TurnView | undefined;
   for await (const view of views) {
@@ -141,7 +141,7 @@ test('a form that was filled in wrongly is put again with what the service says 
     },
   });
   const reading = lastOf(client.follow(turn.conversation));
-  // Nobody works on this turn, so that the answer which fits closes the question.
+  // No worker runs this turn, so the valid answer closes the question.
   await expect.poll(() => heard.length).toBe(2);
   await expect
     .poll(async () => (await service.storage.elicitations.ofConversation(turn, 'pending')).length)

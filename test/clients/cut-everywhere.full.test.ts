@@ -247,7 +247,7 @@ describe.each([7, 6] as const)('a chat of AI SDK %i', (version) => {
     return { client, done: client.sendAs('m1', 'hello') };
   }
 
-  /** Begins, is cut off everywhere while the rest is told, comes back, reads to the end. */
+  /** Begins, is cut off everywhere while the rest is written, reconnects, reads to the end. */
   async function everywhere(
     kind: Mishap,
     reader: Omit<Reader, 'version' | 'turn'>,
@@ -298,7 +298,7 @@ describe.each([7, 6] as const)('a chat of AI SDK %i', (version) => {
   }, 60_000);
 });
 
-/** It appends a replay to what it has, whoever sends it: there, a page that lost its stream makes a new chat. */
+/** It appends any replay to what it has: a page that lost its stream makes a new chat. */
 test('a new chat of AI SDK 5 has the whole message, wherever the one before was cut off', async () => {
   const turn = await begin();
   const open = (baseUrl: string, messages = [userMessage]) =>
@@ -363,7 +363,7 @@ describe('our own client', () => {
       expect(whole?.operations).toHaveLength(8);
       expect(whole?.parts).toHaveLength(longMessage.length - 2);
       for (const { last } of readings) expect(await last).toEqual(whole);
-      // Cut off behind the last word, nobody has a reason to come back.
+      // After a cut behind the last byte, no reader reconnects.
       expect(interruptions).toBeGreaterThanOrEqual(points.before.length);
     },
     60_000,

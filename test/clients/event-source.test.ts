@@ -98,7 +98,7 @@ async function told(conversation: string): Promise<void> {
   await api.storage.turns.end(turn, 'completed');
 }
 
-/** What must have been read in the end, whatever happened on the way. */
+/** What must have been read in the end. */
 async function inTheLog(conversation: string): Promise<StreamEvent[]> {
   const log = await api.storage.turnLog.read({ tenant, conversation }, 0);
   return log.map(({ event, turnId, at }) => {
@@ -196,7 +196,7 @@ describe('an EventSource', () => {
   test('that wants only what is new misses nothing, though it is cut off before there is anything', async () => {
     const turn = await beginTurn(api.storage, 'quiet');
     await api.storage.turnLog.append(turn, [delta(0, 'old')]);
-    // Its position is the first thing that it is told.
+    // Its position comes first.
     const plan: Interruption[] = [{ kind: 'cut', at: { after: 'id: 2\n\n' } }];
     const { proxy, reader, close } = await open('quiet', '?after=latest', plan);
     await reader.cutOff();

@@ -162,7 +162,7 @@ describe.each(versions)('with sendMessage of AI SDK %i, an answer', (version) =>
   });
 });
 
-/** Version 5 appends a replay to what it has, whoever sends it: there, a page that lost its stream makes a new chat. */
+/** Version 5 appends any replay to what it has: there, a page that lost its stream makes a new chat. */
 describe.each(versions.filter((version) => version > 5))(
   'with sendMessage of AI SDK %i, without loading the page again,',
   (version) => {

@@ -184,7 +184,7 @@ describe.each(tried)('useChat of AI SDK %i', (version) => {
   });
 });
 
-/** Version 5 appends a replay to what it has, whoever sends it: there, a page that lost its stream makes a new chat. */
+/** Version 5 appends any replay to what it has: there, a page that lost its stream makes a new chat. */
 describe.each(tried.filter((version) => version > 5))(
   'useChat of AI SDK %i, without loading the page again',
   (version) => {

@@ -1,4 +1,4 @@
-/** A turn that no worker takes up says so, to everybody who listens and in no log, and goes on when one is there. */
+/** A turn that no worker takes up says so to every reader, in no log, and goes on when there is one. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';

@@ -13,7 +13,7 @@ import known from './unfulfilled.json' with { type: 'json' };
 const unfulfilled = new Map<string, { checks: string[]; why: string }>(Object.entries(known.client));
 const page = path.resolve(import.meta.dirname, '../../docs/mcp-conformance.md');
 
-/** Extensions, which belong to no revision, are nothing that everybody speaks. */
+/** Extensions belong to no revision and are not run. */
 const runs = (await clientScenarios()).flatMap(({ name, revisions }) =>
   revisions.map((revision) => ({ name, revision })),
 );

@@ -452,7 +452,7 @@ describe('open redirects', () => {
     expect(lines).toHaveLength(openRedirects.length);
     for (const { detail, action, actor } of lines) {
       expect([action, actor]).toEqual(['refused', 'alice']);
-      // The host and nothing else: the rest may be anybody's secret.
+      // The host and nothing else: the rest may be a secret.
       expect(detail).toMatch(/^a way back that is not allowed: (no web address|[a-z0-9.:[\]%-]+)$/);
     }
   });

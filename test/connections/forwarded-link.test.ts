@@ -1,4 +1,4 @@
-/** Links that somebody sends on, against the whole service: turns that wait, Tracker, and two people with browsers. */
+/** Forwarded links, against the whole service: turns that wait, Tracker, and two people with browsers. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hiddenFields } from '../api/pages/browser.ts';
@@ -60,7 +60,7 @@ test('an attacker who forwards the provider’s page gets nobody’s account, an
     },
   ]);
 
-  // Where it was begun it can still be finished, as whoever began it.
+  // Where it was begun it can still be finished, by the person who began it.
   const back = await bobs.press(await bobs.press(await bobs.get(link), 'Continue as bob'), 'Allow');
   expect(back.text).toContain('Tracker is connected');
   await bob.stream.finished();

@@ -64,7 +64,7 @@ async function reseal(keys: string): Promise<{ code: number; output: string }> {
   return { code: Number(code), output };
 }
 
-/** A turn that needs the account; nobody is asked for it. */
+/** A turn that needs the account, without a question. */
 async function listIssues(): Promise<void> {
   const alice = await deployment.caller('alice');
   const stream = await alice.chat('list my open issues');

@@ -1,4 +1,4 @@
-/** What could be tried where accounts are kept at Nango, whose own answers bind nobody: only we know whose is what. */
+/** Attacks where accounts are kept at Nango, which does not check owners: only our rows say whose connection it is. */
 import { expect, test } from 'vitest';
 import { Browser } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
@@ -27,7 +27,7 @@ async function createAttackedPages() {
   return { ...setup, at: (user: 'alice' | 'bob', id: string) => seatOf(setup, user, id) };
 }
 
-/** Somebody with a question of their own. */
+/** A person with a question of their own. */
 async function seatOf(setup: NangoPagesSetup, user: 'alice' | 'bob', id: string): Promise<Seat> {
   const { publicUrl, nango } = setup;
   await setup.ask({ id, user });
@@ -192,7 +192,7 @@ test('Nango’s page or the provider’s, forwarded, links nobody’s account to
     { actor: 'bob', detail: 'a provider’s answer that nobody here has begun' },
   ]);
 
-  // Whoever has begun it gets through, with the cookie of Nango's.
+  // The person who has begun it gets through, with Nango's cookie.
   const there = await goToProvider(pageUrl);
   const callback = `${setup.nango.host}/oauth/callback`;
   const passed = await alice.browser.until(await decide(there, 'alice'), callback);
@@ -209,7 +209,7 @@ test('without our callback, whoever opens the page that Nango begins with connec
   await walkThrough(pageUrl, 'bob');
   const told = await alice.ask('/look', { e: 'q1', attempt });
   expect(JSON.parse(told.text)).toMatchObject({ state: 'over' });
-  // What remains is that it is said as whom.
+  // What remains is that the page shows whose account it is.
   expect(await alice.browser.open(setup.link('q1'))).toMatchObject({
     text: expect.stringMatching(/Connected as <strong>bob/),
   });

@@ -1,4 +1,4 @@
-/** The service is killed with -9 while somebody is at the provider, and comes back: nothing is lost and nothing repeated. */
+/** The service is killed with -9 while a person is at the provider, and restarted: nothing is lost or repeated. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';

@@ -131,7 +131,7 @@ test('webhooks that are replayed or made up change nothing, and the made-up ones
   const double = setup.nango.knobs(context, 'replay its webhooks');
   const { waiting, beside } = await atTheProvider(setup);
   const url = `${setup.service.baseUrl}/webhooks/nango`;
-  // An account of Bob's that is nobody's here.
+  // An account of Bob's that has no owner here.
   const stray = await double.importConnection('bob', { mark: 'stray' });
   const told = { from: 'nango', type: 'auth', operation: 'creation', success: true, provider: 'acme' };
   const payload = { ...told, connectionId: stray, providerConfigKey: 'tracker', tags: {} };
@@ -145,7 +145,7 @@ test('webhooks that are replayed or made up change nothing, and the made-up ones
   await double.delivered(2);
   for (let time = 0; time < 3; time++) expect(await double.replay()).toBe(200);
   await expectOneAccount(setup);
-  // Somebody else's in the same environment is left alone.
+  // Another owner's in the same environment is left alone.
   expect(double.connections().map(({ connectionId }) => connectionId)).toContain(stray);
 
   // After disconnecting, old news connects nothing again.

@@ -149,7 +149,7 @@ test('a call that needs more asks for just that, keeps what there is, and the to
 
 test('a server that still wants what it was given is told so to the model, after two questions and no call', async () => {
   await connected();
-  // Whatever is agreed to, the provider forgets to put it into the token.
+  // The provider leaves agreed scopes out of the token.
   files.authorization.provider.Grant.prototype.getResourceScopeFiltered = () => 'files:read';
   const stream = await call('save');
   await connect((await stream.question('pending')).url);

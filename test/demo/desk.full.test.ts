@@ -117,6 +117,6 @@ test('a page of one’s own: the button of the page is what the tool waits for',
   expect(await paid.text()).toContain('goes on by itself');
   await stream.finished();
   expect(stream.text()).toBe('Invoice I-17 of Green Office Plants is paid: 48 €.');
-  // Whoever comes back is told the same.
+  // A reader who reconnects gets the same.
   expect(await (await fetch(address)).text()).toContain('goes on by itself');
 });

@@ -1,4 +1,4 @@
-/** What `npm start` prints is true, and leads somewhere, whatever it was started with. */
+/** What `npm start` prints is true, and its links work, with any settings. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';

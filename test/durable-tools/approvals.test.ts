@@ -20,7 +20,7 @@ const notes = () => readFileSync(notesFile, 'utf8').split('\n').slice(0, -1);
 const logger = createLogger({ level: 'silent', human: false });
 const logged = vi.spyOn(logger, 'error');
 
-/** What somebody with access to the database makes of a call's arguments once it is approved. */
+/** A change of a call's arguments in the database after the approval. */
 let tampered: unknown;
 let isApproved = false;
 let conversation: string;

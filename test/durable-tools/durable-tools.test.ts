@@ -1,4 +1,4 @@
-/** Tools in TypeScript, as their callers see them: whole turns on a real server, whose clock is everybody's. */
+/** Tools in TypeScript, as their callers see them: whole turns on a real server, in real time. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

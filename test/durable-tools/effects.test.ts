@@ -1,4 +1,4 @@
-/** What an author's activity does happens once, whatever becomes of the worker that has begun it. */
+/** The effect of an author's activity happens once, even when its worker dies. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Attempts at a tool that asks nothing: it runs at most once, whatever becomes of the worker that has begun it. */
+/** Attempts at a tool that asks nothing: it runs at most once, even when its worker dies. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -42,7 +42,7 @@ async function callStates(conversation: string): Promise<string[]> {
 }
 
 test('a tool that asks and asks is told when it is enough', async () => {
-  // Nobody can be asked, so each question is over at once.
+  // No question can be shown, so each is over at once.
   const { stream } = await call('asks for ever', null);
   await stream.finished();
   expect(stream.text()).toContain('Mistakes failed: it has asked 100 questions in one call');

@@ -1,4 +1,4 @@
-/** A Temporal that nobody has prepared: what is missing is said at start and at /readyz, and what can be made is made. */
+/** An unprepared Temporal: what is missing is reported at start and at /readyz, and what can be made is made. */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** The first thing anybody sees: `npm start`, and the page it names. */
+/** The first thing a new user sees: `npm start`, and the page it names. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Two dozen steps in a browser, beside whatever else the machine does. */
+/** Two dozen steps in a browser, on a busy machine. */
 const longTimeout = { timeout: 90_000 };
 
 test('from the first page to an answer that needed an account', longTimeout, async () => {

@@ -1,4 +1,4 @@
-/** A process that is told to stop while a tool is at work: what it has begun, it ends. */
+/** A process that is stopped while a tool runs finishes what it has begun. */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +43,7 @@ test(
     await vi.waitFor(() =>
       expect(service.output()).toMatch(/waiting up to 60 s for calls .* \(1\); stop again/),
     );
-    // Longer than workers wait unless they are told to; Tracker has 20 seconds to answer.
+    // Longer than workers wait by default; Tracker has 20 seconds to answer.
     await sleep(13_000);
     expect(service.isAlive()).toBe(true);
     release();

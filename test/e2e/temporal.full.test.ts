@@ -1,4 +1,4 @@
-/** Temporal as somebody else's server: it goes away, stays away for a while, and comes back with what it knew. */
+/** An external Temporal: it goes away for a while, and comes back with its state. */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

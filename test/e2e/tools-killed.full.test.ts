@@ -41,7 +41,7 @@ const dead = Promise.withResolvers<void>();
 type Moment = Task & { when: 'handed over' | 'reported' };
 type Point = (moment: Moment) => boolean;
 
-/** The worker is to die with these tasks in its hands. */
+/** The worker dies during these tasks. */
 const traps = new Set<{ fits: Point; spring(): void }>();
 
 async function atTask(task: Task, when: Moment['when']): Promise<Fate> {

@@ -213,7 +213,7 @@ test('a process that waits may write the mark first, once a turn has begun again
   await temporal.client.workflow.getHandle(turnWorkflowId(turn)).terminate();
 });
 
-/** When the next generation is to be written, and so when the last one was. */
+/** When the next generation is due, which shows when the last one was written. */
 async function setDue(at: number): Promise<void> {
   const { database } = parts.config;
   const storage = await openStorage(database, { now: () => at - 1 });

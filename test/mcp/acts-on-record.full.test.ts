@@ -1,4 +1,4 @@
-/** What MCP clients do to questions: one entry of the audit for each act, whoever acts, and nothing of what is said in logs. */
+/** What MCP clients do to questions: one audit entry for each act, and no content in logs. */
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/service/api-keys.ts';

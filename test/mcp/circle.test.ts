@@ -1,4 +1,4 @@
-/** An agent that calls itself through MCP, by way of somebody who passes everything on: it ends where tasks are handed on too often. */
+/** An agent that calls itself through MCP, through a relay: it ends where tasks are handed on too often. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { connectClient } from './mcp-client.ts';
 
 const agents = fileURLToPath(new URL('../fixtures/circle-agents.yaml', import.meta.url));
 
-/** Calls are made as Alice, whoever makes them. */
+/** All calls are made as Alice. */
 const relay = createServer((incoming, outgoing) => {
   void used.service.token('alice').then((token) => {
     const { hostname, port } = new URL(used.service.baseUrl);

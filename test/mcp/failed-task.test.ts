@@ -1,4 +1,4 @@
-/** How a turn that is over stands as a task. */
+/** How an ended turn looks as a task. */
 import { expect, test } from 'vitest';
 import { toTask } from '../../src/api/mcp/modern/tasks.ts';
 import { errorResult } from '../../src/api/mcp/tools/tool.ts';

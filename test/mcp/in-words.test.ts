@@ -1,4 +1,4 @@
-/** Clients that cannot be asked: what stands in the result of the tool, word for word, and what their model may answer. */
+/** Clients that cannot be asked: the tool's result, word for word, and what their model may answer. */
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
 import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';

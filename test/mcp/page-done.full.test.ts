@@ -1,4 +1,4 @@
-/** Up to 2025-11-25 a client is told when a page is done that it was asked to open: it, and nobody else. */
+/** Up to 2025-11-25, only the client that was asked to open a page is notified when it is done. */
 import { beforeEach, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';

@@ -1,4 +1,4 @@
-/** The state that a call gives its client to bring along: whatever is done to it, it is its own call's or refused. */
+/** The state that a call gives its client: a changed one, or another call's, is refused. */
 import { describe, expect, test } from 'vitest';
 import { openState, sealState } from '../../src/api/mcp/modern/request-state.ts';
 import type { CallState } from '../../src/api/mcp/modern/request-state.ts';

@@ -1,4 +1,4 @@
-/** What an operator is told of an issuer that people cannot sign in with. */
+/** Errors for an issuer that people cannot sign in with. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Somebody tries a copy of the database with a Temporal that is empty, beside the installation that it was taken from. */
+/** A copy of the database runs with an empty Temporal, beside the installation that it was taken from. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => at.stop());
 
-/** What servers were told to forget. */
+/** The calls that servers were asked to cancel. */
 function cancelledCalls(): string[] {
   return kinds.flatMap((kind) =>
     at.desks[kind].requests

@@ -80,7 +80,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stack.disposeAsync());
 
-/** Answers whatever it is asked with four nights. */
+/** Answers every question with four nights. */
 async function startResponder(): Promise<string> {
   const server = createServer((request, response) => {
     let body = '';

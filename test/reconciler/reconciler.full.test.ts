@@ -156,7 +156,7 @@ test('one that waits, and one that nobody has taken up yet, are left alone', asy
   await own.storage.turns.prepare(untaken, refuseWhileBusy);
   const handle = await setup.temporal.client.workflow.start(agentTurnWorkflow, {
     workflowId: turnWorkflowId(untaken),
-    // Nobody polls it.
+    // No worker polls it.
     taskQueue: randomUUID(),
   });
   await own.looks(setup.temporal.client, 3);

@@ -1,4 +1,4 @@
-/** What operators are told about Temporal's answers. The answers are real ones, of server 1.29. */
+/** What operators read about Temporal's answers. The answers are real ones, of server 1.29. */
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { createTemporalReadiness } from '../../src/service/temporal-calls.ts';

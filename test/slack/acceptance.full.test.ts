@@ -51,7 +51,7 @@ test('declined elicitation → tool returns descriptive error → the agent expl
   await press('U1', 'Not now', message);
   await expect.poll(() => chat.texts('C1', ts), soon).toContain('*Tracker*: Declined.');
   await saysAtLast(ts).toMatch(/declined|connect/i);
-  // Nobody asked the server whether it would let us in.
+  // No request asked the server whether it would let us in.
   expect(setup.service.tracker.requests).toBe(0);
 });
 

@@ -38,13 +38,13 @@ test('a question is a message of its own, which says what became of it, and the 
   const question = await asked();
   const url = question?.mode === 'url' ? question.url : '';
   expect(JSON.stringify(chat.thread('C1', ts))).not.toContain(url);
-  // Nothing streams while somebody is asked.
+  // Nothing streams while a question is open.
   expect(chat.thread('C1', ts).every(({ streamedSince }) => streamedSince === null)).toBe(true);
   await connectAccount('alice', url);
   const delivery = await deliveryOf(ts);
   expect(await delivery.result()).toEqual({ status: 'delivered' });
   const texts = chat.texts('C1', ts);
-  // Slack's button led nobody there.
+  // Nobody followed Slack's button.
   expect(texts.filter((shown) => shown.includes('Connected'))).toEqual(['*Tracker*: Connected elsewhere.']);
   expect(texts.at(-1)).toContain('Here they are');
   expect(JSON.stringify(slack.calls)).not.toContain(url);

@@ -1,4 +1,4 @@
-/** Events of Slack: which are taken, which are refused, and what becomes a turn of whom. */
+/** Events of Slack: which are accepted, which are refused, and which become a turn, of which user. */
 import { expect, test } from 'vitest';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { newEventId } from '../servers/slack/deliver.ts';

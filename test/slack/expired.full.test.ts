@@ -1,4 +1,4 @@
-/** A window that is still open when nobody has answered in time: it says so, and so does the thread. */
+/** A modal that is still open when the question expires: it says so, and so does the thread. */
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { untilSaid, useAskingInSlack } from './asking-in-slack.ts';

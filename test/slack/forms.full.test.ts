@@ -102,7 +102,7 @@ test('secrets, and what Slack’s inputs cannot hold, are for our page', async (
     const window = await opened(asked);
     expect([name, inputsOf(window.view)]).toEqual([name, []]);
     expect(said(window)).toContain(`"url":"${setup.service.baseUrl}/auth/answer?e=${window.elicitationId}"`);
-    // Whatever a window sends that has no inputs: nothing is answered.
+    // A submit of a window without inputs answers nothing.
     const { body } = await submit(
       { ...window, view: { ...window.view, callback_id: 'question' } },
       {},

@@ -1,4 +1,4 @@
-/** Forms in Slack's windows: filled in, corrected, sent once, by whoever was asked, while the question is open. */
+/** Forms in Slack's modals: filled in, corrected, sent once, by the asked person, while the question is open. */
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { inputsOf } from '../servers/slack/entered.ts';

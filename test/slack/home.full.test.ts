@@ -1,4 +1,4 @@
-/** The app's home and ways to stop: each person's own, and nobody else's. */
+/** The app's home and ways to stop: each person's own. */
 import { expect, test } from 'vitest';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
@@ -89,7 +89,7 @@ const stuck: ScriptedReply = () => undefined;
 const atWork = () => expect.poll(() => server.calls.length, soon).toBe(1);
 const ended = (ts: string) => expect.poll(() => chat.texts('C1', ts).at(-1), soon).toBe('Stopped.');
 
-/** What Slack was told of the thread; at `processing` it has a button that stops. */
+/** The thread's status at Slack; at `processing` it has a button that stops. */
 const sessionsOf = (ts: string) =>
   slack.calls
     .filter(({ method, args }) => method === 'agents.sessions.setStatus' && args['thread_ts'] === ts)

@@ -276,7 +276,7 @@ describe('the worker is killed', () => {
   });
 });
 
-/** Of its messages, those that are not sure, or to which something is to be added. */
+/** Its messages that are uncertain, or will get additions. */
 async function unfinished(stage: Stage) {
   const thread = { team: 'T1', channel: stage.channel, threadTs: threads.get(stage) ?? '', slackUser: 'U1' };
   const known = await setup.storage.slack.threads.get(thread);

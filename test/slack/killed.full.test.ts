@@ -83,7 +83,7 @@ test(
   { timeout: 60_000 },
   async () => {
     await expect.poll(() => storage.slack.installations.get('T1')).not.toBeNull();
-    // A channel for each of them, and nobody reads.
+    // A channel for each of them, without a reader.
     const posting = slack.methods.get('chat.postMessage') as Method;
     slack.methods.set('chat.postMessage', () => ({ ts: slack.nextTs() }));
     const users = Array.from({ length: 1_000 }, (_, index) => acme.addUser(`U${index}`).id);

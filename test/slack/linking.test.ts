@@ -69,7 +69,7 @@ test('a link is worth nothing in other hands, forged, replaced or expired', asyn
   await write({ by: 'U2', text: `${mention} hello` });
   const link = await linkFor('U2');
   const nobody = () => setup.service.storage.slack.people.get({ team: 'T1', slackUser: 'U2' });
-  // Mallory of the same workspace, and somebody of the same id elsewhere.
+  // Mallory of the same workspace, and a user with the same id in another.
   for (const person of [
     { team: 'T1', user: 'U3' },
     { team: 'T2', user: 'U2' },
@@ -81,7 +81,7 @@ test('a link is worth nothing in other hands, forged, replaced or expired', asyn
   }
   expect((await openBrowser().get(at(`/slack/link?t=${'x'.repeat(43)}`))).status).toBe(410);
   expect((await openBrowser().get(at('/slack/link'))).status).toBe(410);
-  // A form of another page, and a callback that nobody began.
+  // A form of another page, and a callback without a flow.
   const [browser, page] = await as('Bob', link);
   expect((await browser.press(page, 'Continue with Slack', { csrf: 'forged' })).status).toBe(403);
   expect((await browser.get(at('/slack/link/callback?state=x&code=y'))).status).toBe(410);
@@ -119,7 +119,7 @@ test('an operator adds the app to another workspace, whose people are nobody’s
   const [browser, page] = await as('Bob', at('/slack/install'));
   const added = await browser.press(page, 'Add to Slack');
   expect(added.text).toContain('Added to Globex');
-  // Forwarded to somebody else, or once more, it ends nowhere.
+  // Forwarded to another person, or used again, it does nothing.
   const authorize = added.path.find(({ pathname }) => pathname === '/oauth/v2/authorize');
   expect((await openBrowser().get(String(authorize))).status).toBe(400);
   expect((await browser.get(added.url)).status).toBe(400);
@@ -159,7 +159,7 @@ test('an operator adds the app to another workspace, whose people are nobody’s
   expect((await hello()).status).toBe(403);
 });
 
-/** Somebody who kept the cookies of the installation comes back with its state twice. */
+/** A browser with the cookies of the installation comes back with its state twice. */
 async function comeBackTwice(): Promise<number[]> {
   const browser = openBrowser({ stopAt: ({ pathname }) => pathname === '/slack/oauth/callback' });
   const page = await browser.press(await browser.get(at('/slack/install')), 'Continue as Bob');

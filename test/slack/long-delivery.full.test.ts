@@ -88,7 +88,7 @@ test('a delivery goes on as a new run when its history is long, between question
     return found;
   };
   await expect.poll(async () => (await runs()).length, soon).toBeGreaterThan(2);
-  // The list comes to know of an end later than whoever waits for it.
+  // The list learns of an end later than the waiting client.
   const completed = async () => (await runs()).filter((status) => status === 'COMPLETED').length;
   await expect.poll(completed, soon).toBe(1);
 }, 180_000);

@@ -1,4 +1,4 @@
-/** Questions in a thread: who may press what, what they see, and that nobody else learns where it leads. */
+/** Questions in a thread: who may press what, what they see, and that no one else learns where it leads. */
 import { beforeAll, expect, test } from 'vitest';
 import type { ChatMessage } from '../servers/slack/chat.ts';
 import { addViews, buttonsOf } from '../servers/slack/views.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 const soon = { timeout: 10_000 };
 const press = (given: Press, path = '/slack/interactivity') =>
   views.press(`${setup.service.baseUrl}${path}`, given);
-/** What only this person was told, in order. */
+/** The messages that only this person sees, in order. */
 const whispered = (to: string) =>
   slack.calls
     .filter(({ method, args }) => method === 'chat.postEphemeral' && args['user'] === to)

@@ -4,7 +4,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { said, taken, untilSaid, untilTaken, useAskingInSlack } from './asking-in-slack.ts';
 
-/** Stands before an answer is written down. */
+/** Holds an answer back before it is written. */
 let gate: () => Promise<void> = async () => undefined;
 /** Nothing can be read of questions. */
 let isAway = false;

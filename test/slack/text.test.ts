@@ -1,4 +1,4 @@
-/** What models write, as Slack shows it: in messages, cut where they are long, and calling nobody. */
+/** What models write, as Slack shows it: in messages, cut where they are long, without mentions. */
 import { describe, expect, test } from 'vitest';
 import { closing, excerpt, reach } from '../../src/slack/text/cut.ts';
 import { harmless } from '../../src/slack/text/harmless.ts';

@@ -1,4 +1,4 @@
-/** Windows and homes as they are built: within Slack's limits whatever a stranger writes, with nothing cut and nobody called. */
+/** Modals and homes: within Slack's limits for any foreign text, with nothing cut and no mentions. */
 import { expect, test } from 'vitest';
 import type { Context, ElicitationRequest } from '../../src/elicitation/elicitation.ts';
 import { shownArguments } from '../../src/elicitation/approval.ts';

@@ -143,7 +143,7 @@ describe('PostgreSQL', () => {
     const tls = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
     const identity = { key: tls('key.pem'), cert: tls('certificate.pem') };
     const server = createServer((socket) => {
-      // The client asks for TLS, and is told that there is some.
+      // The client asks for TLS, and the server accepts.
       socket.once('data', () => {
         socket.write('S');
         new TLSSocket(socket, { isServer: true, ...identity }).on('error', () => socket.destroy());

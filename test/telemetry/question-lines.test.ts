@@ -1,4 +1,4 @@
-/** What an operator reads of questions: one line at the start and one at the end, with no word that anybody said. */
+/** What an operator reads of questions: one line at the start and one at the end, without content. */
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';

@@ -65,7 +65,7 @@ test('a certificate that is trusted from now on is trusted by a client that has 
   writeFileSync(ca, fixture('certificate.pem'));
   expect((await list()).namespaceInfo?.name).toBe('default');
   await changed.promise;
-  // Beside a worker, too, whatever its own connection does.
+  // Beside a worker, too, in any state of its own connection.
   const worker = await connectWorker(configFor({ TEMPORAL_ADDRESS: address }));
   const beside = clientBeside(worker, config, {});
   expect(beside.isShared).toBe(false);

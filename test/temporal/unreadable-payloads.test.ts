@@ -1,4 +1,4 @@
-/** What workers make of payloads that nobody can read, and where they go on refusing them. */
+/** What workers do with unreadable payloads, and where they still refuse them. */
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** How far a call has come, from its server to whoever reads along. */
+/** How far a call has come, from its server to its readers. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';

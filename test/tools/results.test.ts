@@ -1,4 +1,4 @@
-/** What tools give back, from a real server to the model and to everybody who reads along. */
+/** What tools return, from a real server to the model and to the readers. */
 import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';

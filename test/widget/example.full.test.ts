@@ -48,7 +48,7 @@ interface ExamplePage {
   origin: string;
   /** Where the page finds the service from now on. */
   service: string;
-  /** From the product's own backend, for whoever is signed in. */
+  /** From the product's own backend, for the signed-in person. */
   token: string;
   /** Files it was made of. */
   modules: string[];
@@ -125,7 +125,7 @@ function pageOf(version: Version): ExamplePage {
 interface Visitor {
   page: Page;
   say(text: string): Promise<void>;
-  /** Fails on whatever the browser complained about, but for these. */
+  /** Fails on every error of the browser but these. */
   leave(expected?: RegExp): Promise<void>;
 }
 

@@ -103,7 +103,7 @@ test('a turn that ends while its page is being loaded is there to its end', asyn
   await expect
     .poll(() => said(page))
     .toEqual(['ask me', 'Tracker: You said “not now” Connect Tracker', 'Very well.']);
-  // It was over before anybody looked, and is no news.
+  // It was over before the page was opened, and is no news.
   expect(await heard(page)).toEqual([]);
   await leave();
 });

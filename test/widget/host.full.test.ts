@@ -296,7 +296,7 @@ describe('as an element of a page', () => {
     await page.getByRole('button', { name: 'Not now' }).click();
     await page.getByText('Tracker: You said “not now”').waitFor();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-    // What is settled by now is no news to whoever comes later.
+    // What is settled by now is no news to a later reader.
     await page.reload();
     await load(page, api, given);
     await page.getByText('Tracker: You said “not now”').waitFor();

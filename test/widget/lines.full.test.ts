@@ -81,7 +81,7 @@ test('a message that cannot be sent is given up on demand, and is there to be se
   line.accept();
   await input.press('Enter');
   await page.locator('.card').waitFor();
-  // That was another attempt, which nobody makes any more.
+  // That was another attempt, which is over.
   expect(await page.getByText('Connection lost').count()).toBe(0);
   await page.getByRole('button', { name: 'Not now' }).click();
   await page.getByText('Tracker: You said “not now”').waitFor();

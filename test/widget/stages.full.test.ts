@@ -82,7 +82,7 @@ async function forgetAccount(): Promise<void> {
 }
 
 async function reply({ messages, tools = [] }: ChatRequest): Promise<Reply> {
-  // Until somebody has connected, nobody knows what Tracker can do.
+  // Until an account is connected, Tracker's tools are unknown.
   if (!tools.some(({ function: { name } }) => name === 'tracker__list_issues'))
     return { kind: 'tool-calls', calls: [{ name: 'connect_tracker', arguments: '{}' }] };
   const { think, answer, finish } = gates;
@@ -113,7 +113,7 @@ const soFar: Record<StageName, string[][]> = {
   over: whole,
 };
 
-/** Everything that was said, in its order, as somebody reads it. */
+/** Everything that was said, in reading order. */
 function story(view: Frame): Promise<string[][]> {
   return view.locator('.log').evaluate((log) =>
     [...log.querySelectorAll<HTMLElement>('.message')].flatMap((message) => {

@@ -130,7 +130,7 @@ test('what a repeated model call said is taken back, and nothing else', async ()
   const message = await messageFrom(chunks);
   expect(withoutSteps(message)).toEqual(withoutSteps(await messageFrom(chunksOf(views.slice(-1)))));
   expect(chunks.filter(({ type }) => type === 'reset-step')).toHaveLength(2);
-  // A tool or a text of before is not built up anew under somebody's hands.
+  // An earlier tool or text is not rebuilt while a person uses it.
   expect(chunks.filter(({ type }) => type === 'tool-input-available')).toHaveLength(1);
   const first = await messageFrom(chunksOf(views.slice(0, 5)));
   expect(withoutSteps(first)).toMatchObject([{ text: 'Let me look.' }, { toolCallId: 'c1' }, { id: 'q1' }]);

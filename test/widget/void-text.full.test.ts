@@ -1,4 +1,4 @@
-/** A model that breaks off and says something else: what stands in the widget of somebody who was reading. */
+/** A model that breaks off and says something else: what the widget of a reader shows. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -103,7 +103,7 @@ test('what an author’s activity has done is not done again after a database th
   const notesFile = path.join(folder, 'notes');
   process.env['INTERLUDE_TEST_NOTES'] = notesFile;
   const temporal = temporalOf(environment);
-  /** From when the first effect is to be kept. */
+  /** From when the first effect must be kept. */
   let left: number | undefined;
   const around = ({ toolEffects, ...storage }: Storage): Storage => ({
     ...storage,

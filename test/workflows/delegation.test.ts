@@ -40,7 +40,7 @@ const errorsIn = (chunks: Chunk[]) =>
 const callsIn = (chunks: Chunk[]) =>
   chunks.filter(({ type }) => type === 'tool-input-available').map(({ toolName }) => toolName);
 
-/** Alice's account is connected and the tools are known; nobody has to be asked. */
+/** Alice's account is connected and the tools are known: no question is needed. */
 async function connected(): Promise<void> {
   const stream = await used.alice.chat('list my open issues');
   await connectAccount('alice', (await stream.question('pending')).url);

@@ -1,4 +1,4 @@
-/** How far tasks may spread and how much may be asked in one turn: what is over a limit, the model is told, and goes on. */
+/** How far tasks may spread and how much may be asked in one turn: over a limit, the model gets an error and goes on. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';

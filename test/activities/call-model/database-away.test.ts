@@ -1,6 +1,6 @@
 /**
  * The database is away while the model speaks, for longer than the activity is tried: the workflow runs it again as another
- * one, whose attempts Temporal counts from one. What the attempts before have left is taken back, and stands in nobody's way.
+ * one, whose attempts Temporal counts from one. What earlier attempts left is taken back.
  */
 import { expect, test } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';

@@ -72,7 +72,7 @@ describe('an agent with others to ask', () => {
     await using it = await openModelStep({ kind: 'tool-calls', calls });
     const delegation = { maxDepth: 5, maxPerStep: 1 };
     const { toolCalls } = await it.callModel({ agents, delegation });
-    // One without a task takes nobody's place.
+    // One without a task takes no slot.
     expect(toolCalls.map(({ toolCallId }) => toolCallId)).toEqual(['b']);
     const errors = (await it.events()).filter(({ type }) => type === 'tool-output-error');
     expect(errors).toMatchObject([

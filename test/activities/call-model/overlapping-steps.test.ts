@@ -144,7 +144,7 @@ test('a cancelled attempt that is refused besides ends as cancelled', async () =
   expect(await running).toBeInstanceOf(CancelledFailure);
 });
 
-/** One that tells nobody when a turn is ending, as happens to processes that hear nothing for a while. */
+/** One that does not announce a turn's end, as with processes that miss notifications. */
 function unheard(storage: Storage): Storage {
   return { ...storage, turns: { ...storage.turns, whenEnding: () => new Promise(() => undefined) } };
 }

@@ -1,4 +1,4 @@
-/** Nothing stands between a person's answer and their call: what is learnt beside it comes after it. */
+/** A person's answer goes out at once: the tools are listed after the call. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

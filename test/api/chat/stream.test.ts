@@ -114,7 +114,7 @@ test('a JSON answer leaves out what the model took back, however late it did', a
     { type: 'text-start', id: 't' },
     { type: 'text-delta', id: 't', delta: 'Void.' },
   ]);
-  // Somebody has it on their screen.
+  // A reader has it on their screen.
   for (let seen = ''; !seen.includes('Void.');) seen += (await watched?.read())?.value;
   await tell([
     { type: 'reset-step', step: 0 },

@@ -1,4 +1,4 @@
-/** Whose connections are listed to whom, and who may end them, over HTTP. */
+/** Who sees which connections, and who may end them, over HTTP. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConnectionListSchema, DisconnectedSchema } from '../../../src/contract/connections.ts';
@@ -86,7 +86,7 @@ test('what does not work says why, and so does what is connected for a server th
     ['tracker', 'user', 'broken', 'server_changed'],
     ['wiki', 'user', 'broken', 'revoked'],
     ['billing', 'project', 'missing'],
-    // Connected when this was still everybody's own account.
+    // Connected when each user still had an own account here.
     ['billing', 'user', 'broken', 'server_changed'],
     ['left', 'user', 'broken', 'server_changed'],
   ]);

@@ -22,7 +22,7 @@ function csrfOf(page: Shown): string {
   return /name="csrf"\s+value="([^"]+)"/.exec(page.text)?.[1] ?? '';
 }
 
-/** A setup in which alice has an account, at a provider that nobody reaches. */
+/** A setup in which alice has an account at a provider that is unreachable. */
 async function setUpConnected() {
   const setup = await setUpPages(serverConfig(away));
   await putAccount(setup, { key: alices, serverUrl: away });

@@ -118,7 +118,7 @@ test('text, tools, a question, a failure and a delegation are told as the contra
   expect(typesIn(delegated)).toContain('text-delta');
   expect(delegated.every(({ path: by }) => by?.join() === 'researcher')).toBe(true);
 
-  // Who watched the first turn live has been told the same, delta by delta.
+  // The reader who watched the first turn live got the same, delta by delta.
   const first = seen.map(({ event }) => event);
   for (const event of first) expect(KnownEventSchema.parse(event)).toEqual(event);
   expect(textIn(first)).toBe(textIn(events.filter(({ turnId }) => turnId === first[0]?.turnId)));

@@ -15,7 +15,7 @@ const { alice } = useService({
   },
 });
 
-/** Says back what it was told. */
+/** Repeats its prompt. */
 function build(): McpServer {
   const built = new McpServer({ name: 'asking', version: '1' });
   built.registerTool(

@@ -1,4 +1,4 @@
-/** Keys that act for users: who may name whom, how, and what is on record when they may not. */
+/** Keys that act for users: which user a key may name, how, and the audit of refusals. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import fastifyFactory from 'fastify';

@@ -430,7 +430,7 @@ describe('whatever the route,', () => {
     }
   });
 
-  /** Where a conversation may begin that nobody has heard of. */
+  /** Where an unknown conversation may begin. */
   const begins = ['chat', 'createChatCompletion'];
   /** `useChat` asks on every mount, also for a conversation that only exists in the browser so far. */
   const isIdle = ['followLiveTurn'];

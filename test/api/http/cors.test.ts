@@ -1,4 +1,4 @@
-/** What browsers are told about pages of other origins. */
+/** The headers that browsers get for pages of other origins. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';

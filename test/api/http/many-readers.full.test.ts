@@ -1,4 +1,4 @@
-/** Many readers of one turn, one of whom stands still: over real sockets, from a real log, through the whole API. */
+/** Many readers of one turn, one of which stops reading: over real sockets, from a real log, through the whole API. */
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { EventSourceParserStream } from 'eventsource-parser/stream';

@@ -109,7 +109,7 @@ const expected: Record<string, number> = {
   // Nor is it an approval.
   'answerElicitation 2': 400,
   'answerElicitation 3': 400,
-  // Nobody has signed the example.
+  // The example has no signature.
   'completeElicitation 0': 401,
 };
 

@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Every schema of the document, wherever it stands. */
+/** Every schema of the document. */
 function schemasIn(value: unknown, at = ''): [at: string, schema: Schema][] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries(value).flatMap(([key, member]) => schemasIn(member, `${at}/${key}`));

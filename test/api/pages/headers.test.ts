@@ -154,7 +154,7 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
     expect(header('content-type')).toBe('text/html; charset=utf-8');
     expect(header('x-robots-tag')).toBe('noindex');
     expect(header('access-control-allow-origin')).toBeNull();
-    // Nothing that loads or runs by itself, from us or from anybody.
+    // Nothing that loads or runs by itself.
     expect(page.text).not.toMatch(
       /\sstyle=|\son\w+="|javascript:|<(iframe|object|embed|base|img|link rel="(?!icon"))/i,
     );

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => chromium.close());
 
-/** The app that sends people here, and what it is told when they come back. */
+/** The app that sends people here, and the parameters it gets when they return. */
 async function createAttackedPages() {
   const visits: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
   const app = await startServer(({ url, headers }, response) => {

@@ -60,7 +60,7 @@ test('without JavaScript the same form leads there, and the link shows afterward
   await allow(person.page);
   await person.page.getByText('close this window').waitFor();
   await person.open(setup.link('q1'));
-  // Nobody has told us: pressing again finds out instead of connecting twice.
+  // No webhook came: pressing again finds the connection instead of connecting twice.
   await person.press('Connect Tracker');
   await person.sees('Tracker is connected');
   expect(setup.nango.connections()).toHaveLength(1);
@@ -367,7 +367,7 @@ test('the whole way works with the keyboard alone', async () => {
   const opened = person.page.waitForEvent('popup');
   await person.tabTo('Connect Tracker');
   const popup = await opened;
-  // Whoever hears the page hears what it says now.
+  // Screen readers announce the new text.
   expect(await person.page.locator(':focus').innerText()).toBe('Finish in the other window');
   await allow(popup);
   await person.sees('Tracker is connected');

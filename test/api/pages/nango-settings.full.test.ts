@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** On the page that leads there, whatever there was before. */
+/** On the page that leads there, from any page before it. */
 async function onTheWay(setup: NangoPagesSetup, link: 'Connect' | 'Reconnect' = 'Connect', options = {}) {
   const person = await setup.openBrowserAs('Alice', browser, `${setup.publicUrl}/connections`, options);
   await person.sees('Your connections');

@@ -1,4 +1,4 @@
-/** An account that the whole tenant shares: operators connect and end it on the pages, and nobody else does. */
+/** An account that the whole tenant shares: only operators connect and end it on the pages. */
 import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
 import { goodKey, startTracker } from '../../credentials/vault/vault-store.ts';

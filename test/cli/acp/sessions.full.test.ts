@@ -1,4 +1,4 @@
-/** Sessions of editors: history told again, reconnects in the middle of a question, several at once, whose they are. */
+/** Sessions of editors: replayed history, reconnects in the middle of a question, several at once, and their owners. */
 import { randomUUID } from 'node:crypto';
 import { methods } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
@@ -98,7 +98,7 @@ test.each([
     await editor.until(() => editor.said(id).endsWith('done'));
     expect(editor.elicitations).toMatchObject([{ toolCallId: 'call_1' }]);
     expect(setup.server.calls[1]?.params.inputResponses).toMatchObject({ city: lisbon });
-    // What came before is told once, or not at all.
+    // What came before is replayed once, or not at all.
     const calls = told(editor).filter(({ sessionUpdate }) => sessionUpdate === 'tool_call');
     expect({ said: editor.said(id), calls: calls.length }).toEqual(known);
     editor.close();

@@ -1,4 +1,4 @@
-/** A person in front of the terminal client: what stands on the screen, in which order. */
+/** What the terminal client shows, in which order. */
 import { expect, test } from 'vitest';
 import {
   beginStream,

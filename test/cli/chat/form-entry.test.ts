@@ -101,7 +101,7 @@ const form = fieldsOf(
   ['name', 'nights'],
 );
 
-/** Types these lines, whatever becomes of them. */
+/** Types these lines. */
 function type(
   lines: string[],
   from: FormEntry = beginForm(form),

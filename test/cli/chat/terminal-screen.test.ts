@@ -1,4 +1,4 @@
-/** What stands on a terminal after text was taken back, cell by cell. */
+/** What a terminal shows after text was taken back, cell by cell. */
 import { PassThrough } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** `interlude try` at servers that break off, flood, never end, or write on the screen of whoever tries them. */
+/** `interlude try` at servers that break off, flood, never end, or write control characters. */
 import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

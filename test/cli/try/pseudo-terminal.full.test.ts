@@ -1,4 +1,4 @@
-/** `interlude try` in a terminal: somebody fills in a form with a field of every kind, in a pseudo terminal. */
+/** `interlude try` in a pseudo terminal: a form with a field of every kind is filled in. */
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';

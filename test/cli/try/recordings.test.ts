@@ -21,7 +21,7 @@ test.each(['modern', 'legacy'])(
   async (era) => {
     const folder = testFolder();
     const file = (name: string) => path.join(folder, name);
-    // Of an earlier recording that everybody could read.
+    // Of an earlier recording with open file permissions.
     writeFileSync(file('one.yaml'), '', { mode: 0o644 });
     writeFileSync(file('answers.yaml'), 'fields: { nights: 3 }\n');
     const words = ['--tool', 'wizard', '--era', era, '--answers', file('answers.yaml')];

@@ -1,4 +1,4 @@
-/** How long a program that answers may take where nobody says otherwise: half a minute of real time. */
+/** How long a program that answers may take by default: half a minute of real time. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';

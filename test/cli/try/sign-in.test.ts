@@ -34,7 +34,7 @@ const kept = () => {
   return { file, ...account };
 };
 
-/** At a terminal with a browser in which somebody agrees. */
+/** At a terminal with a browser in which the person agrees. */
 function signedIn(words: string[]): Promise<TryEnd> {
   const open = (url: string) => {
     opened.push(url);

@@ -239,7 +239,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
         const key = `server:${index % 20}`;
         await other.oauth.remember(key, old.seal(`value ${index}`, key));
         written[index % 20] = `value ${index}`;
-        // SQLite answers at once, and nobody else would have a turn.
+        // SQLite answers at once: without this, nothing else would run.
         await setImmediate();
       }
     })();

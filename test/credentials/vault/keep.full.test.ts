@@ -1,4 +1,4 @@
-/** A key that somebody entered: what is kept, what is not, and who gets to see it on the way. */
+/** An entered key: what is kept, what is not, and who sees it on the way. */
 import { expect, test } from 'vitest';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';

@@ -1,4 +1,4 @@
-/** The same answers, given to everybody who checks a form: the service, the widget, the terminal, and a form's own default. */
+/** The same answers, checked by everything that checks a form: the service, the widget, the terminal, and a form's own default. */
 import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../../src/form-check/form-check.ts';
 import { readAnswer } from '../../../src/cli/chat/form-entry.ts';

@@ -1,4 +1,4 @@
-/** Programs that nobody here wrote, when nobody answers in time, and when a link is done only once its page is. */
+/** Third-party programs, when no answer comes in time, and when a link is done only once its page is. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { useAskingService } from '../../asking/asking-service.ts';

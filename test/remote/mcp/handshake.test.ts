@@ -1,4 +1,4 @@
-/** Before a call is sent nothing can have run, whatever the handshake meets; and each era has its own surprises. */
+/** Before a call is sent nothing can have run, however the handshake fails; each era has its own failures. */
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';

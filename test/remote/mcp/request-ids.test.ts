@@ -1,4 +1,4 @@
-/** The SDK begins every client's ids at zero; this fails when it can no longer be told otherwise. */
+/** The SDK begins every client's ids at zero; this fails when that can no longer be changed. */
 import { expect, test } from 'vitest';
 import { answer } from '../../servers/raw-mcp-server.ts';
 import { call, done, peer, useOneCall } from './one-call.ts';

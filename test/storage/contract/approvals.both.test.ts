@@ -47,7 +47,7 @@ onEachDatabase((subject) => {
       expect(await other.approvals.withdraw(user, entry?.id ?? '')).toBeNull();
       expect(await storage.approvals.isRemembered({ ...always, conversation: 'c2' })).toBe(false);
       expect(await storage.approvals.list(user)).toMatchObject([{ id: third, conversation: 'c1' }]);
-      // The worker that was told to remember it may try again.
+      // The worker may try to remember it again.
       await storage.approvals.remember({ ...always, id: first });
       expect(await storage.approvals.list(user)).toHaveLength(1);
     });

@@ -21,7 +21,7 @@ onEachDatabase((subject) => {
         delegation: { toolCallId, path: ['researcher'] },
       }));
       if (!first || !second) throw new Error('two were made');
-      // The same keys for everybody: nobody takes them away from another.
+      // All use the same keys, and none takes them away from another.
       for (const [index, lane] of [turn, first, second].entries()) {
         await keptStep(storage, lane, { messages: [message(`said ${index}`)], events: [step(0)] });
         await keptStep(storage, lane, { messages: [message(`said ${index}`)], events: [step(0)] });

@@ -107,7 +107,7 @@ onEachDatabase((subject) => {
       const before = (await storage.turnLog.read(turn, 0)).length;
       await storage.turnLog.merge(turn);
       expect(await deltas(storage, turn)).toEqual(['ab']);
-      // What is merged has no name any more, so that nobody can tell a repetition.
+      // Merged entries have no key any more, so a repetition cannot be detected.
       await expect(storage.turnLog.append(turn, [text('a')])).rejects.toMatchObject(turnEnded);
       expect(await deltas(storage, turn)).toEqual(['ab']);
       const next = await begunTurn(storage, { tenant: turn.tenant, conversation: turn.conversation });

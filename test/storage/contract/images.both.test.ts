@@ -90,7 +90,7 @@ onEachDatabase((subject) => {
         [['a', undefined], of('b', older)],
         [of('a', newer), of('c', newer)],
       ]);
-      // What is left out is the beginning, whatever would fit.
+      // The beginning is left out, even where parts of it would fit.
       expect(await shown(14)).toEqual([
         [
           ['a', undefined],

@@ -62,7 +62,7 @@ onEachDatabase((subject) => {
     test.each(pairs)('by %s or by %s', async (one, another) => {
       const { storage, other } = subject();
       for (let round = 0; round < 3; round++) {
-        // The deadline has passed only where it is to settle the question: answers come too late then.
+        // The deadline counts only when it settles the question: answers come too late then.
         const isLate = one === 'the deadline' || another === 'the deadline';
         const { turn, row } = await callAsks(storage, isLate ? { timeoutMs: -1 } : {});
         const racing = [pathOf(one)(storage, row), pathOf(another)(other, row)];

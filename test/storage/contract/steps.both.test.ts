@@ -125,7 +125,7 @@ onEachDatabase((subject) => {
         usage,
       });
       expect(await seqs(storage, turn)).toEqual(upTo(4));
-      // Whoever comes late to a step that is kept goes on from there, too.
+      // A late attempt at a kept step goes on from there, too.
       expect(await storage.steps.keep(turn, of(2), left('two'))).toEqual(keptBefore);
     });
 

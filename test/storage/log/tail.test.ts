@@ -1,4 +1,4 @@
-/** What many followers of one conversation share, and that sharing it takes nothing from anybody. */
+/** What many followers of one conversation share, and that each still gets everything. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../src/turn/event.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
@@ -182,7 +182,7 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
     const delta = (seq: number) => text(`<${seq}>`);
     await log.turnLog.append(turn, from(2, 4).map(delta));
     await mergeIf('before anybody comes');
-    // Who stands still keeps the window from being emptied.
+    // A stopped reader keeps the window from being emptied.
     const still = new Follower(follow, turn, 3);
     const first = new Follower(follow, turn);
     await Promise.all([still.until(4), first.until(4)]);

@@ -26,7 +26,7 @@ class Counted extends DatabaseSync {
   }
 }
 
-/** A writer, and somebody who reads the same file by another connection. */
+/** A writer, and a reader of the same file on another connection. */
 function opened() {
   const folder = mkdtempSync(path.join(tmpdir(), 'interlude-writer-'));
   const file = path.join(folder, 'test.db');

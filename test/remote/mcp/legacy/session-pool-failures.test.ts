@@ -16,7 +16,7 @@ const requestedSchema = { type: 'object', properties: { nights: { type: 'integer
 const question = { method: 'elicitation/create', params: { message: 'How many nights?', requestedSchema } };
 const paid: Reply = (message, response) => answer(message, response, done);
 
-/** A server whose sessions are numbered, so that what is called in which can be told. */
+/** A server whose sessions are numbered, to see which call uses which. */
 async function numbered(on: Record<string, Reply>): Promise<RawMcpServer> {
   let opened = 0;
   return peer('legacy', {

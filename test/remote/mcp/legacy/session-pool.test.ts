@@ -1,4 +1,4 @@
-/** Sessions that outlive their call: whom they serve, whom they must not, and how they end. */
+/** Sessions that outlive their call: which calls share them, which must not, and how they end. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
