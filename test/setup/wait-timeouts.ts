@@ -1,11 +1,13 @@
-/** Lets `vi.waitFor` wait as long as `expect.poll` (see `vitest.config.ts`) instead of one second. */
+/** Lets `vi.waitFor` and `vi.waitUntil` wait as long as `expect.poll` (see `vitest.config.ts`) instead of one second. */
 import { vi } from 'vitest';
 
-const marked = vi.waitFor as typeof vi.waitFor & { waitsLonger?: true };
+const marked = vi as typeof vi & { waitsLonger?: true };
 
 if (!marked.waitsLonger) {
-  const waitLonger: typeof marked = (callback, options) =>
-    marked(callback, typeof options === 'number' ? options : { timeout: 10_000, ...options });
-  waitLonger.waitsLonger = true;
-  vi.waitFor = waitLonger;
+  const { waitFor, waitUntil } = vi;
+  const longer = (options?: Parameters<typeof waitFor>[1]) =>
+    typeof options === 'number' ? options : { timeout: 10_000, ...options };
+  vi.waitFor = (callback, options) => waitFor(callback, longer(options));
+  vi.waitUntil = (callback, options) => waitUntil(callback, longer(options));
+  marked.waitsLonger = true;
 }

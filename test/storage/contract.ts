@@ -26,8 +26,12 @@ export interface Subject {
 /** Registers the tests once for each database. */
 export function onEachDatabase(tests: (subject: () => Subject) => void): void {
   if (inject('suite') === 'full') return behindPooler(tests);
-  describe('SQLite', () => onDatabase(tests, sqliteDatabases()));
-  describe('PostgreSQL', () => onDatabase(tests, freshPostgres));
+  describe('SQLite', () => {
+    onDatabase(tests, sqliteDatabases());
+  });
+  describe('PostgreSQL', () => {
+    onDatabase(tests, freshPostgres);
+  });
 }
 
 /** Makes SQLite databases, and removes them after the tests. */

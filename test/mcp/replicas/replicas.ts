@@ -24,7 +24,7 @@ export interface WizardServer {
   stop(): Promise<void>;
 }
 
-export async function startWizardServer(): Promise<WizardServer> {
+async function startWizardServer(): Promise<WizardServer> {
   const calls = new Map<string, number>();
   const ends = new Map<string, number>();
   const count = (of: Map<string, number>, id: string) => of.set(id, (of.get(id) ?? 0) + 1);
