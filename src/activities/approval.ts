@@ -12,8 +12,6 @@ import {
   ownTool,
   shownArguments,
   approvalMessage,
-  approvalRefusedForModel,
-  tooLongToApproveForModel,
   toolApprovalMessage,
 } from '../elicitation/approval.ts';
 import type { ApprovalDetails, ApprovalRefusal } from '../elicitation/approval.ts';
@@ -26,6 +24,7 @@ import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import { aboutTurn } from '../telemetry/events.ts';
 import type { AskingTurn } from '../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../turn/step.ts';
+import type { CallFailure } from '../turn/call-failure.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { Turn } from '../turn/turn.ts';
 import { agentContext, answerContent, asksOf, openQuestions, serverContext, toAsked } from './questions.ts';
@@ -52,7 +51,7 @@ type Approval =
   /** `given`: approved by an answer, which must be checked; absent when a remembered approval allows the call. */
   | { kind: 'approved'; given?: GivenApproval }
   | CallAsks
-  | { kind: 'refused'; outcome: ToolOutcome; textForModel: string }
+  | { kind: 'refused'; outcome: ToolOutcome; failure: CallFailure }
   /** The turn is over, or the call is finished. */
   | { kind: 'over' };
 
@@ -69,7 +68,7 @@ export async function approvalOf(
   const refused = (why: ApprovalRefusal, reason?: string): Approval => ({
     kind: 'refused',
     outcome: why === 'decline' || why === 'cancel' || why === 'expired' ? why : 'not_asked',
-    textForModel: approvalRefusedForModel(why, toolName, title, reason),
+    failure: { code: 'approval', why, tool: toolName, server: title, reason },
   });
   let [asked] = questions.filter(({ question }) => isApproval(question));
   if (!asked) {
@@ -81,7 +80,7 @@ export async function approvalOf(
       return {
         kind: 'refused',
         outcome: 'not_asked',
-        textForModel: tooLongToApproveForModel(toolName, title),
+        failure: { code: 'approval_too_long', tool: toolName, server: title },
       };
     if (!canPresent('form', capabilities)) return refused('unsupported');
     const opened = await openQuestions(parts, { turn, toolCallId }, [approvalQuestion(parts, approved)]);

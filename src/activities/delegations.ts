@@ -1,6 +1,5 @@
 /** What becomes of a task when the agent that had it is done: the result of the asking agent's tool call. */
 import type { Config } from '../config/config.ts';
-import { unansweredForModel } from '../elicitation/wording.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/schema/turn-tables.ts';
@@ -72,10 +71,13 @@ async function resultOf(
   const name = delegation.path.at(-1) ?? '';
   const title = agents.get(name)?.title ?? name;
   if (end.status !== 'completed')
-    return { kind: 'error', text: unansweredForModel(title, end.failure?.message) };
+    return {
+      kind: 'failed',
+      failure: { code: 'no_answer', agent: title, trouble: end.failure?.message },
+    };
   const text = lastWords(await storage.messages.list({ ...turn, delegation }));
   return text === ''
-    ? { kind: 'error', text: unansweredForModel(title, 'It ended without a word.') }
+    ? { kind: 'failed', failure: { code: 'empty_answer', agent: title } }
     : { kind: 'output', output: { content: [{ type: 'text', text }] } };
 }
 

@@ -1,15 +1,13 @@
 /** The tool `ask_user`, with which a model shows the user a form. Agents have it if the agents file says so. */
 import { z } from 'zod';
 import { canPresent } from '../elicitation/elicitation.ts';
-import type { Outcome } from '../elicitation/elicitation.ts';
-import { modelQuestionForModel } from '../elicitation/wording.ts';
 import { questionAsText } from '../elicitation/question-as-text.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import { answerTookEffect } from '../telemetry/metrics/instruments.ts';
 import { traceToolCall } from '../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../telemetry/traces/turn-spans.ts';
-import type { NotAsked } from '../turn/ask.ts';
+import type { CallFailure, FormRefusal } from '../turn/call-failure.ts';
 import type { AttemptResult } from '../turn/step.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
@@ -28,8 +26,6 @@ interface ModelQuestionInput extends AskingCall {
   isAllowed: boolean;
 }
 
-type Unanswered = Exclude<Outcome, 'accept'> | NotAsked | 'no-user' | 'limit-reached';
-
 export function createModelQuestionActivity(parts: QuestionParts & FinishParts) {
   return {
     /** Opens the question. Executed again, it reads the answer and finishes the call, or reports that it is still open. */
@@ -45,13 +41,16 @@ export function createModelQuestionActivity(parts: QuestionParts & FinishParts) 
     const { turn, toolCallId, isAllowed } = input;
     const call = await requestedToolCall(parts.storage, turn, toolCallId);
     if (call.state === 'finished') return { kind: 'finished' };
-    const finish = async (result: ToolResult | string, outcome?: ToolOutcome): Promise<AttemptResult> => {
+    const finish = async (
+      result: ToolResult | CallFailure,
+      outcome?: ToolOutcome,
+    ): Promise<AttemptResult> => {
       await finishToolCall(parts, turn, call, result, { outcome });
       return { kind: 'finished' };
     };
-    const unanswered = (why: Unanswered) =>
+    const unanswered = (why: FormRefusal) =>
       finish(
-        modelQuestionForModel(why, asText(call)),
+        { code: 'form', why, question: asText(call) },
         why === 'decline' || why === 'cancel' || why === 'expired' ? why : 'not_asked',
       );
 

@@ -10,6 +10,8 @@ import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { toolCallFinished } from '../telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
 import { outcomeOf } from '../turn/tool-result.ts';
+import type { CallFailure } from '../turn/call-failure.ts';
+import { failureForModel } from '../turn/for-model.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -36,7 +38,7 @@ interface Finish {
   /** For the people who follow the turn. */
   notice?: NewEvent | undefined;
   by?: CallAttempt;
-  /** Used when the result is an error text. Default `failed`. */
+  /** Used when the call has no result of its tool. Default `failed`. */
   outcome?: ToolOutcome | undefined;
   /** The server and its name for the tool, unless the tool is the agent's own. */
   at?: { server: string; tool: string };
@@ -44,15 +46,15 @@ interface Finish {
   isStopped?: boolean;
 }
 
-/** The first end wins; later ones are no-ops. A string becomes an error result. */
+/** The first end wins; later ones are no-ops. */
 export async function finishToolCall(
   { storage, logger }: FinishParts,
   turn: TurnRef,
   call: ToolCallRow,
-  result: ToolResult | string,
+  result: ToolResult | CallFailure,
   { notice, by, outcome = 'failed', at, isStopped = false }: Finish = {},
 ): Promise<void> {
-  const written = typeof result === 'string' ? ({ kind: 'error', text: result } as const) : result;
+  const written = 'code' in result ? ({ kind: 'failed', failure: result } as const) : result;
   const finished = {
     ...toCallResult(turn, call, written, outcome),
     ...(notice && { notice }),
@@ -67,7 +69,8 @@ export async function finishToolCall(
     attempt: by?.attempt,
     durationMs: Math.max(0, storage.now() - call.createdAt),
     // This text contains only error codes and server names.
-    ...(written.kind === 'error' && outcome === 'unreachable' && { reason: written.text }),
+    ...(written.kind === 'failed' &&
+      outcome === 'unreachable' && { reason: failureForModel(written.failure) }),
   });
 }
 

@@ -39,6 +39,11 @@ export interface ClientOptions {
    */
   capabilities?: Capabilities;
   /**
+   * The language of the person who reads, such as `de`. Errors of tool calls are then written to them instead of for the model;
+   * in English if the service does not have the language.
+   */
+  language?: string;
+  /**
    * Answers questions where no person is watching, like a handler that is given to `onElicitation`. Without one they stay
    * open until they are answered elsewhere or expire.
    */
@@ -92,6 +97,7 @@ export function createClient(options: ClientOptions): Client {
   const ask = createAsk(send, timing);
   const handlers = createHandlers(options.onElicitation);
   const elicitations = createElicitationMethods({ ask, send, timing, handlers });
+  const inLanguage = options.language === undefined ? {} : { 'x-user-language': options.language };
 
   function headersFor({ onElicitation, operations }: FollowOptions) {
     const all = { url: true, form: true };
@@ -99,6 +105,7 @@ export function createClient(options: ClientOptions): Client {
       ...capabilityHeader(options.capabilities ?? (onElicitation || handlers.some() ? all : undefined)),
       ...(operations && { 'x-emit-operations': 'true' }),
       'x-supports-reset-step': 'true',
+      ...inLanguage,
     };
   }
 
@@ -137,7 +144,14 @@ export function createClient(options: ClientOptions): Client {
         timing,
         after,
         connect: (position, signal) =>
-          send({ method: 'GET', path: withQuery(feedPath, { after: position, operations }) }, signal),
+          send(
+            {
+              method: 'GET',
+              path: withQuery(feedPath, { after: position, operations }),
+              headers: inLanguage,
+            },
+            signal,
+          ),
       });
     },
 

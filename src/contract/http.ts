@@ -65,11 +65,20 @@ const supportsToolApproval = yesOrNo.optional().meta({
     '`true`: the caller reads the part `tool-approval-request` of a UI message stream, as AI SDK 6 and 7 do. It comes beside the question, and shows their approval cards. `addToolApprovalResponse` alone does not answer while the stream is open, because the SDK sends nothing before it ends: post the answer to `/run/api/elicitation-responses`',
 });
 
+const userLanguage = words(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, 'a language, such as `de` or `en-GB`')
+  .optional()
+  .meta({
+    examples: ['de'],
+    description:
+      'The language of the person who reads this: errors of tool calls are then written to them, in English or German, instead of for the model. English for languages that the service does not have',
+  });
+
 export const ReaderHeadersSchema = z.looseObject({
   'x-supports-elicitation': supportsElicitation,
   'x-emit-operations': emitOperations,
   'x-supports-reset-step': supportsResetStep,
   'x-supports-tool-approval': supportsToolApproval,
+  'x-user-language': userLanguage,
 });
 
 export const TurnHeadersSchema = ReaderHeadersSchema.extend({ 'idempotency-key': idempotencyKey });

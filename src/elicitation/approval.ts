@@ -1,6 +1,5 @@
 /**
- * Whether a person has to approve a tool call before it is sent, what they see of it, and what the model reads about it.
- * Pure.
+ * Whether a person has to approve a tool call before it is sent, and what they see of it. Pure.
  */
 import type { Outcome, Remember } from './elicitation.ts';
 import { nameInWords } from './wording.ts';
@@ -64,11 +63,11 @@ export function agentOfOwnTool({ server }: { server: string }): string | null {
 const ownTools = 'agent/';
 
 /** The limit of shown arguments, in characters. */
-const shownLimit = 32_000;
+export const approvalLimit = 32_000;
 
 /** Whether a person can be shown all arguments: they cannot approve what they do not see. */
 export function isShowable(input: unknown): boolean {
-  return shownArguments(input).length <= shownLimit;
+  return shownArguments(input).length <= approvalLimit;
 }
 
 /**
@@ -106,49 +105,3 @@ export type ApprovalRefusal =
   | 'no-user'
   | 'too-many-open'
   | 'too-many-in-turn';
-
-/** `serverTitle`: null for an agent's own tool. `reason`: the user's, if they gave one. */
-export function approvalRefusedForModel(
-  refusal: ApprovalRefusal,
-  toolName: string,
-  serverTitle: string | null,
-  reason?: string,
-): string {
-  const call = `this call of ${toolName}`;
-  const notRun = untouched(serverTitle);
-  switch (refusal) {
-    case 'decline': {
-      const why = reason === undefined ? '' : ` Their reason: ${JSON.stringify(reason)}`;
-      return `The user was asked to approve ${call} and refused.${why} ${notRun} Respect that: do not make the same call again unless the user asks for it.`;
-    }
-    case 'cancel':
-      return `The user was asked to approve ${call} and dismissed the question without deciding. ${notRun} Offer to try again later.`;
-    case 'expired':
-      return `The user was asked to approve ${call}, but nobody answered before the question expired. ${notRun} Tell the user that it timed out and that they can ask again.`;
-    case 'unsupported':
-      return `This needs the user's approval, and the client they use cannot show the request, so nobody was asked. ${notRun} Tell the user what you wanted to do, and to ask again from a client that can show questions.`;
-    case 'no-user':
-      return `This needs a person's approval, but the caller is a service. ${notRun} It works when called on behalf of a signed-in user.`;
-    case 'too-many-open':
-      return `The user already has too many open questions, so nobody was asked to approve ${call}. ${notRun} Ask the user to answer those first.`;
-    case 'too-many-in-turn':
-      return `As many questions are open in this turn as may be, so nobody was asked to approve ${call}. ${notRun} Once those are answered, it can be called again.`;
-    default:
-      return refusal satisfies never;
-  }
-}
-
-/** The arguments are too long to be shown in full (see `isShowable`). */
-export function tooLongToApproveForModel(toolName: string, serverTitle: string | null): string {
-  return `This call of ${toolName} needs the user's approval, and its arguments are too long to be shown to them (more than ${shownLimit} characters), so nobody was asked. ${untouched(serverTitle)} Make the call with less, or in parts.`;
-}
-
-/** What is about to be sent is not what the user approved. */
-export function notAsApprovedForModel(serverTitle: string | null): string {
-  const was = serverTitle === null ? 'run' : 'be sent';
-  return `The user approved this call, but what was about to ${was} is not what they approved, so it was stopped. ${untouched(serverTitle)} Tell the user, and do not repeat the call by yourself.`;
-}
-
-function untouched(serverTitle: string | null): string {
-  return serverTitle === null ? 'The tool did not run.' : `Nothing was sent to ${serverTitle}.`;
-}

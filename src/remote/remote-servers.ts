@@ -7,6 +7,7 @@ import type { ServerConfig } from '../config/config.ts';
 import type { Credential } from '../credentials/credential-store.ts';
 import type { ClosedBecause, Outcome, Capabilities } from '../elicitation/elicitation.ts';
 import type { ToolList } from '../storage/schema/account-tables.ts';
+import type { CallFailure } from '../turn/call-failure.ts';
 import type {
   InputRequired,
   QuestionAnswer,
@@ -130,7 +131,7 @@ export type CallOutcome =
   /** The server asks questions before it goes on. */
   | { kind: 'asks'; pause: InputRequired }
   /** The server asked a question that cannot be shown. The call did not complete. */
-  | { kind: 'unaskable'; message: string }
+  | { kind: 'unaskable'; failure: CallFailure }
   /** The server no longer knows its own state, and did not take the answers. */
   | { kind: 'state-expired'; message: string }
   /** The server refused the call. The message quotes the server: for the model, not for logs. */
@@ -177,5 +178,4 @@ export type UserAnswer =
       /** A fresh credential, because the one that the call began with may have expired. */
       credential?: Credential;
     }
-  /** `message` is complete, and written for the model. */
-  | { kind: 'refused'; message: string };
+  | { kind: 'refused'; failure: CallFailure };

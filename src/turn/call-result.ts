@@ -1,5 +1,4 @@
 /** How a tool call ends in the transcript and in the log. Pure. */
-import { unfinishedForModel } from '../elicitation/wording.ts';
 import type { ToolOutcome, TurnEvent } from './event.ts';
 import { toEvent, toMessageContent } from './tool-result.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -23,17 +22,17 @@ interface UnfinishedCall extends NamedCall {
 /** Prefix of tools that hand a task to another agent. */
 export const delegatePrefix = 'agent__';
 
-/** `ofText` as in `outcomeOf`. */
+/** `ofError` as in `outcomeOf`. */
 export function toCallResult(
   turn: TurnRef,
   call: NamedCall,
   result: ToolResult,
-  ofText?: ToolOutcome,
+  ofError?: ToolOutcome,
 ): WrittenResult {
   const { toolCallId } = call;
   return {
     message: { id: toolMessageId(turn, toolCallId), role: 'tool', content: toMessageContent(call, result) },
-    event: { key: toolEventKey(toolCallId), event: toEvent(call, result, ofText) },
+    event: { key: toolEventKey(toolCallId), event: toEvent(call, result, ofError) },
   };
 }
 
@@ -41,9 +40,9 @@ export function toCallResult(
 export function unfinishedCallResult(turn: TurnRef, status: TurnEndStatus) {
   return (call: UnfinishedCall): WrittenResult & { outcome: ToolOutcome } => {
     const state = call.toolName.startsWith(delegatePrefix) ? 'delegated' : call.state;
-    const text = unfinishedForModel(status, state);
+    const failure = { code: 'unfinished', end: status, state } as const;
     const outcome = unfinishedOutcome(call, status);
-    return { ...toCallResult(turn, call, { kind: 'error', text }, outcome), outcome };
+    return { ...toCallResult(turn, call, { kind: 'failed', failure }, outcome), outcome };
   };
 }
 

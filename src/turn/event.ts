@@ -3,6 +3,7 @@
  * Names are those of the AI SDK where it has one. Stored and sent to clients: fields are added, never changed. Pure.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { CallFailure } from './call-failure.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
 
 export type TurnEvent = TurnEventBody & {
@@ -29,12 +30,16 @@ type TurnEventBody =
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; agent?: string }
   /** `output` is the tool's own result: for MCP a `CallToolResult` with every content block kept. */
   | { type: 'tool-output-available'; toolCallId: string; toolName: string; output: unknown }
-  /** `outcome` is absent from events of older releases. */
+  /**
+   * `errorText`: for the model. Stored only without `failure`, which replaces our own sentences: the log's reader adds the text.
+   * `outcome` is absent from events of older releases.
+   */
   | {
       type: 'tool-output-error';
       toolCallId: string;
       toolName: string;
       errorText: string;
+      failure?: CallFailure;
       outcome?: ToolOutcome;
     }
   /** Progress of a call in units of its server; never decreases. `total` where the server gives it. */

@@ -7,17 +7,20 @@
  *
  * Clients get every content block unchanged, up to a limit. A block that does not fit is replaced by a line that names it.
  */
+import type { CallFailure, CallRemark } from './call-failure.ts';
 import type { ToolOutcome, TurnEvent } from './event.ts';
+import { failureForModel, remarkForModel } from './for-model.ts';
 import { fileInWords, imageTypes, readContent, readFileContent } from './tool-content.ts';
 import type { Content, McpContent, McpResult } from './tool-content.ts';
 
 export type ToolResult = (
   | { kind: 'output'; output: McpResult }
-  /** A text for the model instead of a result. */
+  /** A text for the model instead of a result, of a tool's code or a server. */
   | { kind: 'error'; text: string }
+  /** The service says why there is no result. */
+  | { kind: 'failed'; failure: CallFailure }
 ) & {
-  /** Our own text after the tool's result, which only the model reads. */
-  remark?: string | undefined;
+  remark?: CallRemark | undefined;
 };
 
 interface Call {
@@ -25,32 +28,85 @@ interface Call {
   toolName: string;
 }
 
-/** `ofText`: the outcome of a call that has a text instead of a result. */
-export function outcomeOf(result: ToolResult, ofText: ToolOutcome): ToolOutcome {
-  if (result.kind === 'error') return ofText;
+/** `ofError`: the outcome of a call without a result of its tool. */
+export function outcomeOf(result: ToolResult, ofError: ToolOutcome): ToolOutcome {
+  if (result.kind !== 'output') return ofError;
   return result.output.isError === true ? 'tool_error' : 'ok';
 }
 
-/** `ofText` as in `outcomeOf`. */
-export function toEvent(call: Call, result: ToolResult, ofText: ToolOutcome = 'failed'): TurnEvent {
+/** `ofError` as in `outcomeOf`. */
+export function toEvent(call: Call, result: ToolResult, ofError: ToolOutcome = 'failed'): TurnEvent {
   const { toolCallId, toolName } = call;
   const failed = { type: 'tool-output-error', toolCallId, toolName } as const;
-  const outcome = outcomeOf(result, ofText);
+  const outcome = outcomeOf(result, ofError);
   if (result.kind === 'error') return { ...failed, errorText: result.text, outcome };
+  if (result.kind === 'failed') {
+    const { failure } = result;
+    return { ...failed, errorText: failureForModel(failure), failure, outcome };
+  }
   const { output } = result;
   if (output.isError === true) return { ...failed, errorText: errorText(output), outcome };
   return { type: 'tool-output-available', toolCallId, toolName, output: toKeptOutput(output) };
 }
 
-/** The content of an AI SDK `tool` message. */
+/** What is stored instead of an AI SDK `output` for a call that the service failed. */
+export interface StoredFailure {
+  type: 'call-failure';
+  failure: CallFailure;
+}
+
+/** The stored content of a `tool` message: that of the AI SDK, with codes instead of our own sentences. */
 export function toMessageContent(call: Call, result: ToolResult): unknown {
   const { toolCallId, toolName } = call;
   const { remark } = result;
-  const output =
-    result.kind === 'error'
-      ? { type: 'error-text', value: withRemark(result.text, remark) }
-      : toModelOutput(result.output, remark);
-  return [{ type: 'tool-result', toolCallId, toolName, output }];
+  return [
+    { type: 'tool-result', toolCallId, toolName, output: toStoredOutput(result), ...(remark && { remark }) },
+  ];
+}
+
+function toStoredOutput(result: ToolResult): unknown {
+  switch (result.kind) {
+    case 'output':
+      return toModelOutput(result.output);
+    case 'error':
+      return { type: 'error-text', value: result.text };
+    case 'failed':
+      return { type: 'call-failure', failure: result.failure } satisfies StoredFailure;
+    default:
+      return result satisfies never;
+  }
+}
+
+/** A part of such a content as the model reads it. */
+export function partForModel({ output, remark, ...part }: StoredResultPart) {
+  const said: Output =
+    output.type === 'call-failure' ? { type: 'error-text', value: failureForModel(output.failure) } : output;
+  return { ...part, output: remark ? withRemark(said, remarkForModel(remark)) : said };
+}
+
+export interface StoredResultPart {
+  type: 'tool-result';
+  output: StoredFailure | Output;
+  remark?: CallRemark | undefined;
+}
+
+type Output =
+  | { type: 'text' | 'error-text'; value: string }
+  | { type: 'content'; value: unknown[] }
+  | { type: 'json'; value: unknown };
+
+function withRemark(output: Output, text: string): Output {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { type: output.type, value: `${output.value}\n${text}` };
+    case 'content':
+      return { type: 'content', value: [...output.value, { type: 'text', text }] };
+    case 'json':
+      return { type: 'text', value: text };
+    default:
+      return output satisfies never;
+  }
 }
 
 /** `characters`: of all texts of a result. `fileCharacters`: of one file in base64; providers refuse larger ones. */
@@ -62,19 +118,14 @@ type Block =
   | { type: 'text'; text: string }
   | { type: 'file'; mediaType: string; data: { type: 'data'; data: string } };
 
-/** `output` of an AI SDK `tool-result`. `remark`: our own text after the tool's, never cut. */
-function toModelOutput(result: McpResult, remark?: string): unknown {
-  const fitted = withinLimits(toBlocks(result));
-  const blocks = remark === undefined ? fitted : [...fitted, { type: 'text' as const, text: remark }];
+/** `output` of an AI SDK `tool-result`. */
+function toModelOutput(result: McpResult): Output {
+  const blocks = withinLimits(toBlocks(result));
   const texts = blocks.map((block) => (block.type === 'text' ? block.text : null));
-  if (result.isError === true) return { type: 'error-text', value: withRemark(errorText(result), remark) };
+  if (result.isError === true) return { type: 'error-text', value: errorText(result) };
   // Providers that only support text in a result pass `text` on as it is, and would turn `content` into JSON.
   if (blocks.length > 0 && !texts.includes(null)) return { type: 'text', value: texts.join('\n') };
   return blocks.length > 0 ? { type: 'content', value: blocks } : { type: 'json', value: null };
-}
-
-function withRemark(text: string, remark: string | undefined): string {
-  return remark === undefined ? text : `${text}\n${remark}`;
 }
 
 /** The tool's own description of its error; for models and people. */

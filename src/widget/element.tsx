@@ -15,7 +15,7 @@ import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
 import { style } from './style.ts';
 import type { Phase } from './use-conversation.ts';
-import { wordsFor } from './words.ts';
+import { languageOf, wordsFor } from './words.ts';
 import type { Words } from './words.ts';
 
 /** So that the module can be imported on a server, where there is no `HTMLElement`. */
@@ -36,7 +36,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
   /** Counts changes of the user. Part of the chat's key, so that no state of one user is shown to the next. */
   #signIn = 0;
   #root: Root | undefined;
-  #client: { api: string; client: Client } | undefined;
+  #client: { api: string; language: string; client: Client } | undefined;
   #announce = announceTo(this);
   /** The number of open questions. */
   #waiting = 0;
@@ -212,15 +212,16 @@ export class InterludeChat extends Base implements InterludeChatElement {
       return this.#root.render(null);
     }
     const api = this.#api();
-    if (this.#client?.api !== api) {
+    const language = languageOf(this.closest('[lang]')?.getAttribute('lang') ?? navigator.language);
+    if (this.#client?.api !== api || this.#client.language !== language) {
       const token: Token = this.#token;
-      const client = createClient({ baseUrl: api, token, capabilities: { url: true, form: true } });
-      this.#client = { api, client };
+      const capabilities = { url: true, form: true };
+      const client = createClient({ baseUrl: api, token, capabilities, language });
+      this.#client = { api, language, client };
     }
     const conversationId = this.conversation;
     const isOwn = conversationId === this.#own;
     this.#shown = `${this.#signIn} ${api} ${conversationId}`;
-    const language = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
     const words = wordsFor(language, this.#texts);
     this.#root.render(
       <Place

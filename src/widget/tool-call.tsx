@@ -1,4 +1,3 @@
-import { forPeople } from '../elicitation/for-people.ts';
 import type { ToolPart } from './message.ts';
 import { Icon } from './icon.tsx';
 import type { Words } from './words.ts';
@@ -37,7 +36,7 @@ export function ToolCall({ part, isWaiting, words }: Props) {
           <>
             <dt>{words.toolOutput}</dt>
             <dd>
-              <pre tabIndex={0}>{isFailed ? forPeople(part.errorText) : shown(part.output)}</pre>
+              <pre tabIndex={0}>{isFailed ? part.errorText : shown(part.output)}</pre>
             </dd>
           </>
         )}

@@ -5,12 +5,17 @@ import type { Words } from './words/en.ts';
 
 export type { Words } from './words/en.ts';
 
-const languages: Record<string, Words> = { de, en };
+const languages = { de, en } satisfies Record<string, Words>;
+type Language = keyof typeof languages;
 
-/** `language` as in `lang`; English unless there is a translation. */
+/** `tag` as in `lang`; English unless there is a translation. */
+export function languageOf(tag: string): Language {
+  const [name = ''] = tag.toLowerCase().split('-');
+  return Object.hasOwn(languages, name) ? (name as Language) : 'en';
+}
+
 export function wordsFor(language: string, own: Partial<Words> = {}): Words {
-  const [name = 'en'] = language.toLowerCase().split('-');
   // An undefined text is ours.
   const given = Object.fromEntries(Object.entries(own).filter(([, text]) => text !== undefined));
-  return { ...(languages[name] ?? en), ...given };
+  return { ...languages[languageOf(language)], ...given };
 }

@@ -265,10 +265,12 @@ type WithoutOpenWords<Event> = Event extends unknown
   ? Omit<Event, 'context' | 'finish' | 'because' | 'outcome'>
   : never;
 
-/** `parts` is how merged deltas are kept, and never leaves the database. */
-type WithoutParts<Event> = Event extends { delta: string } ? Omit<Event, 'parts'> : Event;
+/** `parts` is how merged deltas are kept, and `failure` is the code of an error. Clients do not get them. */
+type AsSent<Event> = Event extends { delta: string } | { errorText: string }
+  ? Omit<Event, 'parts' | 'failure'>
+  : Event;
 
-type Written = Each<WithoutParts<TurnEvent>> & { turnId: string; at: string };
+type Written = Each<AsSent<TurnEvent>> & { turnId: string; at: string };
 type Read = Exclude<StreamEvent, { type: 'data-operation' }>;
 type ContextRead = Extract<StreamEvent, { mode: 'url' }>['context'];
 

@@ -15,11 +15,11 @@ import { toolEventKey, toolMessageId, unfinishedCallResult } from '../../turn/ca
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
+import type { ToolResult } from '../../turn/tool-result.ts';
 import type { Turn, TurnRef } from '../../turn/turn.ts';
 import { isDelegateTool, taskIn } from './agent-tools.ts';
 import { askUserTool, readModelQuestion } from '../model-question.ts';
 import type { AgentTool, FittedTool } from './agent-tools.ts';
-import { handedOnTooOften } from '../../turn/turn.ts';
 
 export interface Step {
   turn: Turn;
@@ -58,8 +58,8 @@ export async function keepStep(
   const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
-  const wrong = refusedCalls(calls, mistakes, of).flatMap(({ call, text }) =>
-    text === undefined ? [] : [{ call, result: { kind: 'error', text } as const }],
+  const wrong = refusedCalls(calls, mistakes, of).flatMap(({ call, result }) =>
+    result ? [{ call, result }] : [],
   );
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
   const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
@@ -135,28 +135,30 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
   };
 }
 
-/** For each call, the error that the model reads; undefined if the call is run. */
+/** For each call, the error that is its result; undefined if the call is run. */
 function refusedCalls(calls: ToolCallPart[], mistakes: Map<string, string>, { turn, tools, limits }: Step) {
   const read = calls.map((call) => {
-    const text = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
+    const result = mistakeOf(call, mistakes, tools);
     const tool = tools.find(({ modelName }) => modelName === call.toolName);
-    return { call, text, delegate: tool && delegateIn(tool) };
+    return { call, result, delegate: tool && delegateIn(tool) };
   });
-  const delegating = read.flatMap(({ call: { toolCallId }, text, delegate }) =>
-    delegate && text === undefined ? [{ toolCallId, ...delegate }] : [],
+  const delegating = read.flatMap(({ call: { toolCallId }, result, delegate }) =>
+    delegate && !result ? [{ toolCallId, ...delegate }] : [],
   );
   const refused = delegationsRefused(delegating, turn, limits);
-  return read.map(({ call, text }) => ({ call, text: text ?? refused.get(call.toolCallId) }));
+  return read.map(({ call, result }) => ({ call, result: result ?? refused.get(call.toolCallId) }));
+}
+
+function mistakeOf(call: ToolCallPart, mistakes: Mistakes, tools: AgentTool[]): ToolResult | undefined {
+  const { toolName: tool, toolCallId } = call;
+  if (!mistakes.has(toolCallId) && isDelegateTool(tool) && taskIn(call.input) === null)
+    return { kind: 'failed', failure: { code: 'no_task', tool } };
+  const text = mistakes.get(toolCallId) ?? unfitQuestion(call, tools);
+  return text === undefined ? undefined : { kind: 'error', text };
 }
 
 function messageIdOf({ turnId, delegation }: Turn, step: number): string {
   return delegation ? `${turnId}/agent/${delegation.toolCallId}/${step}` : `${turnId}/${step}`;
-}
-
-function missingTask({ toolName, input }: ToolCallPart): string | undefined {
-  return isDelegateTool(toolName) && taskIn(input) === null
-    ? `${toolName} needs a "task" in words, so nobody was asked. Call it again with one.`
-    : undefined;
 }
 
 function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): string | undefined {
@@ -241,29 +243,25 @@ interface Delegating extends Delegate {
   toolCallId: string;
 }
 
-/** For each call that exceeds a limit of depth or number, the error that the model reads. Their agents are not asked. */
+/** For each call that exceeds a limit of depth or number, its result. Their agents are not asked. */
 function delegationsRefused(
   calls: Delegating[],
   { delegation, hops = 0 }: Turn,
   { maxDepth, maxPerStep }: Config['delegation'],
-): Map<string, string> {
+): Map<string, ToolResult> {
   const depth = delegation?.path.length ?? 0;
   // The task may have come from that remote agent, which may not count hops.
   const isTooDeep = ({ isRemote }: Delegating) => depth + (isRemote ? hops : 0) >= maxDepth;
-  const refused = new Map<string, string>();
+  const refused = new Map<string, ToolResult>();
   for (const [index, call] of calls.entries()) {
-    const words = isTooDeep(call)
-      ? handedOnTooOften(maxDepth)
-      : index >= maxPerStep && tooManyAtOnce(maxPerStep);
-    if (words) refused.set(call.toolCallId, `${call.title} was not asked: ${words}`);
+    const exceeded = isTooDeep(call)
+      ? ({ why: 'too-often', limit: maxDepth } as const)
+      : index >= maxPerStep && ({ why: 'too-many', limit: maxPerStep } as const);
+    if (exceeded)
+      refused.set(call.toolCallId, {
+        kind: 'failed',
+        failure: { code: 'not_handed_on', agent: call.title, ...exceeded },
+      });
   }
   return refused;
-}
-
-function tooManyAtOnce(limit: number): string {
-  const first = limit === 1 ? 'one task' : `${limit} tasks`;
-  return (
-    `an agent may hand out ${first} at a time, and you have handed out as many in this step. ` +
-    'When their answers are there, hand out what is left.'
-  );
 }

@@ -14,18 +14,13 @@ import type {
 import { connectionsAddress, questionAddress } from '../../elicitation/account-pages.ts';
 import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import {
-  sharedAccountForModel,
-  sharedAccountMessage,
-  connectionMessage,
-  elsewhere,
-  refusalForModel,
-} from '../../elicitation/wording.ts';
+import { sharedAccountMessage, connectionMessage, elsewhere } from '../../elicitation/wording.ts';
 import type { Refused } from '../../remote/remote-servers.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import type { NewEvent } from '../../storage/log/append.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { AfterRefusal } from '../../telemetry/metrics/instruments.ts';
+import type { AccountRefusal } from '../../turn/call-failure.ts';
 import type { AttemptResult } from '../../turn/step.ts';
 import { asksOf, openQuestions, serverContext, turnOf } from '../questions.ts';
 import { accountNotice } from '../tool-results.ts';
@@ -78,14 +73,15 @@ export async function askForAccount(
   const { turn, tool } = input;
   const { title } = server;
   if (server.credentialScope === 'project') return finishWithoutShared(parts, attempt, required.reason);
-  if (turn.user === null) return failCall(parts, attempt, 'not_asked', refusalForModel('no-user', title));
-  if (connects >= maxConnects)
-    return failCall(parts, attempt, 'refused', refusalForModel('still-refused', title));
+  const refused = (why: AccountRefusal, at?: string) =>
+    ({ code: 'account', why, server: title, address: at }) as const;
+  if (turn.user === null) return failCall(parts, attempt, 'not_asked', refused('no-user'));
+  if (connects >= maxConnects) return failCall(parts, attempt, 'refused', refused('still-refused'));
   const address = connectionsAddress(parts.config.http.publicUrl);
   const refusal = await parts.storage.elicitations.refusalOf(turn, server.name);
-  if (refusal !== null) return failCall(parts, attempt, refusal, refusalForModel(refusal, title, address));
+  if (refusal !== null) return failCall(parts, attempt, refusal, refused(refusal, address));
   if (!canPresent('url', turn.capabilities))
-    return failCall(parts, attempt, 'not_asked', refusalForModel('unsupported', title, address), {
+    return failCall(parts, attempt, 'not_asked', refused('unsupported', address), {
       notice: notAskedNotice(parts, attempt, address),
     });
   const opened = await openQuestions(parts, input, [
@@ -103,7 +99,7 @@ export async function askForAccount(
     case 'over':
       return { kind: 'finished' };
     default:
-      return failCall(parts, attempt, 'not_asked', refusalForModel(opened.kind, title));
+      return failCall(parts, attempt, 'not_asked', refused(opened.kind));
   }
 }
 
@@ -116,7 +112,8 @@ export function connectsOf(questions: TimedQuestion[]): number {
 export function stillRefused(parts: CallParts, attempt: Attempt): Promise<AttemptResult> {
   const { server } = attempt;
   if (server.credentialScope === 'project') return finishWithoutShared(parts, attempt, 'rejected');
-  return failCall(parts, attempt, 'refused', refusalForModel('still-refused', server.title));
+  const failure = { code: 'account', why: 'still-refused', server: server.title } as const;
+  return failCall(parts, attempt, 'refused', failure);
 }
 
 function finishWithoutShared(
@@ -129,9 +126,9 @@ function finishWithoutShared(
     { ...aboutTurn(input.turn), server: server.name, reason },
     'a shared account is needed that cannot be used',
   );
-  const account = { serverTitle: server.title, reason, contact: server.contact };
+  const account = { server: server.title, reason, contact: server.contact };
   const notice = accountNotice(call, server, sharedAccountMessage(account));
-  return failCall(parts, attempt, 'not_asked', sharedAccountForModel(account), { notice });
+  return failCall(parts, attempt, 'not_asked', { code: 'shared_account', ...account }, { notice });
 }
 
 /** Tells the person, whose client cannot show the question, where they can connect the account. */
@@ -239,7 +236,10 @@ export async function listServerTools(
         const renewed = await rejectCredential(parts, attempt, credential, listed);
         const isAgain = renewed.kind === 'credential' && isRenewed;
         if (renewed.kind === 'unrelated' || (isAgain && listed.otherwise))
-          return failCall(parts, attempt, 'unreachable', listed.otherwise?.message ?? '');
+          return failCall(parts, attempt, 'unreachable', {
+            code: 'server_trouble',
+            trouble: listed.otherwise?.message ?? '',
+          });
         serverRefused(server.name, listed.status, afterRefusal(renewed, { isRenewed }));
         if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
         if (isRenewed) return stillRefused(parts, attempt);
@@ -247,7 +247,7 @@ export async function listServerTools(
         continue;
       }
       case 'unreachable':
-        return failCall(parts, attempt, 'unreachable', listed.message);
+        return failCall(parts, attempt, 'unreachable', { code: 'server_trouble', trouble: listed.message });
       default:
         return listed satisfies never;
     }

@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { tooManyHeldForModel } from '../../elicitation/wording.ts';
 import type { AskUser, UserAnswer } from '../../remote/remote-servers.ts';
 import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
 import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
@@ -37,7 +36,7 @@ const retryMs = 500;
 
 type Refused = Extract<UserAnswer, { kind: 'refused' }>;
 
-const callHasEnded: Refused = { kind: 'refused', message: 'The call has ended.' };
+const callHasEnded: Refused = { kind: 'refused', failure: { code: 'call_ended' } };
 
 export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttempt): QuestionsDuringCall {
   const { elicitations } = parts.storage;
@@ -62,7 +61,7 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
       openQuestions(parts, input, asked, { isHeld: true }),
     );
     if (isTooManyOpen(opened.kind))
-      return { kind: 'refused', message: tooManyQuestions(opened.kind, server.title) };
+      return { kind: 'refused', failure: tooManyQuestions(opened.kind, server.title) };
     const [timed] = opened.kind === 'opened' ? opened.questions : [];
     if (!timed) return callHasEnded;
     report.waits(toAsked(timed));
@@ -83,7 +82,8 @@ export function createQuestionsDuringCall(parts: CallParts, attempt: ServerAttem
     /** A call takes one place of the limit while it has an open question. */
     async ask(question, signal, running) {
       if (open === 0) release = parts.heldCallLimit.acquire(end);
-      if (!release) return { kind: 'refused', message: tooManyHeldForModel(attempt.server.title) };
+      if (!release)
+        return { kind: 'refused', failure: { code: 'too_many_held', server: attempt.server.title } };
       open++;
       try {
         return await askUser(question, signal, running);
@@ -207,7 +207,7 @@ class HeldRounds {
     if (same) return this.#kept(question, same, index + 1);
     const pause = { questions: [question], resume: { kind: 'held' as const, ...(call && { call }) } };
     const excess = tooManyRounds(server, before, pause);
-    if (excess !== null) return { kind: 'refused' as const, message: excess };
+    if (excess !== null) return { kind: 'refused' as const, failure: excess };
     const round = await rounds.keep(turn, toolCallId, before, toRound(pause), by);
     return round ? this.#kept(question, round, before.length + 1) : callHasEnded;
   }

@@ -15,6 +15,7 @@ import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/step.ts';
 import type { McpResult } from '../../turn/tool-content.ts';
+import type { CallFailure, CallRemark } from '../../turn/call-failure.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import type { QuestionParts } from '../questions.ts';
 import { attemptNumber, isTurnEnding } from '../running-activity.ts';
@@ -81,8 +82,7 @@ export function recordEffect({ storage }: CallParts, { by, questions }: Attempt)
 }
 
 interface Finish {
-  /** As in `ToolResult`. */
-  remark?: string | undefined;
+  remark?: CallRemark | undefined;
   /** For the people who follow the turn. */
   notice?: NewEvent;
 }
@@ -92,20 +92,20 @@ export async function finishCall(
   parts: FinishParts,
   attempt: BegunAttempt,
   output: McpResult,
-  { remark }: { remark?: string | undefined } = {},
+  { remark }: { remark?: CallRemark | undefined } = {},
 ): Promise<AttemptResult> {
   return finish(parts, attempt, { kind: 'output', output, remark });
 }
 
-/** Ends the call with an error for the model. */
+/** Ends the call without a result of its tool. */
 export async function failCall(
   parts: FinishParts,
   attempt: BegunAttempt,
   outcome: ToolOutcome,
-  text: string,
+  failure: CallFailure,
   { remark, notice }: Finish = {},
 ): Promise<AttemptResult> {
-  return finish(parts, attempt, { kind: 'error', text, remark }, { outcome, notice });
+  return finish(parts, attempt, { kind: 'failed', failure, remark }, { outcome, notice });
 }
 
 async function finish(

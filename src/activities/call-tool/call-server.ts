@@ -3,9 +3,8 @@
  * sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first request.
  */
 import type { Credential } from '../../credentials/credential-store.ts';
-import { needsApproval, policyFor, notAsApprovedForModel } from '../../elicitation/approval.ts';
+import { needsApproval, policyFor } from '../../elicitation/approval.ts';
 import { cannotAsk } from '../../elicitation/elicitation.ts';
-import { pageNotOpenedForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { toolExecuted } from '../../telemetry/metrics/instruments.ts';
@@ -40,11 +39,11 @@ export async function endUnlessApproved(
   switch (approval.kind) {
     case 'approved':
       if (!approval.given || (await isAsApproved(parts, approved, approval.given))) return null;
-      return failCall(parts, attempt, 'not_allowed', notAsApprovedForModel(server.title));
+      return failCall(parts, attempt, 'not_allowed', { code: 'not_as_approved', server: server.title });
     case 'asks':
       return approval;
     case 'refused':
-      return failCall(parts, attempt, approval.outcome, approval.textForModel);
+      return failCall(parts, attempt, approval.outcome, approval.failure);
     case 'over':
       return { kind: 'finished' };
     default:
@@ -61,7 +60,11 @@ export async function callServer(
   const answered = attempt.rounds.findLast(({ resume }) => resume.kind !== 'held');
   const notOpened = outcomeOfPageNotOpened(attempt, answered);
   if (notOpened)
-    return failCall(parts, attempt, notOpened, pageNotOpenedForModel(notOpened, attempt.server.title));
+    return failCall(parts, attempt, notOpened, {
+      code: 'page_not_opened',
+      why: notOpened,
+      server: attempt.server.title,
+    });
   let next: NextRequest | AttemptEnd = {
     kind: 'next-request',
     request: {
@@ -86,18 +89,13 @@ async function makeRequest(
   // Only for processes: over the network an attempt is cheap, and the trouble of one connection is not that of another.
   const trouble = server.process && request.continuation === undefined ? backoff.reason(server) : null;
   if (trouble !== null && call.state === 'requested')
-    return failCall(
-      parts,
-      attempt,
-      'unreachable',
-      `${trouble} It was tried a moment ago, and not again. The tool did not run.`,
-    );
+    return failCall(parts, attempt, 'unreachable', { code: 'server_trouble', trouble, note: 'tried_before' });
   const isFirst = await parts.storage.toolCalls.start(input.turn, input.toolCallId, by);
   // Resuming a stream reports the outcome of the call and sends nothing twice.
   const canRepeat =
     attempt.isRepeatable || ['detached', 'task'].includes(request.continuation?.resume.kind ?? '');
   if (!isFirst && !canRepeat)
-    return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title));
+    return failCall(parts, attempt, 'unknown', { code: 'unknown_outcome', server: server.title });
   const { isRenewed, isRestarted, answered } = request;
   const isFirstSinceAnswer = call.state === 'requested' || (answered?.questions.length ?? 0) > 0;
   if (isFirstSinceAnswer && !isRenewed && !isRestarted) recordEffect(parts, attempt);

@@ -15,7 +15,6 @@ import type { ServerConfig } from '../../config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/credential-store.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
-import { notAllowedForModel, refusalForModel, unknownOutcomeForModel } from '../../elicitation/wording.ts';
 import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
@@ -78,10 +77,12 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
         rounds.list(turn, toolCallId),
       ]);
       if (call.state === 'finished') return;
-      const title = server?.title ?? name ?? call.toolName;
       const isUnknown = call.state === 'started';
-      const text = isUnknown ? unknownOutcomeForModel(title) : refusalForModel('failed', title);
-      await finishToolCall(parts, turn, call, text, {
+      const failure = {
+        code: isUnknown ? 'unknown_outcome' : 'not_called',
+        server: server?.title ?? name ?? call.toolName,
+      } as const;
+      await finishToolCall(parts, turn, call, failure, {
         outcome: isUnknown ? 'unknown' : 'failed',
         isStopped: true,
         ...(server && { at: { server: server.name, tool: call.toolName } }),
@@ -152,17 +153,12 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   ]);
   if (call.state === 'finished') return { kind: 'finished' };
   const begun = { input, by, call };
-  if (!server)
-    return failCall(
-      parts,
-      begun,
-      'failed',
-      `There is no server "${input.server}" any more. The tool did not run.`,
-    );
+  if (!server) return failCall(parts, begun, 'failed', { code: 'no_server', server: input.server });
   // The agent's list may have become shorter since the tool was offered. A call that has begun may finish.
   if (call.state === 'requested' && !mayCall(config.agents.get(turn.agent), server, tool))
-    return failCall(parts, begun, 'not_allowed', notAllowedForModel(call.toolName));
-  if (!credential) return failCall(parts, begun, 'not_asked', refusalForModel('no-user', server.title));
+    return failCall(parts, begun, 'not_allowed', { code: 'not_allowed', tool: call.toolName });
+  if (!credential)
+    return failCall(parts, begun, 'not_asked', { code: 'account', why: 'no-user', server: server.title });
   // `requested` means that there are no rounds: a call with rounds goes back to `paused`.
   const rounds = call.state === 'requested' ? [] : (allRounds ?? (await parts.rounds.list(turn, toolCallId)));
   const known = listed?.tools.find(({ name }) => name === tool);
@@ -203,7 +199,8 @@ async function endByQuestions(parts: CallParts, attempt: Attempt): Promise<Attem
   const account = questions.findLast(({ question }) => question.server !== null)?.question;
   if (!account || account.status === 'accept' || account.status === 'pending') return null;
   const address = connectionsAddress(parts.config.http.publicUrl);
-  return failCall(parts, attempt, account.status, refusalForModel(account.status, server.title, address));
+  const refused = { code: 'account', why: account.status, server: server.title, address } as const;
+  return failCall(parts, attempt, account.status, refused);
 }
 
 /** How the attempt ends because of an earlier one; null if the call continues. */
@@ -220,7 +217,7 @@ async function endOfEarlierAttempt(parts: CallParts, attempt: Attempt): Promise<
   await abandonHeldCalls(parts, { server, turn: input.turn, signal: stopSignal() }, rounds);
   const canResume = rounds.some(({ resume }) => resume.kind === 'detached' || resume.kind === 'task');
   if (attempt.isRepeatable || canResume) return null;
-  return failCall(parts, attempt, 'unknown', unknownOutcomeForModel(server.title));
+  return failCall(parts, attempt, 'unknown', { code: 'unknown_outcome', server: server.title });
 }
 
 async function makeCall(
@@ -256,11 +253,7 @@ async function tryLater(
     const later = await retryLater(parts, attempt, retry);
     if (later) return later;
   }
-  const remedy = isOperators
-    ? 'Tell the user that the operator of this service has to correct this. Connecting again does not help.'
-    : 'Tell the user to try again later.';
-  const text = `${message} The tool did not run. ${remedy}`;
-  return failCall(parts, attempt, 'failed', text);
+  return failCall(parts, attempt, 'failed', { code: 'account_unusable', trouble: message, isOperators });
 }
 
 async function credentialOrError(

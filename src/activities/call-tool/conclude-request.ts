@@ -3,16 +3,11 @@
  * itself says whether the tool did not run or whether that is unknown; this file adds what was sent before.
  */
 import type { Credential } from '../../credentials/credential-store.ts';
-import {
-  nobodyToAskForModel,
-  expiredForModel,
-  interruptedForModel,
-  unknownOutcomeForModel,
-} from '../../elicitation/wording.ts';
 import type { RemoteTask } from '../../remote/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
+import type { CallRemark } from '../../turn/call-failure.ts';
 import type { McpResult } from '../../turn/tool-content.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../running-activity.ts';
@@ -82,22 +77,26 @@ export async function concludeRequest(
       return concludeUnreachable(parts, attempt, request, outcome);
     case 'state-expired':
       if (request.continuation === undefined || request.isRestarted)
-        return failCall(parts, attempt, 'failed', outcome.message);
+        return failCall(parts, attempt, 'failed', trouble(outcome.message));
       await parts.storage.toolCalls.release(input.turn, input.toolCallId, attempt.by);
       return next(request, { continuation: undefined, isRestarted: true });
     case 'rejected':
-      return failCall(parts, attempt, 'tool_error', outcome.message, {
+      return failCall(parts, attempt, 'tool_error', trouble(outcome.message), {
         remark: await remarkOn(parts, attempt, request),
       });
     case 'unaskable':
-      return failCall(parts, attempt, 'not_asked', outcome.message, {
-        remark: input.turn.user === null ? nobodyToAskForModel : undefined,
+      return failCall(parts, attempt, 'not_asked', outcome.failure, {
+        remark: input.turn.user === null ? { code: 'no_user' } : undefined,
       });
     case 'unknown':
       return concludeUnknown(parts, attempt, request, outcome);
     default:
       return outcome satisfies never;
   }
+}
+
+function trouble(message: string) {
+  return { code: 'server_trouble', trouble: message } as const;
 }
 
 function next(request: CallRequest, changed: Partial<CallRequest>): NextRequest {
@@ -176,13 +175,13 @@ async function concludeUnreachable(
   } as const;
   const later = hasAsked ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
-  if (!isFirst) return failCall(parts, attempt, lostOutcome(), unknownOutcomeForModel(server.title, message));
+  if (!isFirst) return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, message));
   const isNew = answered === undefined || answered.resume.kind === 'again';
   return failCall(
     parts,
     attempt,
     'unreachable',
-    isNew ? `${message} The tool did not run.` : interruptedForModel(message),
+    isNew ? { ...trouble(message), note: 'not_run' } : { code: 'interrupted', trouble: message },
   );
 }
 
@@ -205,8 +204,12 @@ async function concludeUnknown(
   } as const;
   const later = isRepeatable ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
-  const text = unknownOutcomeForModel(server.title, message);
-  return failCall(parts, attempt, lostOutcome(), text, { remark: await remarkOn(parts, attempt, request) });
+  const remark = await remarkOn(parts, attempt, request);
+  return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, message), { remark });
+}
+
+function unknownOutcome({ title }: ServerAttempt['server'], message: string) {
+  return { code: 'unknown_outcome', server: title, trouble: message } as const;
 }
 
 /** The outcome of a request whose answer is missing. */
@@ -222,11 +225,17 @@ async function remarkOn(
   { storage }: CallParts,
   { input, server }: ServerAttempt,
   { answered, hasAsked }: Sent,
-): Promise<string | undefined> {
+): Promise<CallRemark | undefined> {
   if (answered === undefined && !hasAsked) return undefined;
   const questions = await storage.elicitations.ofCall(input.turn, input.toolCallId);
   const asked = questions.filter(({ question }) => question.server === null && !isApproval(question));
   // If the server itself gave up, its result says so.
   const expired = asked.filter(({ question }) => question.status === 'expired' && question.because === null);
-  return expired.length === 0 ? undefined : expiredForModel(server.title, expired.length, asked.length);
+  if (expired.length === 0) return undefined;
+  return {
+    code: 'questions_expired',
+    server: server.title,
+    expired: expired.length,
+    asked: asked.length,
+  };
 }

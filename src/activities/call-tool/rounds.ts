@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import type { ServerConfig } from '../../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-values.ts';
-import { tooManyRoundsForModel } from '../../elicitation/wording.ts';
 import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
 import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
 import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { CallFailure } from '../../turn/call-failure.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { answerContent } from '../questions.ts';
 
@@ -116,16 +116,19 @@ function isSame(one: ServerQuestion, other: ServerQuestion): boolean {
 /** People may press "done" before the page has noticed, but not three times. */
 const maxSamePage = 3;
 
-/** Why the call ends because its server keeps asking, for the model. Null if the server may ask. */
+/** How the call ends because its server keeps asking. Null if the server may ask. */
 export function tooManyRounds(
-  { title, maxRounds }: Pick<ServerConfig, 'title' | 'maxRounds'>,
+  { title: server, maxRounds }: Pick<ServerConfig, 'title' | 'maxRounds'>,
   before: InputRequired[],
   asked: InputRequired,
-): string | null {
-  if (before.length >= maxRounds) return tooManyRoundsForModel(title, 'rounds', maxRounds);
+): CallFailure | null {
+  if (before.length >= maxRounds)
+    return { code: 'too_many_rounds', what: 'rounds', limit: maxRounds, server };
   const seen = before.flatMap(pagesIn);
   const isWornOut = (url: string) => seen.filter((one) => one === url).length >= maxSamePage;
-  return pagesIn(asked).some(isWornOut) ? tooManyRoundsForModel(title, 'same-page', maxSamePage) : null;
+  return pagesIn(asked).some(isWornOut)
+    ? { code: 'too_many_rounds', what: 'same-page', limit: maxSamePage, server }
+    : null;
 }
 
 function pagesIn({ questions }: InputRequired): string[] {

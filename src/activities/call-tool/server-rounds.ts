@@ -2,11 +2,11 @@
 import type { ServerConfig } from '../../config/config.ts';
 import type { Context } from '../../elicitation/elicitation.ts';
 import { warningsAbout } from '../../elicitation/url-safety.ts';
-import { refusalForModel } from '../../elicitation/wording.ts';
 import type { InputRequired } from '../../remote/input-required.ts';
 import type { NewPoll } from '../../storage/tables/polls.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { TooManyOpen } from '../../turn/ask.ts';
+import type { CallFailure } from '../../turn/call-failure.ts';
 import type { RoundRef } from '../../turn/step.ts';
 import { asksOf, openQuestions, serverContext, turnOf } from '../questions.ts';
 import type { AskingCall, Question, QuestionParts } from '../questions.ts';
@@ -54,17 +54,14 @@ export async function askRound(
   return asksOf(opened.questions, input.approval) ?? { kind: 'answered' };
 }
 
-export function tooManyQuestions(which: TooManyOpen, title: string): string {
-  return refusalForModel(
-    which === 'too-many-open' ? 'question-too-many' : 'question-too-many-in-turn',
-    title,
-  );
+export function tooManyQuestions(which: TooManyOpen, server: string): CallFailure {
+  return { code: 'too_many_questions', limitOf: which === 'too-many-open' ? 'user' : 'turn', server };
 }
 
-function giveUp(parts: CallParts, attempt: Attempt, round: Round, textForModel: string): Promise<AttemptEnd> {
+function giveUp(parts: CallParts, attempt: Attempt, round: Round, failure: CallFailure): Promise<AttemptEnd> {
   const { input, server } = attempt;
   if (isLeftOpen(round)) void sendAbandoned(parts, input.turn, { server, resume: round.resume });
-  return failCall(parts, attempt, 'not_asked', textForModel);
+  return failCall(parts, attempt, 'not_asked', failure);
 }
 
 /** Sooner than the timeout of common servers (a minute), and later than most people answer. */

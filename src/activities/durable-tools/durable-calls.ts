@@ -9,7 +9,6 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import { lostToolForModel, stuckToolForModel, unrunToolForModel } from '../../elicitation/wording.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { AskingTurn } from '../../turn/ask.ts';
 import type { DurableCallPermit, GivenApproval } from '../../turn/step.ts';
@@ -49,7 +48,7 @@ export function createDurableCallActivities(parts: ApprovalParts) {
         case 'asks':
           return approval;
         case 'refused':
-          await finishToolCall(parts, turn, call, approval.textForModel, { outcome: approval.outcome });
+          await finishToolCall(parts, turn, call, approval.failure, { outcome: approval.outcome });
           return { kind: 'finished' };
         case 'over':
           return { kind: 'finished' };
@@ -63,16 +62,15 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
       if (state === 'finished') return;
-      const textFor =
+      const code =
         state === 'requested'
-          ? unrunToolForModel
+          ? 'tool_not_run'
           : (await wasStuck(getClient(), workflowOf(toolCallId)))
-            ? stuckToolForModel
-            : lostToolForModel;
-      await finishToolCall(parts, turn, call, textFor(toolName), {
-        outcome: state === 'requested' ? 'failed' : 'unknown',
-        isStopped: true,
-      });
+            ? 'tool_stuck'
+            : 'tool_lost';
+      const failure = { code, tool: toolName } as const;
+      const outcome = state === 'requested' ? 'failed' : 'unknown';
+      await finishToolCall(parts, turn, call, failure, { outcome, isStopped: true });
     },
 
     /** True if the call is over: no worker had begun it and none will, or its code never yields and it was terminated. */
@@ -80,18 +78,18 @@ export function createDurableCallActivities(parts: ApprovalParts) {
       const call = await requestedToolCall(storage, turn, toolCallId);
       const { state, toolName } = call;
       switch (state) {
-        case 'requested':
-          await finishToolCall(parts, turn, call, unrunToolForModel(toolName), { isStopped: true });
+        case 'requested': {
+          const notRun = { code: 'tool_not_run', tool: toolName } as const;
+          await finishToolCall(parts, turn, call, notRun, { isStopped: true });
           await endUnbegun(getClient(), workflowOf(toolCallId));
           return true;
+        }
         case 'finished':
           return false;
         default: {
           if (!(await endIfStuck(getClient(), workflowOf(toolCallId)))) return false;
-          await finishToolCall(parts, turn, call, stuckToolForModel(toolName), {
-            outcome: 'unknown',
-            isStopped: true,
-          });
+          const stuck = { code: 'tool_stuck', tool: toolName } as const;
+          await finishToolCall(parts, turn, call, stuck, { outcome: 'unknown', isStopped: true });
           logger.error(
             { ...aboutTurn(turn), toolCallId, toolName },
             'a tool was ended, because its code ran for seconds without waiting for anything: look for an endless loop',

@@ -1,7 +1,5 @@
 /** The activities of a tool's own workflow, for the workers of tools, whose histories are sealed. */
 import { activityInfo } from '@temporalio/activity';
-import { notAsApprovedForModel } from '../../elicitation/approval.ts';
-import { unaskedForModel, unfinishedForModel } from '../../elicitation/wording.ts';
 import { questionAsText } from '../../elicitation/question-as-text.ts';
 import { traceFinishedTool } from '../../telemetry/traces/agent-spans.ts';
 import type { ToolRequest, AskedQuestion, NotAsked } from '../../turn/ask.ts';
@@ -47,7 +45,8 @@ export function createDurableToolActivities(parts: ApprovalParts & { progress: T
       const { attempt } = activityInfo();
       const call = await requestedToolCall(storage, turn, toolCallId);
       if (approval && !(await isAsApproved(parts, { turn, call }, approval))) {
-        await finishToolCall(parts, turn, call, notAsApprovedForModel(null), { outcome: 'not_allowed' });
+        const failure = { code: 'not_as_approved', server: null } as const;
+        await finishToolCall(parts, turn, call, failure, { outcome: 'not_allowed' });
         return { kind: 'over' };
       }
       const isStarted = await storage.toolCalls.start(turn, toolCallId, { execution: 0, attempt });
@@ -61,14 +60,14 @@ export function createDurableToolActivities(parts: ApprovalParts & { progress: T
       const call = await requestedToolCall(storage, turn, toolCallId);
       const isStopped = result.kind === 'stopped';
       const written = isStopped ? stoppedResult(result) : result;
-      const remark = unaskedForModel(unasked.map(unaskedAsText), turn.user !== null);
-      const marked = remark === null ? written : { ...written, remark };
+      const questions = unasked.map(unaskedAsText);
+      const remark = { code: 'questions_not_asked', questions, hasUser: turn.user !== null } as const;
+      const marked = questions.length === 0 ? written : { ...written, remark };
       await finishToolCall(parts, turn, call, marked, {
         outcome: isStopped ? stoppedOutcome(result) : 'tool_error',
         isStopped,
       });
-      const isFailed =
-        result.kind === 'error' || (result.kind === 'output' && result.output.isError === true);
+      const isFailed = !isStopped && (result.kind !== 'output' || result.output.isError === true);
       traceFinishedTool(parts, turn, { toolCallId, tool: call.toolName, isFailed });
       await storage.toolEffects.forgetResults(activityInfo().workflowExecution?.workflowId ?? '');
     },
@@ -78,7 +77,8 @@ export function createDurableToolActivities(parts: ApprovalParts & { progress: T
 type StoppedTool = Extract<DurableToolResult, { kind: 'stopped' }>;
 
 function stoppedResult({ wasWaiting }: StoppedTool): ToolResult {
-  return { kind: 'error', text: unfinishedForModel('cancelled', wasWaiting ? 'paused' : 'started') };
+  const state = wasWaiting ? 'paused' : 'started';
+  return { kind: 'failed', failure: { code: 'unfinished', end: 'cancelled', state } };
 }
 
 function stoppedOutcome({ wasWaiting }: StoppedTool): ToolOutcome {

@@ -3,8 +3,6 @@
  * most once. An attempt that finds the call `started` cannot know whether the tool ran, and repeats it only if its author
  * declares it idempotent.
  */
-import { notAsApprovedForModel } from '../../elicitation/approval.ts';
-import { unknownOutcomeForModel, unrunToolForModel } from '../../elicitation/wording.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
 import type { ToolCallRow } from '../../storage/schema/turn-tables.ts';
@@ -16,6 +14,7 @@ import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { failureOf, misfitOf, resultOf, readProgress } from '../../turn/tool-code.ts';
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
 import type { AttemptResult, ExecuteToolInput } from '../../turn/step.ts';
+import type { CallFailure } from '../../turn/call-failure.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
@@ -74,27 +73,27 @@ async function makeCall(
   const { input, by, call } = current;
   const { turn, toolCallId, needsApproval } = input;
   const tool = tools.get(call.toolName);
-  if (!tool) return finish(parts, current, unrunToolForModel(call.toolName), 'failed');
-  if (call.state === 'started' && tool.idempotent !== true)
-    return finish(parts, current, unknownOutcomeForModel(tool.title), 'unknown');
+  if (!tool) return finish(parts, current, { code: 'tool_not_run', tool: call.toolName }, 'failed');
+  const unknown = { code: 'unknown_outcome', server: tool.title } as const;
+  if (call.state === 'started' && tool.idempotent !== true) return finish(parts, current, unknown, 'unknown');
   const read = readInput(tool, call.input);
   if (read.kind !== 'input') return finish(parts, current, read, 'tool_error');
   if (needsApproval) {
     const approval = await approvalOf(parts, { turn, call }, questions, input.approval);
     if (approval.kind === 'asks') return approval;
     if (approval.kind === 'over') return { kind: 'finished' };
-    if (approval.kind === 'refused') return finish(parts, current, approval.textForModel, approval.outcome);
+    if (approval.kind === 'refused') return finish(parts, current, approval.failure, approval.outcome);
     if (approval.given && !(await isAsApproved(parts, { turn, call }, approval.given)))
-      return finish(parts, current, notAsApprovedForModel(null), 'not_allowed');
+      return finish(parts, current, { code: 'not_as_approved', server: null }, 'not_allowed');
   }
   if (call.state !== 'started' && !(await storage.toolCalls.start(turn, toolCallId, by)))
-    return finish(parts, current, unknownOutcomeForModel(tool.title), 'unknown');
+    return finish(parts, current, unknown, 'unknown');
   const approval = questions.find(({ question }) => isApproval(question))?.question;
   if (approval) answerTookEffect(approval, storage.now());
   const startedAt = performance.now();
   const result = await resultOfCall(parts, tool, current, read.input);
-  const isDone = typeof result === 'object' && result.kind === 'output' && result.output.isError !== true;
-  const failure = typeof result === 'string' ? 'unknown' : toolError;
+  const isDone = 'kind' in result && result.kind === 'output' && result.output.isError !== true;
+  const failure = 'code' in result ? 'unknown' : toolError;
   toolExecuted(
     { server: undefined, toolName: call.toolName },
     { durationMs: performance.now() - startedAt, failure: isDone ? undefined : failure },
@@ -118,7 +117,7 @@ async function resultOfCall(
   tool: PlainTool,
   { input: { turn, toolCallId }, by, call: { toolName } }: PlainCall,
   given: unknown,
-): Promise<ToolResult | string> {
+): Promise<ToolResult | CallFailure> {
   const timeUp = new AbortController();
   const stop = stopSignal();
   const writer = progressOfCall(parts.storage, { turn, toolCallId, toolName }, by);
@@ -141,7 +140,7 @@ async function resultOfCall(
   if (outcome !== 'time-out') return outcome;
   const trouble = `it did not end within ${tool.timeoutMs / 1000} seconds.`;
   timeUp.abort(new DOMException(trouble, 'TimeoutError'));
-  return unknownOutcomeForModel(tool.title, trouble);
+  return { code: 'unknown_outcome', server: tool.title, trouble };
 
   async function run(): Promise<ToolResult> {
     try {
@@ -156,7 +155,7 @@ async function resultOfCall(
 async function finish(
   parts: ApprovalParts,
   { input: { turn }, by, call }: PlainCall,
-  result: ToolResult | string,
+  result: ToolResult | CallFailure,
   outcome: ToolOutcome,
 ): Promise<AttemptResult> {
   await keepTrying(() => finishToolCall(parts, turn, call, result, { by, outcome }));

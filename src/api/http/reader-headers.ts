@@ -2,6 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import { cannotAsk, parseCapabilities } from '../../elicitation/elicitation.ts';
 import type { Capabilities } from '../../elicitation/elicitation.ts';
+import { languageOf } from '../../turn/for-person.ts';
+import type { Language } from '../../turn/for-person.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export interface Reader {
@@ -13,6 +15,8 @@ export interface Reader {
   resets: boolean;
   /** Knows the SDK's own requests for approval. */
   toolApprovals: boolean;
+  /** Of the person who reads the errors of tool calls. Null: they are read by a model, or as a model reads them. */
+  language: Language | null;
 }
 
 export const plainReader: Reader = {
@@ -20,6 +24,7 @@ export const plainReader: Reader = {
   operations: false,
   resets: false,
   toolApprovals: false,
+  language: null,
 };
 
 interface ReaderHeaders {
@@ -27,14 +32,17 @@ interface ReaderHeaders {
   'x-emit-operations'?: string | undefined;
   'x-supports-reset-step'?: string | undefined;
   'x-supports-tool-approval'?: string | undefined;
+  'x-user-language'?: string | undefined;
 }
 
 export function readerFrom(headers: ReaderHeaders): Reader {
+  const language = headers['x-user-language'];
   return {
     capabilities: parseCapabilities(headers['x-supports-elicitation']),
     operations: isTrue(headers['x-emit-operations']),
     resets: isTrue(headers['x-supports-reset-step']),
     toolApprovals: isTrue(headers['x-supports-tool-approval']),
+    language: language === undefined ? null : languageOf(language),
   };
 }
 

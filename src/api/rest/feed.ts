@@ -7,8 +7,10 @@ import { describeRoute, eventStream } from '../http/describe-route.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { readerFrom } from '../http/reader-headers.ts';
+import type { Reader } from '../http/reader-headers.ts';
 import type { Api } from '../http/validation.ts';
 import type { LogEntry } from '../../turn/event.ts';
+import { inWords } from '../../turn/for-person.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
 
 /** When an `EventSource` reconnects. */
@@ -39,28 +41,32 @@ export function feedSurface(api: Api, { service, readers }: SurfaceParts): void 
       const { headers, principal, query } = request;
       const { conversation } = request.params;
       const position = headers['last-event-id'] ?? query.after ?? '0';
-      const operations = query.operations === 'true' || readerFrom(headers).operations;
+      const reader = readerFrom(headers);
+      const operations = query.operations === 'true' || reader.operations;
       const signal = readers.listen(reply);
       const after = position === 'latest' ? position : Number(position);
       const followed = await service.followConversation(principal, conversation, { after, signal });
-      return sendEventStream(reply, { texts: toTexts(followed, operations), signal });
+      return sendEventStream(reply, { texts: toTexts(followed, { ...reader, operations }), signal });
     },
   );
 }
 
+type FeedReader = Pick<Reader, 'operations' | 'language'>;
+
 async function* toTexts(
   { after, batches }: FollowedConversation,
-  operations: boolean,
+  reader: FeedReader,
 ): AsyncGenerator<string> {
   // An id without data sets the client's position, so that it reconnects here even before the first event.
   yield `retry: ${retryMs}\nid: ${after}\n\n`;
   for await (const { agent, entries } of batches)
-    yield entries.map((entry) => toEventText(entry, agent, operations)).join('');
+    yield entries.map((entry) => toEventText(entry, agent, reader)).join('');
 }
 
 /** `agent`: the conversation's. An operation comes before its entry. */
-function toEventText(entry: LogEntry, agent: string, operations: boolean): string {
-  const { seq, turnId, event } = entry;
+function toEventText(entry: LogEntry, agent: string, { operations, language }: FeedReader): string {
+  const { seq, turnId } = entry;
+  const event = inWords(entry.event, language);
   const at = new Date(entry.at).toISOString();
   const text = `id: ${seq}\ndata: ${JSON.stringify({ ...event, turnId, at })}\n\n`;
   const operation = operations ? operationOf(entry, agent) : null;

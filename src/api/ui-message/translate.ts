@@ -11,6 +11,7 @@ import { isApproval } from '../../elicitation/approval.ts';
 import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import { inWords } from '../../turn/for-person.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';
 import type { Reader } from '../http/reader-headers.ts';
 import { createNotices } from './notices.ts';
@@ -21,7 +22,8 @@ type ToChunks = (entry: LogEntry) => UIMessageChunk[];
  * Stateful: one per reader and turn, called with every entry from the first. A question that the reader cannot show is left out
  * or replaced by a notice. Text and tool calls of delegated agents are left out: the delegating tool call is shown.
  */
-export function createTranslator({ capabilities, operations, resets, toolApprovals }: Reader): ToChunks {
+export function createTranslator(reader: Reader): ToChunks {
+  const { capabilities, operations, resets, toolApprovals, language } = reader;
   const toNotices = createNotices();
   const toSpeech = resets ? withResets(createSpeech()) : createSpeech();
   const withData = createStepData();
@@ -45,7 +47,7 @@ export function createTranslator({ capabilities, operations, resets, toolApprova
     return event.path === undefined ? toSpeech(event) : [];
   }
 
-  return (entry) => [...toOperations(entry), ...toChunks(entry.event)].flatMap(withData);
+  return (entry) => [...toOperations(entry), ...toChunks(inWords(entry.event, language))].flatMap(withData);
 }
 
 /** The SDK's own request for approval. Only for calls that the reader was shown: the SDK fails at others. */

@@ -50,6 +50,7 @@ export class Connection {
       // accounts. Forms are always asked: approvals are forms, every editor can ask for those, and a form without a
       // dialog is asked in words.
       capabilities: { form: true, url: editor.modes.url },
+      language: 'en',
     });
     this.#sessions = new Sessions({ client: this.#client, editor, service, agent });
   }

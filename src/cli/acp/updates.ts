@@ -16,7 +16,6 @@ import { isRecord } from '../../client/interlude-error.ts';
 import type { ConversationMessages } from '../../contract/conversations.ts';
 import type { ElicitationRequest } from '../../contract/elicitation.ts';
 import type { StreamEvent } from '../../contract/stream-event.ts';
-import { forPeople } from '../../elicitation/for-people.ts';
 import { plainText } from '../../elicitation/plain-text.ts';
 import { toolLabel } from '../chat/wording.ts';
 
@@ -92,7 +91,7 @@ export function createUpdates(): ToUpdates {
       case 'tool-output-error':
         return change(event, {
           status: 'failed',
-          content: textContent(forPeople(plainText(event.errorText))),
+          content: textContent(plainText(event.errorText)),
         });
       case 'tool-auth-required':
         return [
@@ -209,7 +208,7 @@ function callEnd({ state, output, errorText }: UiPart) {
     case 'output-available':
       return { status: 'completed', content: outputContent(output), rawOutput: output } as const;
     case 'output-error':
-      return { status: 'failed', content: textContent(forPeople(plainText(String(errorText)))) } as const;
+      return { status: 'failed', content: textContent(plainText(String(errorText))) } as const;
     default:
       // The turn ended before the call did.
       return { status: 'failed' } as const;

@@ -197,8 +197,7 @@ function read({ agent, call, task }: AgentCall, status: TaskStatus): CallOutcome
   const found = readStatus(status, call.capabilities ?? cannotAsk);
   if (found.kind === 'refused' || !task) {
     const why = (found.kind === 'refused' ? found.reason : 'it asks without a task').replace(/\.$/, '');
-    const message = `${name} asked for something that could not be put to the user: ${why}. Nobody was asked, and the task was cancelled. Tell the user what ${name} wants to know or open, as far as you know it: what they answer can go into the words of another task.`;
-    return { kind: 'unaskable', message };
+    return { kind: 'unaskable', failure: { code: 'unaskable', why, server: name, isTask: true } };
   }
   const resume = { kind: 'task', task: { ...task, asked: found.asked } } as const;
   return { kind: 'asks', pause: { questions: [found.question], resume } };

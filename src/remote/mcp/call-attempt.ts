@@ -130,7 +130,7 @@ async function callUntilDone(attempt: OpenAttempt): Promise<AttemptEnd> {
     if (!held) return endWithQuestions(attempt, outcome.pause);
     const round = await held(outcome.pause);
     if (round.kind === 'stopped')
-      return { outcome: { kind: 'unaskable', message: round.message }, connection: 'close' };
+      return { outcome: { kind: 'unaskable', failure: round.failure }, connection: 'close' };
     current = { ...call, continuation: round.continuation };
   }
 }
@@ -144,7 +144,7 @@ async function endEarly(attempt: OpenAttempt, end: EarlyEnd): Promise<AttemptEnd
     case 'unaskable':
       return { outcome: unaskable(server, end.reason), connection: 'close' };
     case 'stopped':
-      return { outcome: { kind: 'unaskable', message: end.message }, connection: 'close' };
+      return { outcome: { kind: 'unaskable', failure: end.failure }, connection: 'close' };
     case 'lost':
       return { outcome: outcomeOf(server, traceOf(attempt), capabilities), connection: 'close' };
     default:

@@ -122,8 +122,7 @@ const mayFollowRefusal = new Set<CallOutcome['kind']>(['rejected', 'unknown']);
 
 export function unaskable(server: ServerConfig, reason: string): CallOutcome {
   const why = reason.replace(/\.$/, '');
-  const message = `${nameOf(server)} asked for something that could not be put to the user: ${why}. Nobody was asked, and the call did not complete. Tell the user what ${nameOf(server)} wants to know or open, as far as you know it: what they answer can go into the arguments of another call, if the tool takes it; otherwise they have to do this at ${nameOf(server)} themselves.`;
-  return { kind: 'unaskable', message };
+  return { kind: 'unaskable', failure: { code: 'unaskable', why, server: nameOf(server) } };
 }
 
 function unreadable(server: ServerConfig): CallOutcome {

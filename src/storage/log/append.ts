@@ -12,6 +12,7 @@ import type { StoredMessage } from '../schema/turn-tables.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 import { keyOfStep } from '../../turn/event.ts';
+import { eventToRow } from './coded-rows.ts';
 import { fromJson } from '../schema.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 
@@ -162,7 +163,7 @@ async function insertEvents(
   const { tenant, conversation, turnId } = turn;
   const values = events.map(({ key, event }, index) => {
     const seq = before + 1 + index;
-    return sql`(${tenant}, ${conversation}, ${seq}, ${turnId}, ${key}, ${JSON.stringify(event)}, ${now})`;
+    return sql`(${tenant}, ${conversation}, ${seq}, ${turnId}, ${key}, ${eventToRow(event)}, ${now})`;
   });
   let inserted = 0;
   let locked: LockedState | null = null;

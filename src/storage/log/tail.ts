@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
 import type { Logger } from 'pino';
-import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
 import { compileOnce } from '../database.ts';
+import { eventFromRow } from './coded-rows.ts';
 import { remainder } from './merged-deltas.ts';
-import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import { logFollowed } from '../../telemetry/metrics/instruments.ts';
 import { withoutVoidItems } from '../../turn/event.ts';
@@ -72,7 +72,7 @@ export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = def
   return async ({ tenant, conversation }, after) => {
     const { rows } = await selectBatch(query, { tenant, conversation, after, ...bounds });
     const entries = rows.map(({ seq, turn_id: turnId, event, at }) => ({
-      entry: { seq, turnId, at, event: fromJson<TurnEvent>(event) },
+      entry: { seq, turnId, at, event: eventFromRow(event) },
       readFrom: after,
       bytes: Buffer.byteLength(event),
     }));

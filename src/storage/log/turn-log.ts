@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
-import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
 import { chunks, isConversation, writeToConversation } from './append.ts';
 import { dueAfter } from '../tables/turn-rows.ts';
+import { eventFromRow } from './coded-rows.ts';
 import { createFollow, createReadBatch } from './tail.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
-import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
@@ -108,7 +108,7 @@ type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' |
 
 /** As a reader sees it that has read everything up to `after`. */
 export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0): LogEntry {
-  return { seq, turnId, at, event: remainder(fromJson<TurnEvent>(event), after) };
+  return { seq, turnId, at, event: remainder(eventFromRow(event), after) };
 }
 
 export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promise<void> {
@@ -125,7 +125,7 @@ export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promi
       .execute();
     const known = new Map(rows.map((row) => [row.seq, row]));
     const { replaced, removed } = mergeDeltas(
-      rows.map(({ seq, event }) => ({ seq, event: fromJson<TurnEvent>(event) })),
+      rows.map(({ seq, event }) => ({ seq, event: eventFromRow(event) })),
     );
     for (const seqs of chunks(removed)) {
       await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', 'in', seqs).execute();

@@ -6,6 +6,7 @@ import { isConversation, columnOf } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { contentFromRow } from '../log/coded-rows.ts';
 import { toLogEntry } from '../log/turn-log.ts';
 import { compileOnce } from '../database.ts';
 import type { StoredMessage } from '../schema/turn-tables.ts';
@@ -204,7 +205,7 @@ export function createMessages({ query }: Database) {
         id,
         turnId: turn_id,
         role,
-        content: fromJson(content),
+        content: contentFromRow(content),
         ...(left_out !== null && { leftOut: left_out }),
       }));
     },

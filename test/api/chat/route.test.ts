@@ -260,6 +260,19 @@ describe('a header that says what the caller can do', () => {
     },
   );
 
+  test.each(['', 'de_DE', 'German, please'])('“%s” is no language of a person', async (language) => {
+    const response = await said({ 'x-user-language': language });
+    expect([response.statusCode, response.json().errors]).toEqual([
+      400,
+      [
+        {
+          pointer: '/x-user-language',
+          detail: 'say a language, such as `de` or `en-GB`, or leave the header out',
+        },
+      ],
+    ]);
+  });
+
   test.each(['TRUE', 'false', 'url , form'])('may be written like this: “%s”', async (header) => {
     const conversation = `header-${Buffer.from(header).toString('hex')}`;
     await api.storage.turns.end(await beginTurn(api.storage, conversation), 'completed');

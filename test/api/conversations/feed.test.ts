@@ -7,6 +7,8 @@ import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { isEnd, openFeed } from './feed-reader.ts';
 import type { FeedEvent, FeedReader } from './feed-reader.ts';
 import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
+import { failureForModel } from '../../../src/turn/for-model.ts';
+import { toEvent } from '../../../src/turn/tool-result.ts';
 
 let api: ApiUnderTest;
 let address: string;
@@ -81,6 +83,12 @@ function story(events: FeedEvent[]) {
   return { texts: Object.fromEntries(texts), others };
 }
 
+const withPart = (part: object) => ({
+  messages: {
+    items: expect.arrayContaining([expect.objectContaining({ parts: [expect.objectContaining(part)] })]),
+  },
+});
+
 describe('the feed', () => {
   test('goes on where a conversation that was read says, with the first event that is not in it', async () => {
     const turn = await beginTurn(api.storage, 'gone-on');
@@ -116,6 +124,35 @@ describe('the feed', () => {
     ].map((event) => JSON.stringify(event));
     expect(text).toBe(
       `: stream-open\n\nretry: 1000\nid: 0\n\nid: 1\ndata: ${events[0]}\n\nid: 2\ndata: ${events[1]}\n\n`,
+    );
+  });
+
+  test('says why a tool call failed as the model reads it, or to the person who reads', async () => {
+    const turn = await beginTurn(api.storage, 'failed-call');
+    const failure = { code: 'account', why: 'decline', server: 'Tracker' } as const;
+    await api.storage.turnLog.append(turn, [
+      { key: 'call', event: { type: 'tool-input-available', ...call, input: {} } },
+      { key: 'result', event: toEvent(call, { kind: 'failed', failure }, 'decline') },
+    ]);
+    await api.storage.turns.end(turn, 'completed');
+    const german = { 'x-user-language': 'de-AT' };
+    const inGerman = expect.stringMatching(/^Du wurdest gebeten, dein Konto bei Tracker zu verbinden/);
+    const [said] = (await read('failed-call')).filter(({ event }) => event.type === 'tool-output-error');
+    const { turnId, at, ...event } = { ...said?.event } as Record<string, unknown>;
+    const errorText = failureForModel(failure);
+    expect(JSON.stringify(event)).toBe(
+      JSON.stringify({ type: 'tool-output-error', ...call, errorText, outcome: 'decline' }),
+    );
+    expect((await read('failed-call', { headers: german })).map((one) => one.event)).toContainEqual({
+      ...event,
+      errorText: inGerman,
+      turnId,
+      at,
+    });
+    const url = '/run/v1/conversations/failed-call';
+    expect((await api.send('alice', { url })).json()).toMatchObject(withPart({ errorText }));
+    expect((await api.send('alice', { url, headers: german })).json()).toMatchObject(
+      withPart({ errorText: inGerman }),
     );
   });
 

@@ -1,38 +1,49 @@
 import { expect, test } from 'vitest';
-import { refusalForModel, unknownOutcomeForModel } from '../../../src/elicitation/wording.ts';
-import type { Refusal } from '../../../src/elicitation/wording.ts';
 import { errorForUser } from '../../../src/models/scripted/tool-rule.ts';
+import type { AccountRefusal, CallFailure } from '../../../src/turn/call-failure.ts';
+import { failureForModel } from '../../../src/turn/for-model.ts';
 
-const expected: Record<Refusal, RegExp> = {
+const server = 'Tracker';
+const refusals: Record<AccountRefusal, RegExp> = {
   decline: /leave your Tracker account alone/,
   cancel: /closed the question about Tracker/,
   expired: /Nobody connected Tracker in time/,
   unsupported: /cannot ask you for it from here/,
   'no-user': /caller is a service/,
   'too-many-open': /cannot ask you for it from here/,
-  'question-too-many': /Tracker has a question, but you have too many open/,
   'too-many-in-turn': /cannot ask you for it from here/,
-  'question-too-many-in-turn': /Tracker has a question, but too many others/,
   'still-refused': /it refuses your account/,
-  failed: /Tracker could not be called/,
 };
 
-test.each(Object.entries(expected))('"%s" reaches the user as a sentence to the user', (refusal, words) => {
-  const said = errorForUser(refusalForModel(refusal as Refusal, 'Tracker'));
+test.each<[CallFailure, RegExp]>([
+  ...Object.entries(refusals).map(([why, words]): [CallFailure, RegExp] => [
+    { code: 'account', why: why as AccountRefusal, server },
+    words,
+  ]),
+  [
+    { code: 'too_many_questions', limitOf: 'user', server },
+    /Tracker has a question, but you have too many open/,
+  ],
+  [{ code: 'too_many_questions', limitOf: 'turn', server }, /Tracker has a question, but too many others/],
+  [{ code: 'not_called', server }, /Tracker could not be called/],
+])('%o reaches the user as a sentence to the user', (failure, words) => {
+  const said = errorForUser(failureForModel(failure));
   expect(said).toMatch(words);
   expect(said).not.toMatch(/\bthe user\b|Tell|undefined/i);
 });
 
 test.each(['decline', 'cancel', 'expired', 'unsupported'] as const)(
   'after "%s" the user is told where the account can be connected all the same',
-  (refusal) => {
-    const said = errorForUser(refusalForModel(refusal, 'Issue Tracker', 'https://a.example/connections'));
+  (why) => {
+    const address = 'https://a.example/connections';
+    const said = errorForUser(failureForModel({ code: 'account', why, server: 'Issue Tracker', address }));
     expect(said).toContain('You can connect it at https://a.example/connections at any time.');
   },
 );
 
 test('an unknown outcome stays unknown', () => {
-  expect(errorForUser(unknownOutcomeForModel('Tracker'))).toMatch(/Tracker never answered, so I cannot tell/);
+  const said = errorForUser(failureForModel({ code: 'unknown_outcome', server }));
+  expect(said).toMatch(/Tracker never answered, so I cannot tell/);
 });
 
 test('an error of a tool is passed on in its own words', () => {

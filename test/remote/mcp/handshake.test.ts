@@ -158,7 +158,7 @@ test('an old server that pushes a question is told it cannot, and a tool that gi
   });
   expect(await call(config)).toMatchObject({
     kind: 'unaskable',
-    message: expect.stringContaining("which the user's client cannot show"),
+    failure: { code: 'unaskable', why: expect.stringContaining("which the user's client cannot show") },
   });
 });
 

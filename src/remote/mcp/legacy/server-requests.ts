@@ -5,6 +5,7 @@
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Capabilities, ClosedBecause } from '../../../elicitation/elicitation.ts';
+import type { CallFailure } from '../../../turn/call-failure.ts';
 import type { AskUser } from '../../remote-servers.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { InputRequired, RunningCall, ServerQuestion } from '../../input-required.ts';
@@ -20,8 +21,7 @@ const maxRequests = 300;
 export type EarlyEnd =
   | { kind: 'detached'; pause: InputRequired }
   | { kind: 'unaskable'; reason: string }
-  /** `message` is complete, and written for the model. */
-  | { kind: 'stopped'; message: string }
+  | { kind: 'stopped'; failure: CallFailure }
   /** The connection is no longer usable. */
   | { kind: 'lost' };
 
@@ -46,7 +46,7 @@ interface Parts {
 }
 
 const askNobody: AskUser = {
-  ask: () => Promise.resolve({ kind: 'refused', message: 'Nobody can be asked in the middle of this call.' }),
+  ask: () => Promise.resolve({ kind: 'refused', failure: { code: 'nobody_to_ask' } }),
   pageDone: () => undefined,
 };
 
@@ -74,7 +74,7 @@ export function handleServerRequests({
     runningCall: () => runningCallOf(connection),
     send: (message) => transport.send(message),
     setCredential: (credential) => connection.setCredential(credential),
-    onStop: (message) => end({ kind: 'stopped', message }),
+    onStop: (failure) => end({ kind: 'stopped', failure }),
     onLost: () => end({ kind: 'lost' }),
   });
 
@@ -181,7 +181,7 @@ interface HeldParts {
   send(message: JSONRPCMessage): Promise<void>;
   setCredential(credential: Credential): void;
   /** Called when the call cannot go on. */
-  onStop(message: string): void;
+  onStop(failure: CallFailure): void;
   /** Called when an answer could not be delivered, so the state of the call is unknown. */
   onLost(): void;
 }
@@ -208,7 +208,7 @@ function createHeldQuestions(parts: HeldParts): HeldQuestions {
     if (signal.aborted) return;
     const answered = await askUser.ask(question, signal, parts.runningCall());
     if (signal.aborted) return;
-    if (answered.kind === 'refused') return parts.onStop(answered.message);
+    if (answered.kind === 'refused') return parts.onStop(answered.failure);
     if (answered.credential) parts.setCredential(answered.credential);
     unanswered.delete(question);
     await send(toResponse(answered.answer)).catch(onLost);

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerConfig } from '../../../config/config.ts';
 import type { ClosedBecause } from '../../../elicitation/elicitation.ts';
-import { pageNotOpenedForModel, tooManyRoundsForModel } from '../../../elicitation/wording.ts';
+import type { CallFailure } from '../../../turn/call-failure.ts';
 import type { AskUser, Continuation } from '../../remote-servers.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { InputRequired } from '../../input-required.ts';
@@ -13,10 +13,7 @@ import { nameOf } from '../../server-name.ts';
 import type { Connection } from '../connection.ts';
 import { failureMessage } from '../failure-message.ts';
 
-type HeldRound =
-  | { kind: 'go-on'; continuation: Continuation }
-  /** `message` is complete, and written for the model. */
-  | { kind: 'stopped'; message: string };
+type HeldRound = { kind: 'go-on'; continuation: Continuation } | { kind: 'stopped'; failure: CallFailure };
 
 interface Parts {
   server: ServerConfig;
@@ -39,7 +36,12 @@ export function holdRounds(parts: Parts): (pause: InputRequired) => Promise<Held
 
   return async (pause) => {
     if (++count > server.maxRounds)
-      return { kind: 'stopped', message: tooManyRoundsForModel(server.title, 'rounds', server.maxRounds) };
+      return stopped({
+        code: 'too_many_rounds',
+        what: 'rounds',
+        limit: server.maxRounds,
+        server: server.title,
+      });
     deadline.pause();
     try {
       if (pause.questions.length === 0) {
@@ -49,13 +51,19 @@ export function holdRounds(parts: Parts): (pause: InputRequired) => Promise<Held
       return await askAll(parts, pause, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
-      if (deadline.end) return { kind: 'stopped', message: failureMessage(server, undefined, deadline.end) };
-      const message = `${nameOf(server)} ended while the user was asked. The call did not complete.`;
-      return { kind: 'stopped', message };
+      return stopped(
+        deadline.end
+          ? { code: 'server_trouble', trouble: failureMessage(server, undefined, deadline.end) }
+          : { code: 'ended_while_asking', server: nameOf(server) },
+      );
     } finally {
       deadline.resume();
     }
   };
+}
+
+function stopped(failure: CallFailure): HeldRound {
+  return { kind: 'stopped', failure };
 }
 
 async function askAll(
@@ -65,10 +73,10 @@ async function askAll(
 ): Promise<HeldRound> {
   const given = await Promise.all(questions.map((question) => askUser.ask(question, signal)));
   const refused = given.find((one) => one.kind === 'refused');
-  if (refused) return { kind: 'stopped', message: refused.message };
+  if (refused) return stopped(refused.failure);
   const answered = given.filter((one) => one.kind === 'answer');
   const closed = answered.map(({ outcome }) => outcome).find((outcome) => outcome !== 'accept');
   if (resume.kind === 'again' && closed)
-    return { kind: 'stopped', message: pageNotOpenedForModel(closed, server.title) };
+    return stopped({ code: 'page_not_opened', why: closed, server: server.title });
   return { kind: 'go-on', continuation: { resume, answers: answered.map(({ answer }) => answer) } };
 }

@@ -1,0 +1,67 @@
+/** What people read of a failed tool call is written to them, and not for the model. */
+import { describe, expect, test } from 'vitest';
+import type { CallFailure } from '../../src/turn/call-failure.ts';
+import { failureForModel } from '../../src/turn/for-model.ts';
+import { inWords, languageOf } from '../../src/turn/for-person.ts';
+import type { Language } from '../../src/turn/for-person.ts';
+import { everyFailure } from './every-failure.ts';
+
+const call = { type: 'tool-output-error', toolCallId: 'c1', toolName: 'tracker__list_issues' } as const;
+const eventOf = (failure: CallFailure) => ({ ...call, errorText: failureForModel(failure), failure });
+
+function said(failure: CallFailure, language: Language): string {
+  const event = inWords(eventOf(failure), language);
+  return event.type === 'tool-output-error' ? event.errorText : '';
+}
+
+describe.each(['en', 'de'] as const)('in %s', (language) => {
+  test.each(everyFailure)('%o is said to the person', (failure) => {
+    const text = said(failure, language);
+    expect(text).toMatch(/\.$/);
+    expect(text).not.toMatch(/\bthe user\b|\btheir\b|Respect|Offer|Tell|undefined|null|\[object/);
+  });
+});
+
+test.each(everyFailure.filter(({ code }) => code !== 'server_trouble'))(
+  '%o is not the same in German',
+  (failure) => {
+    expect(said(failure, 'de')).not.toBe(said(failure, 'en'));
+  },
+);
+
+test.each([
+  [
+    { code: 'account', why: 'decline', server: 'Tracker', address: 'https://a.example/connections' },
+    'You were asked to connect your Tracker account and chose not to. The tool did not run. You can connect it at any time at https://a.example/connections.',
+    'Du wurdest gebeten, dein Konto bei Tracker zu verbinden, und hast abgelehnt. Das Werkzeug wurde nicht ausgeführt. Verbinden kannst du es jederzeit unter https://a.example/connections.',
+  ],
+  [
+    { code: 'unknown_outcome', server: 'Tracker' },
+    'Tracker was called, but its answer never arrived. It is unknown whether the action took place. It was not repeated. Check the state in Tracker before trying again.',
+    'Tracker wurde aufgerufen, aber die Antwort kam nie an. Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sieh in Tracker nach, bevor du es noch einmal versuchst.',
+  ],
+] satisfies [CallFailure, string, string][])('%o in both languages', (failure, english, german) => {
+  expect(said(failure, 'en')).toBe(english);
+  expect(said(failure, 'de')).toBe(german);
+});
+
+test('for a model the sentence stays, and the code is not sent', () => {
+  const failure = { code: 'call_ended' } as const;
+  expect(inWords(eventOf(failure), null)).toEqual({ ...call, errorText: 'The call has ended.' });
+});
+
+test("a tool's own error is the same for people and models", () => {
+  const event = { ...call, errorText: 'Tell the user that there is no issue 4.' };
+  expect(inWords(event, 'de')).toEqual(event);
+});
+
+test.each([
+  ['de', 'de'],
+  ['DE-at', 'de'],
+  ['en-GB', 'en'],
+  ['fr', 'en'],
+  ['constructor', 'en'],
+  ['', 'en'],
+])('the language "%s" is read as %s', (tag, language) => {
+  expect(languageOf(tag)).toBe(language);
+});
