@@ -73,7 +73,7 @@ async function resultOf(
   if (end.status !== 'completed')
     return {
       kind: 'failed',
-      failure: { code: 'no_answer', agent: title, trouble: end.failure?.message },
+      failure: { code: 'no_answer', agent: title, failure: end.failure },
     };
   const text = lastWords(await storage.messages.list({ ...turn, delegation }));
   return text === ''

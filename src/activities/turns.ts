@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { NewEvent } from '../storage/log/append.ts';
 import type { Storage } from '../storage/storage.ts';
 import { collectingCalls, turnEnded } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
-import type { Turn, TurnEnd, TurnEndStatus, TurnFailure } from '../turn/turn.ts';
+import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
+import { failureEvent } from '../turn/for-person.ts';
 
 interface EndTurnInput extends TurnEnd {
   turn: Turn;
@@ -49,8 +49,4 @@ export function afterEnd(
 async function statusOfEnded(turns: Storage['turns'], turn: Turn): Promise<TurnEndStatus | null> {
   const row = await turns.get(turn);
   return !row || row.status === 'starting' || row.status === 'running' ? null : row.status;
-}
-
-function failureEvent({ code, message }: TurnFailure): NewEvent {
-  return { key: 'error', event: { type: 'error', code, errorText: message } };
 }

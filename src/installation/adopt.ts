@@ -50,10 +50,7 @@ export interface Adopted {
 }
 
 const atOnce = 20;
-const failure = {
-  code: 'TurnLost',
-  message: 'The turn was lost before the answer was finished. Ask again to go on.',
-};
+const failure = { code: 'TurnLost' } as const;
 /** In the audit, instead of a user's id. */
 const operator = '(command line)';
 /** Clocks differ. Workflow events this long before the database's last generation are in the database. */

@@ -6,6 +6,8 @@
 import { APICallError, StreamProviderError } from 'ai';
 import { ModelConfigError } from './provider.ts';
 import { plainLine } from '../elicitation/plain-text.ts';
+import { turnFailureInWords } from '../turn/for-person.ts';
+import type { CodedFailure } from '../turn/turn-failure.ts';
 import { withoutKeys } from '../telemetry/redact-secrets.ts';
 
 export interface ModelFailure {
@@ -19,6 +21,8 @@ export interface ModelFailure {
     | 'ModelContentPolicy'
     | 'ModelEmptyAnswer'
     | 'ModelMisconfigured';
+  /** Of an empty answer: the model used up its tokens. */
+  isOutOfRoom?: true;
   /** For the user. */
   message: string;
   /** For the operator: names the model, its host, a status and the remedy. */
@@ -49,22 +53,6 @@ export class ModelStalledError extends Error {
   override name = 'ModelStalledError';
 }
 
-const notSetUp =
-  'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.';
-const unavailable = 'The assistant cannot be reached right now. Try again in a moment.';
-
-const messageForUsers: Record<ModelFailure['type'], string> = {
-  ModelRateLimited: 'The assistant has too much to do right now. Try again in a moment.',
-  ModelQuotaExhausted: notSetUp,
-  ModelUnavailable: unavailable,
-  ModelUnauthorized: notSetUp,
-  ModelRefusedRequest: notSetUp,
-  ModelContextTooLong: 'This conversation is too long for the assistant. Start a new one.',
-  ModelContentPolicy: 'The assistant declined to answer because of its content policy. Rephrase the request.',
-  ModelEmptyAnswer: 'The assistant answered with nothing. Ask again, or in other words.',
-  ModelMisconfigured: notSetUp,
-};
-
 /**
  * The failure for an answer without text and calls. A retry does not help when the model ran out of tokens; otherwise it
  * may.
@@ -74,19 +62,19 @@ export function emptyAnswer(finish: string, { spec }: ModelIdentity): ModelFailu
     const forOperator = `The model ${spec} declined to answer because of its content policy.`;
     return {
       type: 'ModelContentPolicy',
-      message: messageForUsers.ModelContentPolicy,
+      message: turnFailureInWords({ code: 'ModelContentPolicy' }),
       forOperator,
       retry: false,
     };
   }
   if (finish === 'length') {
-    const message = 'The assistant ran out of room before it said anything. Ask for something shorter.';
+    const message = turnFailureInWords({ code: 'ModelEmptyAnswer', isOutOfRoom: true });
     const forOperator = `The model ${spec} ran out of room before it said anything. Give the agent more modelSettings.maxOutputTokens, or less to think about.`;
-    return { type: 'ModelEmptyAnswer', message, forOperator, retry: false };
+    return { type: 'ModelEmptyAnswer', isOutOfRoom: true, message, forOperator, retry: false };
   }
   return {
     type: 'ModelEmptyAnswer',
-    message: messageForUsers.ModelEmptyAnswer,
+    message: turnFailureInWords({ code: 'ModelEmptyAnswer' }),
     forOperator: `The model ${spec} answered with nothing (${finish}).`,
     retry: true,
     retryAfterMs: 250,
@@ -97,7 +85,7 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
   if (error instanceof ModelConfigError) {
     return {
       type: 'ModelMisconfigured',
-      message: messageForUsers.ModelMisconfigured,
+      message: turnFailureInWords({ code: 'ModelMisconfigured' }),
       forOperator: error.message,
       retry: false,
     };
@@ -106,15 +94,18 @@ export function classifyModelError(error: unknown, model: ModelIdentity, now = D
   const at = facts.host === undefined ? '' : ` at ${facts.host}`;
   const code = facts.status === undefined ? '' : ` (${facts.status})`;
   const subject = `The model ${model.spec}${at}`;
-  const failure = (type: ModelFailure['type'], retry: boolean, forOperator: string): ModelFailure => ({
-    type,
-    message: messageForUsers[type],
-    forOperator,
-    retry,
-    ...(facts.said !== undefined && { said: facts.said }),
-    ...(retry && facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs }),
-    ...(facts.status !== undefined && { status: facts.status }),
-  });
+  const failure = (type: ModelFailure['type'], retry: boolean, forOperator: string): ModelFailure => {
+    const coded: CodedFailure = { code: type };
+    return {
+      type,
+      message: turnFailureInWords(coded),
+      forOperator,
+      retry,
+      ...(facts.said !== undefined && { said: facts.said }),
+      ...(retry && facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs }),
+      ...(facts.status !== undefined && { status: facts.status }),
+    };
+  };
 
   switch (causeOf(facts)) {
     case 'quota':

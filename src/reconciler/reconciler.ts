@@ -14,7 +14,8 @@ import type { Config } from '../config/config.ts';
 import { startLeasedLoop } from '../storage/leased-loop.ts';
 import type { DueTurn } from '../storage/tables/turn-rows.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { TurnFailure, TurnRef } from '../turn/turn.ts';
+import type { TurnRef } from '../turn/turn.ts';
+import type { TurnFailure } from '../turn/turn-failure.ts';
 import { turnWorkflowId } from '../workflows/messages.ts';
 import { endTurn } from '../service/end-turn.ts';
 import type { ClosedRun, RunStatus, TurnRuns } from '../service/turn-runs.ts';
@@ -29,22 +30,11 @@ const atOnce = 50;
 const overdueMs = 30_000;
 const defaultConfirmMs = 90_000;
 
-const remedy = 'Ask again to go on.';
-const lost: TurnFailure = {
-  code: 'TurnLost',
-  message: `The turn was lost before the answer was finished. ${remedy}`,
-};
 const failures: Record<Exclude<RunStatus, 'open' | 'unknown' | 'cancelled'>, TurnFailure> = {
-  terminated: {
-    code: 'TurnTerminated',
-    message: `The turn was ended from outside before the answer was finished. ${remedy}`,
-  },
-  'timed-out': {
-    code: 'TurnTimedOut',
-    message: `The turn took longer than a turn may take, and was ended. ${remedy}`,
-  },
-  closed: lost,
-  missing: lost,
+  terminated: { code: 'TurnTerminated' },
+  'timed-out': { code: 'TurnTimedOut' },
+  closed: { code: 'TurnLost' },
+  missing: { code: 'TurnLost' },
 };
 
 /** For operators: why the turn ended, and what to do. */

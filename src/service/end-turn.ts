@@ -6,6 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import { collectingCalls, turnEnded } from '../telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd } from '../turn/turn.ts';
+import { failureEvent } from '../turn/for-person.ts';
 import type { AuditEntry } from '../storage/schema/question-tables.ts';
 import { ownConversation, liveTurn } from './own-turn.ts';
 import type { Principal } from './principal.ts';
@@ -25,9 +26,7 @@ export async function endTurn(
   const { unfinished, resultOf } = collectingCalls(unfinishedCallResult(turn, status));
   const ended = await parts.storage.turns.end(turn, status, {
     resultOf,
-    events: failure
-      ? [{ key: 'error', event: { type: 'error', code: failure.code, errorText: failure.message } }]
-      : [],
+    events: failure ? [failureEvent(failure)] : [],
     ...(keepsCalls && { keepsCalls }),
     audit,
   });

@@ -6,6 +6,7 @@
  */
 import type { ApprovalRefusal } from '../elicitation/approval.ts';
 import type { ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
+import type { TurnFailure } from './turn-failure.ts';
 import type { TurnEndStatus } from './turn.ts';
 
 type Unanswered = Exclude<Outcome, 'accept'>;
@@ -57,8 +58,8 @@ export type CallFailure =
   | { code: 'unknown_outcome'; server: string; trouble?: string | undefined }
   /** A tool in TypeScript: its workflow was ended from outside; its code never yields; no worker has its code. */
   | { code: 'tool_lost' | 'tool_stuck' | 'tool_not_run'; tool: string }
-  /** The agent that got the task has no answer. `trouble`: why its part of the turn failed. */
-  | { code: 'no_answer'; agent: string; trouble?: string | undefined }
+  /** The agent that got the task has no answer. `failure`: why its part of the turn failed. */
+  | { code: 'no_answer'; agent: string; failure?: TurnFailure | undefined }
   | { code: 'empty_answer'; agent: string }
   /** The model handed on a task without saying which. */
   | { code: 'no_task'; tool: string }
@@ -90,6 +91,11 @@ export type FormRefusal =
   | 'limit-reached';
 
 export type UnfinishedState = 'requested' | 'started' | 'paused' | 'finished' | 'delegated';
+
+/** A superseded turn only waited for people, also in started calls: those that hold a connection, and tools in TypeScript. */
+export function isWaiting({ end, state }: { end: TurnEndStatus; state: UnfinishedState }): boolean {
+  return state === 'paused' || (state === 'started' && end === 'superseded');
+}
 
 /** Added to the tool's own result, for the model only. */
 export type CallRemark =

@@ -4,6 +4,7 @@
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { CallFailure } from './call-failure.ts';
+import type { CodedFailure } from './turn-failure.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
 
 export type TurnEvent = TurnEventBody & {
@@ -69,7 +70,8 @@ type TurnEventBody =
   | { type: 'finish-step'; step: number; finish?: 'length' | 'refused' }
   /** The model call is repeated after it had produced output: that output of this step is void. */
   | { type: 'reset-step'; step: number }
-  | { type: 'error'; code: string; errorText: string }
+  /** `errorText`: for the user, in English. Stored only without `failure`, as in `tool-output-error`. */
+  | { type: 'error'; code: string; errorText: string; failure?: CodedFailure }
   | { type: 'turn-ended'; status: TurnEndStatus; usage?: Usage };
 
 /** How a tool call ended, as a code for the turn log, logs and metrics. */

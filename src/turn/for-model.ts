@@ -4,7 +4,9 @@
  */
 import { approvalLimit } from '../elicitation/approval.ts';
 import { sharedAccountRemedy, sharedAccountTrouble } from '../elicitation/wording.ts';
+import { isWaiting } from './call-failure.ts';
 import type { CallFailure, CallRemark } from './call-failure.ts';
+import { turnFailureInWords } from './for-person.ts';
 import { handedOnTooOften } from './turn.ts';
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
@@ -87,7 +89,10 @@ export function failureForModel(failure: CallFailure): string {
     case 'tool_not_run':
       return `${failure.tool} could not be run because of a problem on our side: no worker has its code. ${notRun} Tell the user to try again in a moment.`;
     case 'no_answer':
-      return noAnswer(failure.agent, failure.trouble ?? 'It was stopped.');
+      return noAnswer(
+        failure.agent,
+        failure.failure ? turnFailureInWords(failure.failure) : 'It was stopped.',
+      );
     case 'empty_answer':
       return noAnswer(failure.agent, 'It ended without a word.');
     case 'no_task':
@@ -263,9 +268,4 @@ function unfinished({ end, state }: Of<'unfinished'>): string {
   return end === 'superseded'
     ? 'The user was asked for something this tool needs and sent a new message instead of answering. The tool did not run. Answer the new message.'
     : 'The turn ended before this tool could run.';
-}
-
-/** A superseded turn only waited for people, also in started calls: those that hold a connection, and tools in TypeScript. */
-export function isWaiting({ end, state }: Pick<Of<'unfinished'>, 'end' | 'state'>): boolean {
-  return state === 'paused' || (state === 'started' && end === 'superseded');
 }

@@ -1,5 +1,6 @@
 /** What identifies a turn, its user or service, and how it ends. Ids only: all of it may be recorded in workflow history. */
 import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { TurnFailure } from './turn-failure.ts';
 
 /** Clients choose conversation ids, so an id is unique only together with its tenant. */
 export interface ConversationRef {
@@ -37,13 +38,6 @@ export interface Turn extends TurnRef {
 }
 
 export type TurnEndStatus = 'completed' | 'failed' | 'cancelled' | 'superseded';
-
-export interface TurnFailure {
-  /** Stable, for clients to switch on. */
-  code: string;
-  /** For people: says what happened and what to do; contains no secret. */
-  message: string;
-}
 
 /** How a turn, or a delegated agent's part of it, ended. */
 export interface TurnEnd {

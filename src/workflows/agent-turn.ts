@@ -4,7 +4,8 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { ModelCallResult } from '../turn/step.ts';
-import type { TurnEnd, TurnFailure } from '../turn/turn.ts';
+import type { TurnEnd } from '../turn/turn.ts';
+import type { TurnFailure } from '../turn/turn-failure.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import { goesOn, notBegun, runCalls } from './calls.ts';
 import type { Agent } from './calls.ts';
@@ -74,10 +75,10 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
 }
 
 function tooManySteps({ limits, delegation }: TurnInput): TurnFailure {
-  const remedy = delegation ? '' : ' Ask it to go on.';
   return {
     code: 'MaxStepsReached',
-    message: `The agent stopped after ${limits.maxSteps} steps without finishing.${remedy}`,
+    maxSteps: limits.maxSteps,
+    ...(delegation && { isDelegated: true }),
   };
 }
 

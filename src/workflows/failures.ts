@@ -11,6 +11,7 @@ import {
 import { activityFailed, databaseTrouble, turnIsOver } from '../turn/step.ts';
 import type { Repetition } from '../turn/step.ts';
 import type { TurnEnd } from '../turn/turn.ts';
+import type { CodedFailure } from '../turn/turn-failure.ts';
 import type { TurnInput } from './messages.ts';
 
 /** The attempts of each activity that is passed to `retryUntilDatabaseAnswers`. */
@@ -26,19 +27,14 @@ export const shortWrites: LocalActivityOptions = {
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
 };
 
-/** How a turn ends that failed with this error. Failures with a type of their own have a message for people. */
+/** How a turn ends that failed with this error. Failures with a type of their own have a message for people, and a code. */
 export function endOf(error: unknown): TurnEnd {
   if (isCancellation(error) || isTurnOver(error)) return { status: 'cancelled' };
-  const { type, message = '' } = causeOf(error) ?? {};
-  if (type && type !== activityFailed && type !== databaseTrouble)
-    return { status: 'failed', failure: { code: type, message } };
-  return {
-    status: 'failed',
-    failure: {
-      code: 'TurnFailed',
-      message: 'Something went wrong on our side, and the answer could not be finished.',
-    },
-  };
+  const { type, message = '', details } = causeOf(error) ?? {};
+  if (!type || type === activityFailed || type === databaseTrouble)
+    return { status: 'failed', failure: { code: 'TurnFailed' } };
+  const [failure] = (details ?? []) as [CodedFailure?];
+  return { status: 'failed', failure: failure ?? { code: type, message } };
 }
 
 /**

@@ -1,5 +1,7 @@
-/** One failure of a call for each sentence that there is. */
+/** One failure for each sentence that there is. */
 import type { CallFailure } from '../../src/turn/call-failure.ts';
+import { plainFailures } from '../../src/turn/turn-failure.ts';
+import type { CodedFailure } from '../../src/turn/turn-failure.ts';
 
 const closed = ['decline', 'cancel', 'expired'] as const;
 const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn'] as const;
@@ -56,7 +58,11 @@ export const everyFailure: CallFailure[] = [
   { code: 'tool_stuck', tool },
   { code: 'tool_not_run', tool },
   { code: 'no_answer', agent: 'Researcher' },
-  { code: 'no_answer', agent: 'Researcher', trouble },
+  {
+    code: 'no_answer',
+    agent: 'Researcher',
+    failure: { code: 'MaxStepsReached', maxSteps: 4, isDelegated: true },
+  },
   { code: 'empty_answer', agent: 'Researcher' },
   { code: 'no_task', tool },
   { code: 'not_handed_on', why: 'too-often', limit: 3, agent: 'Researcher' },
@@ -68,4 +74,14 @@ export const everyFailure: CallFailure[] = [
       state,
     })),
   ),
+];
+
+/** The same for failures of turns. */
+export const everyTurnFailure: CodedFailure[] = [
+  { code: 'MaxStepsReached', maxSteps: 4 },
+  { code: 'MaxStepsReached', maxSteps: 4, isDelegated: true },
+  { code: 'UnknownAgent', agent: 'researcher' },
+  { code: 'ModelEmptyAnswer' },
+  { code: 'ModelEmptyAnswer', isOutOfRoom: true },
+  ...plainFailures.map((code): CodedFailure => ({ code })),
 ];

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { CallFailure } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
-import { inWords, languageOf } from '../../src/turn/for-person.ts';
+import { failureEvent, inWords, languageOf } from '../../src/turn/for-person.ts';
 import type { Language } from '../../src/turn/for-person.ts';
-import { everyFailure } from './every-failure.ts';
+import { everyFailure, everyTurnFailure } from './every-failure.ts';
 
 const call = { type: 'tool-output-error', toolCallId: 'c1', toolName: 'tracker__list_issues' } as const;
 const eventOf = (failure: CallFailure) => ({ ...call, errorText: failureForModel(failure), failure });
@@ -43,6 +43,21 @@ test.each([
 ] satisfies [CallFailure, string, string][])('%o in both languages', (failure, english, german) => {
   expect(said(failure, 'en')).toBe(english);
   expect(said(failure, 'de')).toBe(german);
+});
+
+test.each(everyTurnFailure)('%o ends a turn in German, too', (failure) => {
+  const { event } = failureEvent(failure);
+  const german = inWords(event, 'de');
+  const english = { type: 'error', code: failure.code, errorText: expect.stringMatching(/\.$/) };
+  expect(inWords(event, null)).toEqual(english);
+  expect(inWords(event, 'en')).toEqual(inWords(event, null));
+  expect(german).toEqual(english);
+  expect(german).not.toEqual(inWords(event, 'en'));
+});
+
+test('a failure of another release keeps its sentence', () => {
+  const { event } = failureEvent({ code: 'Unheard', message: 'It went wrong.' });
+  expect(inWords(event, 'de')).toEqual({ type: 'error', code: 'Unheard', errorText: 'It went wrong.' });
 });
 
 test('for a model the sentence stays, and the code is not sent', () => {

@@ -27,6 +27,8 @@ import type { DirectCall } from '../../turn/message-parts.ts';
 import { modelStepMs } from '../../turn/step.ts';
 import type { ModelCallInput, ModelCallResult, StepFinish, StepResult } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';
+import { turnFailureInWords } from '../../turn/for-person.ts';
+import type { CodedFailure } from '../../turn/turn-failure.ts';
 import { attemptNumber, whileHeartbeating, withStopSignal } from '../running-activity.ts';
 import { afterEnd } from '../turns.ts';
 import { createAgentTools, createToolFitter, taskIn } from './agent-tools.ts';
@@ -142,10 +144,8 @@ async function beginTurn({ storage, logger }: Parts, turn: Turn, attempt: number
 function agentOf({ agents }: Parts, turn: Turn): AgentConfig {
   const agent = agents.get(turn.agent);
   if (agent) return agent;
-  throw ApplicationFailure.nonRetryable(
-    `There is no agent "${turn.agent}" any more. Choose another one.`,
-    'UnknownAgent',
-  );
+  const failure: CodedFailure = { code: 'UnknownAgent', agent: turn.agent };
+  throw ApplicationFailure.nonRetryable(turnFailureInWords(failure), failure.code, failure);
 }
 
 /** Reads the transcript again, because it may have been read before the step was stored. */
@@ -153,12 +153,14 @@ async function readKeptStep({ storage }: Parts, current: Step, finish: StepFinis
   return keptStep({ ...current, messages: await readTranscript(storage, current.turn) }, finish);
 }
 
-function toFailure({ type, message, retry, retryAfterMs }: ModelFailure): ApplicationFailure {
+function toFailure({ type, message, retry, retryAfterMs, isOutOfRoom }: ModelFailure): ApplicationFailure {
+  const failure: CodedFailure = isOutOfRoom ? { code: 'ModelEmptyAnswer', isOutOfRoom } : { code: type };
   const isExpected =
     type === 'ModelRateLimited' || type === 'ModelContentPolicy' || type === 'ModelContextTooLong';
   return ApplicationFailure.create({
     type,
     message,
+    details: [failure],
     nonRetryable: !retry,
     ...(retryAfterMs !== undefined && { nextRetryDelay: retryAfterMs }),
     ...(isExpected && { category: ApplicationFailureCategory.BENIGN }),

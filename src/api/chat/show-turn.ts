@@ -3,6 +3,7 @@ import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
+import { inWords } from '../../turn/for-person.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
 import type { WaitingTurn } from '../../service/follow-turn.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
@@ -66,7 +67,9 @@ export async function wholeTurn(
     });
   }
   const message = toTurnMessage(entries, reader);
-  const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
+  const error = entries
+    .map(({ event }) => inWords(event, reader.language))
+    .findLast((event) => event.type === 'error');
   return {
     conversationId: turn.conversation,
     turnId: turn.turnId,

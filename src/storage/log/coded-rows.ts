@@ -6,7 +6,9 @@ import { z } from 'zod';
 import type { CallRemark } from '../../turn/call-failure.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { failureForModel } from '../../turn/for-model.ts';
+import { turnFailureInWords } from '../../turn/for-person.ts';
 import { partForModel } from '../../turn/tool-result.ts';
+import { plainFailures } from '../../turn/turn-failure.ts';
 import type { StoredResultPart } from '../../turn/tool-result.ts';
 import { fromJson } from '../schema.ts';
 
@@ -18,6 +20,14 @@ const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn']
 function coded<const Code extends string, Data extends z.ZodRawShape>(code: Code, data: Data) {
   return z.object({ code: z.literal(code), ...data });
 }
+
+const turnFailureSchema = z.discriminatedUnion('code', [
+  coded('MaxStepsReached', { maxSteps: count, isDelegated: z.literal(true).optional() }),
+  coded('UnknownAgent', { agent: text }),
+  coded('ModelEmptyAnswer', { isOutOfRoom: z.literal(true).optional() }),
+  z.object({ code: z.enum(plainFailures) }),
+]);
+const anyTurnFailureSchema = z.union([turnFailureSchema, z.object({ code: text, message: text })]);
 
 const failureSchema = z.discriminatedUnion('code', [
   coded('account', {
@@ -57,7 +67,7 @@ const failureSchema = z.discriminatedUnion('code', [
   coded('tool_lost', { tool: text }),
   coded('tool_stuck', { tool: text }),
   coded('tool_not_run', { tool: text }),
-  coded('no_answer', { agent: text, trouble: text.optional() }),
+  coded('no_answer', { agent: text, failure: anyTurnFailureSchema.optional() }),
   coded('empty_answer', { agent: text }),
   coded('no_task', { tool: text }),
   coded('not_handed_on', { why: z.enum(['too-often', 'too-many']), limit: count, agent: text }),
@@ -75,17 +85,26 @@ const remarkSchema: z.ZodType<CallRemark> = z.discriminatedUnion('code', [
 
 /** For codes of a newer release. */
 const unreadable = 'The call did not succeed, and this version of the service does not know why.';
+const unreadableEnd = 'The turn failed, and this version of the service does not know why.';
 
 export function eventToRow(event: TurnEvent): string {
-  if (event.type !== 'tool-output-error' || event.failure === undefined) return JSON.stringify(event);
+  if (!('failure' in event) || event.failure === undefined) return JSON.stringify(event);
   // Every code that is written can be read.
-  const failure: z.infer<typeof failureSchema> = event.failure;
+  const failure: z.infer<typeof failureSchema | typeof turnFailureSchema> = event.failure;
   return JSON.stringify({ ...event, failure, errorText: undefined });
 }
 
 export function eventFromRow(row: string): TurnEvent {
   const event = fromJson<TurnEvent>(row);
-  if (event.type !== 'tool-output-error' || event.failure === undefined) return event;
+  if (!('failure' in event)) return event;
+  if (event.type === 'error') {
+    const { type, code, failure: given, ...rest } = event;
+    const read = turnFailureSchema.safeParse(given);
+    const said = read.success
+      ? { errorText: turnFailureInWords(read.data), failure: read.data }
+      : { errorText: unreadableEnd };
+    return { type, code, ...said, ...rest };
+  }
   const { type, toolCallId, toolName, failure: given, ...rest } = event;
   const read = failureSchema.safeParse(given);
   const said = read.success

@@ -1,8 +1,9 @@
 /** What a person reads, in German. */
 import { approvalLimit } from '../../elicitation/approval.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
-import { isWaiting } from '../for-model.ts';
+import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 import type { Words } from './en.ts';
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
@@ -12,7 +13,7 @@ const doneBefore = 'Was vorher getan wurde, bleibt getan.';
 const answerFirst = 'Beantworte zuerst deine offenen Fragen.';
 const service = 'Das geht für einen angemeldeten Menschen, nicht für einen Dienst.';
 
-export const de: Words = { callFailure };
+export const de: Words = { callFailure, turnFailure };
 
 function callFailure(failure: CallFailure): string {
   switch (failure.code) {
@@ -79,7 +80,7 @@ function callFailure(failure: CallFailure): string {
     case 'tool_not_run':
       return `${failure.tool} konnte wegen eines Fehlers auf unserer Seite nicht ausgeführt werden. Versuch es gleich noch einmal.`;
     case 'no_answer':
-      return `${failure.agent} hat die Aufgabe nicht erledigt. ${failure.trouble ?? 'Der Agent wurde angehalten.'} ${doneBefore}`;
+      return `${failure.agent} hat die Aufgabe nicht erledigt. ${whyOf(failure.failure)} ${doneBefore}`;
     case 'empty_answer':
       return `${failure.agent} hat die Aufgabe ohne eine Antwort beendet. ${doneBefore}`;
     case 'no_task':
@@ -214,4 +215,51 @@ function unfinished({ end, state }: Of<'unfinished'>): string {
   return isReplaced
     ? `Du wurdest nach etwas gefragt, das dieses Werkzeug braucht, und hast eine neue Nachricht geschickt. ${notRun}`
     : 'Der Gesprächsschritt endete, bevor das Werkzeug laufen konnte.';
+}
+
+function whyOf(failure: TurnFailure | undefined): string {
+  if (!failure) return 'Der Agent wurde angehalten.';
+  return 'message' in failure ? failure.message : turnFailure(failure);
+}
+
+const notSetUp =
+  'Der Assistent kann nicht antworten, weil etwas falsch eingerichtet ist. Sag es den Betreibern dieses Dienstes.';
+const again = 'Frag noch einmal, damit es weitergeht.';
+
+function turnFailure(failure: CodedFailure): string {
+  switch (failure.code) {
+    case 'MaxStepsReached': {
+      const remedy = failure.isDelegated ? '' : ' Bitte ihn, weiterzumachen.';
+      return `Der Agent hat nach ${failure.maxSteps} Schritten aufgehört, ohne fertig zu werden.${remedy}`;
+    }
+    case 'UnknownAgent':
+      return `Den Agenten „${failure.agent}“ gibt es nicht mehr. Wähle einen anderen.`;
+    case 'ModelRateLimited':
+      return 'Der Assistent hat gerade zu viel zu tun. Versuch es gleich noch einmal.';
+    case 'ModelUnavailable':
+      return 'Der Assistent ist gerade nicht zu erreichen. Versuch es gleich noch einmal.';
+    case 'ModelQuotaExhausted':
+    case 'ModelUnauthorized':
+    case 'ModelRefusedRequest':
+    case 'ModelMisconfigured':
+      return notSetUp;
+    case 'ModelContextTooLong':
+      return 'Diese Unterhaltung ist zu lang für den Assistenten. Beginne eine neue.';
+    case 'ModelContentPolicy':
+      return 'Der Assistent hat wegen seiner Inhaltsregeln nicht geantwortet. Formuliere die Bitte anders.';
+    case 'ModelEmptyAnswer':
+      return failure.isOutOfRoom
+        ? 'Dem Assistenten ging der Platz aus, bevor er etwas sagen konnte. Bitte um etwas Kürzeres.'
+        : 'Der Assistent hat nichts geantwortet. Frag noch einmal oder mit anderen Worten.';
+    case 'TurnFailed':
+      return 'Auf unserer Seite ist etwas schiefgegangen, und die Antwort wurde nicht fertig.';
+    case 'TurnLost':
+      return `Der Gesprächsschritt ging verloren, bevor die Antwort fertig war. ${again}`;
+    case 'TurnTerminated':
+      return `Der Gesprächsschritt wurde von außen beendet, bevor die Antwort fertig war. ${again}`;
+    case 'TurnTimedOut':
+      return `Der Gesprächsschritt hat länger gedauert als erlaubt und wurde beendet. ${again}`;
+    default:
+      return failure satisfies never;
+  }
 }

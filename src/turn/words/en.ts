@@ -1,11 +1,13 @@
 /** What a person reads, in English. Each language is one file. Pure. */
 import { approvalLimit } from '../../elicitation/approval.ts';
 import { sharedAccountMessage } from '../../elicitation/wording.ts';
+import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
-import { isWaiting } from '../for-model.ts';
+import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 
 export interface Words {
   callFailure: (failure: CallFailure) => string;
+  turnFailure: (failure: CodedFailure) => string;
 }
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
@@ -15,7 +17,7 @@ const doneBefore = 'What it had done before stays done.';
 const answerFirst = 'Answer your open questions first.';
 const service = 'It works for a signed-in user, not for a service.';
 
-export const en: Words = { callFailure };
+export const en: Words = { callFailure, turnFailure };
 
 function callFailure(failure: CallFailure): string {
   switch (failure.code) {
@@ -82,7 +84,7 @@ function callFailure(failure: CallFailure): string {
     case 'tool_not_run':
       return `${failure.tool} could not be run because of a problem on our side. ${notRun} Try again in a moment.`;
     case 'no_answer':
-      return `${failure.agent} did not finish the task. ${failure.trouble ?? 'It was stopped.'} ${doneBefore}`;
+      return `${failure.agent} did not finish the task. ${whyOf(failure.failure)} ${doneBefore}`;
     case 'empty_answer':
       return `${failure.agent} ended the task without an answer. ${doneBefore}`;
     case 'no_task':
@@ -206,4 +208,51 @@ function unfinished({ end, state }: Of<'unfinished'>): string {
   return isReplaced
     ? `You were asked for something that this tool needs, and sent a new message. ${notRun}`
     : 'The turn ended before this tool could run.';
+}
+
+function whyOf(failure: TurnFailure | undefined): string {
+  if (!failure) return 'It was stopped.';
+  return 'message' in failure ? failure.message : turnFailure(failure);
+}
+
+const notSetUp =
+  'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.';
+const again = 'Ask again to go on.';
+
+function turnFailure(failure: CodedFailure): string {
+  switch (failure.code) {
+    case 'MaxStepsReached': {
+      const remedy = failure.isDelegated ? '' : ' Ask it to go on.';
+      return `The agent stopped after ${failure.maxSteps} steps without finishing.${remedy}`;
+    }
+    case 'UnknownAgent':
+      return `There is no agent "${failure.agent}" any more. Choose another one.`;
+    case 'ModelRateLimited':
+      return 'The assistant has too much to do right now. Try again in a moment.';
+    case 'ModelUnavailable':
+      return 'The assistant cannot be reached right now. Try again in a moment.';
+    case 'ModelQuotaExhausted':
+    case 'ModelUnauthorized':
+    case 'ModelRefusedRequest':
+    case 'ModelMisconfigured':
+      return notSetUp;
+    case 'ModelContextTooLong':
+      return 'This conversation is too long for the assistant. Start a new one.';
+    case 'ModelContentPolicy':
+      return 'The assistant declined to answer because of its content policy. Rephrase the request.';
+    case 'ModelEmptyAnswer':
+      return failure.isOutOfRoom
+        ? 'The assistant ran out of room before it said anything. Ask for something shorter.'
+        : 'The assistant answered with nothing. Ask again, or in other words.';
+    case 'TurnFailed':
+      return 'Something went wrong on our side, and the answer could not be finished.';
+    case 'TurnLost':
+      return `The turn was lost before the answer was finished. ${again}`;
+    case 'TurnTerminated':
+      return `The turn was ended from outside before the answer was finished. ${again}`;
+    case 'TurnTimedOut':
+      return `The turn took longer than a turn may take, and was ended. ${again}`;
+    default:
+      return failure satisfies never;
+  }
 }

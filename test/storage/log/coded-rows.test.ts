@@ -4,7 +4,8 @@ import { contentFromRow, eventFromRow, eventToRow } from '../../../src/storage/l
 import { failureForModel, remarkForModel } from '../../../src/turn/for-model.ts';
 import { toEvent, toMessageContent } from '../../../src/turn/tool-result.ts';
 import type { ToolResult } from '../../../src/turn/tool-result.ts';
-import { everyFailure } from '../../turn/every-failure.ts';
+import { failureEvent } from '../../../src/turn/for-person.ts';
+import { everyFailure, everyTurnFailure } from '../../turn/every-failure.ts';
 
 const call = { toolCallId: 'c1', toolName: 'tracker__list_issues' };
 const written = (result: ToolResult) => JSON.stringify(toMessageContent(call, result));
@@ -23,6 +24,21 @@ test.each(everyFailure)('the transcript stores %o as a code, and the model reads
   const row = written({ kind: 'failed', failure });
   expect(row).not.toContain('did not run');
   expect(outputIn(row)).toEqual({ type: 'error-text', value: failureForModel(failure) });
+});
+
+test.each(everyTurnFailure)('the log stores that a turn failed, %o, as a code', (failure) => {
+  const { event } = failureEvent(failure);
+  const row = eventToRow(event);
+  expect(row).not.toContain('errorText');
+  expect(eventFromRow(row)).toEqual(event);
+});
+
+test('a turn that failed for a reason of a newer release failed without a reason', () => {
+  const event = { type: 'error', code: 'Unheard' };
+  expect(eventFromRow(JSON.stringify({ ...event, failure: { code: 'Unheard' } }))).toEqual({
+    ...event,
+    errorText: expect.stringContaining('does not know why'),
+  });
 });
 
 const remark = { code: 'questions_expired', server: 'Tracker', expired: 1, asked: 1 } as const;
