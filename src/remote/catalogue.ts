@@ -17,6 +17,7 @@ import type { KeptToolList } from '../storage/tables/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { serverRefused } from '../telemetry/metrics/instruments.ts';
 import { withTimeout } from '../time/with-timeout.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import { logProcessExit } from './log-process-exit.ts';
 import { connectTool, toModelTool } from './model-tools.ts';
@@ -144,7 +145,7 @@ export function createCatalogue({
           logger.warn({ server: server.name, reason: `it answered HTTP ${listed.status}` }, failed);
           return;
         case 'unreachable': {
-          const retryInMs = backoff.failed(server, listed.message);
+          const retryInMs = backoff.failed(server, listed.trouble);
           const next = `; it is not tried again for ${Math.ceil(retryInMs / 1000)} s`;
           logger.warn({ server: server.name, reason: listed.message, retryInMs }, failed + next);
           return;
@@ -208,15 +209,15 @@ function refreshKey(owner: TurnOwner, server: ServerConfig): string {
 /** Which servers could not be reached, and until when they are not tried again. In memory: each process finds out by itself. */
 interface Backoff {
   /** Why the server could not be reached; null when it may be tried. */
-  reason(server: ServerConfig): string | null;
-  /** `message`: that of `Unreachable`. Returns for how long the server is not tried, in milliseconds. */
-  failed(server: ServerConfig, message: string): number;
+  reason(server: ServerConfig): ServerTrouble | null;
+  /** Returns for how long the server is not tried, in milliseconds. */
+  failed(server: ServerConfig, trouble: ServerTrouble): number;
   reached(server: ServerConfig): void;
 }
 
 interface Failures {
   count: number;
-  message: string;
+  trouble: ServerTrouble;
   until: number;
 }
 
@@ -226,14 +227,14 @@ export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date
   return {
     reason({ name }) {
       const failures = failing.get(name);
-      return failures && now() < failures.until ? failures.message : null;
+      return failures && now() < failures.until ? failures.trouble : null;
     },
-    failed({ name }, message) {
+    failed({ name }, trouble) {
       const { count = 0, until = 0 } = failing.get(name) ?? {};
       // Attempts that were under way together count once.
       if (now() < until) return until - now();
       const waitMs = Math.min(firstMs * 2 ** count, longestMs);
-      failing.set(name, { count: count + 1, message, until: now() + waitMs });
+      failing.set(name, { count: count + 1, trouble, until: now() + waitMs });
       return waitMs;
     },
     reached({ name }) {

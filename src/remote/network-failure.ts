@@ -1,22 +1,26 @@
 /** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */
-export function networkFailure(name: string, failure: unknown, remedy: string): string {
-  const code = errorCodeOf(failure);
-  switch (code) {
+import { troubleInWords } from '../turn/server-trouble.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
+
+/** `remedy`: what an operator should check. */
+export function networkFailure(server: string, failure: unknown, remedy: 'url' | 'card'): ServerTrouble {
+  const error = errorCodeOf(failure);
+  switch (error) {
     case 'ECONNREFUSED':
-      return `${name} cannot be reached: nothing is listening there. ${remedy}`;
+      return { code: 'not_listening', server, remedy };
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${name} cannot be reached: its host name is not known. ${remedy}`;
+      return { code: 'unknown_host', server, remedy };
     case 'ETIMEDOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return `${name} cannot be reached: it did not accept a connection in time. ${remedy}`;
+      return { code: 'connect_timeout', server, remedy };
     case 'ECONNRESET':
     case 'UND_ERR_SOCKET':
-      return `${name} broke the connection off. Try again later.`;
+      return { code: 'connection_broken', server };
     default:
-      return /CERT|TLS|SSL|SELF_SIGNED|ALTNAME/.test(code)
-        ? `${name} cannot be reached: its TLS certificate was not accepted (${code}). The operator should check it.`
-        : `${name} cannot be reached${code && ` (${code})`}. ${remedy}`;
+      return /CERT|TLS|SSL|SELF_SIGNED|ALTNAME/.test(error)
+        ? { code: 'certificate', server, error }
+        : { code: 'not_reached', server, error, remedy };
   }
 }
 
@@ -26,4 +30,9 @@ export function errorCodeOf(failure: unknown): string {
     if ('code' in error && typeof error.code === 'string') return error.code;
   }
   return '';
+}
+
+/** An outcome of a request. `message`: its trouble in words, for logs. */
+export function outcomeWith<Kind extends string>(kind: Kind, trouble: ServerTrouble) {
+  return { kind, trouble, message: troubleInWords(trouble) };
 }

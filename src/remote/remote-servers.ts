@@ -8,6 +8,7 @@ import type { Credential } from '../credentials/credential-store.ts';
 import type { ClosedBecause, Outcome, Capabilities } from '../elicitation/elicitation.ts';
 import type { ToolList } from '../storage/schema/account-tables.ts';
 import type { CallFailure } from '../turn/call-failure.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
 import type {
   InputRequired,
   QuestionAnswer,
@@ -112,13 +113,17 @@ export interface Refused {
   status: number;
   challenge: string | null;
   /** Present when the answer may not be about the credential: what it means in that case. */
-  otherwise?: { kind: 'unreachable' | 'rejected' | 'unknown'; message: string };
+  otherwise?: { kind: 'unreachable' | 'rejected' | 'unknown' } & Failed;
 }
 
-/** `message` names the server and the remedy; it is safe to log and to show. */
-export interface Unreachable {
-  kind: 'unreachable';
+/** Why there is no result. `message` is the same in words, for operators; unless it quotes the server, it is safe to log. */
+interface Failed {
+  trouble: ServerTrouble;
   message: string;
+}
+
+export interface Unreachable extends Failed {
+  kind: 'unreachable';
 }
 
 export type CallOutcome =
@@ -133,11 +138,11 @@ export type CallOutcome =
   /** The server asked a question that cannot be shown. The call did not complete. */
   | { kind: 'unaskable'; failure: CallFailure }
   /** The server no longer knows its own state, and did not take the answers. */
-  | { kind: 'state-expired'; message: string }
-  /** The server refused the call. The message quotes the server: for the model, not for logs. */
-  | { kind: 'rejected'; message: string }
+  | ({ kind: 'state-expired' } & Failed)
+  /** The server refused the call. The trouble may quote it: not for logs. */
+  | ({ kind: 'rejected' } & Failed)
   /** The request was sent, and its answer is missing or unusable: the tool may have run. */
-  | { kind: 'unknown'; message: string };
+  | ({ kind: 'unknown' } & Failed);
 
 /** Events of a call. */
 export interface CallListener {

@@ -6,6 +6,7 @@
  */
 import type { ApprovalRefusal } from '../elicitation/approval.ts';
 import type { ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
+import type { ServerTrouble } from './server-trouble.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import type { TurnEndStatus } from './turn.ts';
 
@@ -51,11 +52,11 @@ export type CallFailure =
   /** The account cannot be used at the moment. `isOperators`: an operator has to correct it. */
   | { code: 'account_unusable'; trouble: string; isOperators: boolean }
   /** `note`: what follows for the tool, unless the trouble says it. */
-  | { code: 'server_trouble'; trouble: string; note?: 'not_run' | 'tried_before' | undefined }
+  | { code: 'server_trouble'; trouble: ServerTrouble; note?: 'not_run' | 'tried_before' | undefined }
   /** The server became unreachable while it waited for the user's answer. */
-  | { code: 'interrupted'; trouble: string }
+  | { code: 'interrupted'; trouble: ServerTrouble }
   /** The request may have reached the server. `trouble`: why there is no answer, if that is known. */
-  | { code: 'unknown_outcome'; server: string; trouble?: string | undefined }
+  | { code: 'unknown_outcome'; server: string; trouble?: ServerTrouble | undefined }
   /** A tool in TypeScript: its workflow was ended from outside; its code never yields; no worker has its code. */
   | { code: 'tool_lost' | 'tool_stuck' | 'tool_not_run'; tool: string }
   /** The agent that got the task has no answer. `failure`: why its part of the turn failed. */

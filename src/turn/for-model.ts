@@ -7,6 +7,7 @@ import { sharedAccountRemedy, sharedAccountTrouble } from '../elicitation/wordin
 import { isWaiting } from './call-failure.ts';
 import type { CallFailure, CallRemark } from './call-failure.ts';
 import { turnFailureInWords } from './for-person.ts';
+import { troubleInWords } from './server-trouble.ts';
 import { handedOnTooOften } from './turn.ts';
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
@@ -72,13 +73,13 @@ export function failureForModel(failure: CallFailure): string {
     case 'server_trouble':
       return serverTrouble(failure);
     case 'interrupted':
-      return `${failure.trouble} It was in the middle of the call, which did not complete; what it had done before stays done. Nothing was sent twice. Tell the user that they can try again later.`;
+      return `${troubleInWords(failure.trouble)} It was in the middle of the call, which did not complete; what it had done before stays done. Nothing was sent twice. Tell the user that they can try again later.`;
     case 'unknown_outcome': {
       const { server, trouble } = failure;
       const what =
         trouble === undefined
           ? `${server} was called, but its answer never arrived, so`
-          : `${server} was called, and then: ${trouble} So`;
+          : `${server} was called, and then: ${troubleInWords(trouble)} So`;
       // It must not be repeated blindly.
       return `${what} it is unknown whether the action took place. It was not repeated. Check the state in ${server} before trying again, and tell the user.`;
     }
@@ -229,13 +230,14 @@ function pageNotOpened({ why, server }: Of<'page_not_opened'>): string {
 }
 
 function serverTrouble({ trouble, note }: Of<'server_trouble'>): string {
+  const words = troubleInWords(trouble);
   switch (note) {
     case undefined:
-      return trouble;
+      return words;
     case 'not_run':
-      return `${trouble} ${notRun}`;
+      return `${words} ${notRun}`;
     case 'tried_before':
-      return `${trouble} It was tried a moment ago, and not again. ${notRun}`;
+      return `${words} It was tried a moment ago, and not again. ${notRun}`;
     default:
       return note satisfies never;
   }

@@ -14,6 +14,7 @@ import { serverConfig } from '../servers/mcp-server.ts';
 
 const alice = { tenant: 'demo', user: 'alice' };
 const server = serverConfig('http://127.0.0.1:9/mcp', { name: 'files', credentialScope: 'none' });
+const down = { code: 'busy', server: 'Files' } as const;
 
 test('each failure doubles the time, up to a limit, and a success ends it', () => {
   let now = 0;
@@ -21,18 +22,18 @@ test('each failure doubles the time, up to a limit, and a success ends it', () =
   expect(away.reason(server)).toBeNull();
   const waits: number[] = [];
   for (let count = 0; count < 5; count++) {
-    waits.push(away.failed(server, 'down'));
-    expect(away.reason(server)).toBe('down');
+    waits.push(away.failed(server, down));
+    expect(away.reason(server)).toBe(down);
     // Of two that were under way at the same time, the second says nothing new.
-    expect(away.failed(server, 'down')).toBe(waits.at(-1));
+    expect(away.failed(server, down)).toBe(waits.at(-1));
     now += (waits.at(-1) ?? 0) - 1;
-    expect(away.reason(server)).toBe('down');
+    expect(away.reason(server)).toBe(down);
     now += 1;
     expect(away.reason(server)).toBeNull();
   }
   expect(waits).toEqual([5_000, 10_000, 20_000, 30_000, 30_000]);
   away.reached(server);
-  expect(away.failed(server, 'down')).toBe(5_000);
+  expect(away.failed(server, down)).toBe(5_000);
   expect(away.reason({ ...server, name: 'other' })).toBeNull();
 });
 
@@ -95,7 +96,7 @@ test('a process that cannot start is named with its last words, left alone for a
   const before = started();
   for (let step = 0; step < 5; step++) expect(await catalogue.toolsFor(alice, [files])).toEqual([]);
   expect(started()).toBe(before);
-  expect(catalogue.backoff.reason(files)).toContain('exit code 3');
+  expect(catalogue.backoff.reason(files)).toMatchObject({ code: 'process_ended', how: 'exit code 3' });
 
   await rm(broken);
   now += 5_000;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { outcomeWith } from '../../src/remote/network-failure.ts';
 import { refusedAccount } from '../../src/remote/request-account.ts';
 
-const otherwise = { kind: 'unreachable', message: 'It answered oddly.' } as const;
+const otherwise = outcomeWith('unreachable', { code: 'not_mcp', server: 'Odd' });
 const account = {
   kind: 'credential',
   headers: { authorization: 'Bearer x' },

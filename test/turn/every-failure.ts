@@ -1,5 +1,6 @@
 /** One failure for each sentence that there is. */
 import type { CallFailure } from '../../src/turn/call-failure.ts';
+import type { ServerTrouble } from '../../src/turn/server-trouble.ts';
 import { plainFailures } from '../../src/turn/turn-failure.ts';
 import type { CodedFailure } from '../../src/turn/turn-failure.ts';
 
@@ -7,7 +8,7 @@ const closed = ['decline', 'cancel', 'expired'] as const;
 const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn'] as const;
 const server = 'Tracker';
 const tool = 'tracker__list_issues';
-const trouble = 'Tracker does not answer.';
+const trouble = { code: 'busy', server } as const;
 
 export const everyFailure: CallFailure[] = [
   ...[...closed, ...notAsked, 'still-refused' as const].flatMap((why): CallFailure[] => [
@@ -46,8 +47,8 @@ export const everyFailure: CallFailure[] = [
   { code: 'not_allowed', tool },
   { code: 'no_server', server },
   { code: 'not_called', server },
-  { code: 'account_unusable', trouble, isOperators: true },
-  { code: 'account_unusable', trouble, isOperators: false },
+  { code: 'account_unusable', trouble: 'The vault does not answer.', isOperators: true },
+  { code: 'account_unusable', trouble: 'The vault does not answer.', isOperators: false },
   { code: 'server_trouble', trouble },
   { code: 'server_trouble', trouble, note: 'not_run' },
   { code: 'server_trouble', trouble, note: 'tried_before' },
@@ -74,6 +75,53 @@ export const everyFailure: CallFailure[] = [
       state,
     })),
   ),
+];
+
+/** The same for troubles with servers. */
+export const everyTrouble: ServerTrouble[] = [
+  ...(['cancelled', 'connection_ended', 'session_lost', 'busy', 'not_mcp', 'not_mcp_process'] as const).map(
+    (code): ServerTrouble => ({ code, server }),
+  ),
+  ...(['no_endpoint', 'connection_broken', 'card_late', 'no_card_content', 'no_interface'] as const).map(
+    (code): ServerTrouble => ({ code, server }),
+  ),
+  ...(['unreadable_answer', 'call_ended', 'task_unknown', 'task_cancelled', 'task_end_unknown'] as const).map(
+    (code): ServerTrouble => ({ code, server }),
+  ),
+  { code: 'other_host', server },
+  ...(['timeout', 'task_timeout', 'task_stopped', 'execute_timeout'] as const).map((code): ServerTrouble => ({
+    code,
+    server,
+    seconds: 30,
+  })),
+  { code: 'answer_too_large', server, megabytes: 10 },
+  { code: 'unreadable_message', server, method: 'tools/call' },
+  ...(['redirected', 'request_refused', 'failing', 'task_failing', 'no_messages', 'no_card'] as const).map(
+    (code): ServerTrouble => ({ code, server, status: 418 }),
+  ),
+  ...(['not_listening', 'unknown_host', 'connect_timeout'] as const).map((code): ServerTrouble => ({
+    code,
+    server,
+    remedy: 'url',
+  })),
+  { code: 'not_reached', server, error: '', remedy: 'card' },
+  { code: 'not_reached', server, error: 'EHOSTUNREACH', remedy: 'card' },
+  { code: 'certificate', server, error: 'CERT_HAS_EXPIRED' },
+  { code: 'not_started', server, error: 'E2BIG' },
+  { code: 'command_not_found', server, command: 'npx' },
+  { code: 'command_not_executable', server, command: 'npx' },
+  { code: 'no_folder', server, folder: '/srv/files' },
+  { code: 'user_not_permitted', server, uid: 1000 },
+  { code: 'process_ended', server, how: 'exit code 3' },
+  { code: 'header_unsendable', server, header: 'x-key' },
+  { code: 'header_unsendable', server, header: 'x-key', isTask: true },
+  { code: 'other_era', server, era: '2026-07-28', status: 404 },
+  { code: 'era_learned', server, was: '2026-07-28', now: '2025-11-25' },
+  { code: 'tools_not_listed', server, error: -32603 },
+  { code: 'call_failed', server, error: -32603 },
+  { code: 'too_many_tools', server, tools: 1_000, pages: 50 },
+  { code: 'call_refused', server, words: 'No such tool.' },
+  { code: 'task_refused', server, words: 'No.' },
 ];
 
 /** The same for failures of turns. */

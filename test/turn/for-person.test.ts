@@ -4,7 +4,7 @@ import type { CallFailure } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
 import { failureEvent, inWords, languageOf } from '../../src/turn/for-person.ts';
 import type { Language } from '../../src/turn/for-person.ts';
-import { everyFailure, everyTurnFailure } from './every-failure.ts';
+import { everyFailure, everyTrouble, everyTurnFailure } from './every-failure.ts';
 
 const call = { type: 'tool-output-error', toolCallId: 'c1', toolName: 'tracker__list_issues' } as const;
 const eventOf = (failure: CallFailure) => ({ ...call, errorText: failureForModel(failure), failure });
@@ -22,12 +22,17 @@ describe.each(['en', 'de'] as const)('in %s', (language) => {
   });
 });
 
-test.each(everyFailure.filter(({ code }) => code !== 'server_trouble'))(
-  '%o is not the same in German',
-  (failure) => {
-    expect(said(failure, 'de')).not.toBe(said(failure, 'en'));
-  },
-);
+test.each(everyTrouble)('of %o people read what happened, and not what an operator should do', (trouble) => {
+  const failure = { code: 'server_trouble', trouble } as const;
+  expect(said(failure, 'en')).not.toMatch(/operator|author should|should name/);
+  expect(failureForModel(failure)).toContain(said(failure, 'en'));
+  expect(said(failure, 'de')).not.toBe(said(failure, 'en'));
+  expect(said(failure, 'de')).not.toMatch(/undefined|\[object/);
+});
+
+test.each(everyFailure)('%o is not the same in German', (failure) => {
+  expect(said(failure, 'de')).not.toBe(said(failure, 'en'));
+});
 
 test.each([
   [

@@ -238,7 +238,7 @@ export async function listServerTools(
         if (renewed.kind === 'unrelated' || (isAgain && listed.otherwise))
           return failCall(parts, attempt, 'unreachable', {
             code: 'server_trouble',
-            trouble: listed.otherwise?.message ?? '',
+            trouble: listed.otherwise?.trouble ?? { code: 'call_ended', server: server.title },
           });
         serverRefused(server.name, listed.status, afterRefusal(renewed, { isRenewed }));
         if (renewed.kind === 'connection-required') return askForAccount(parts, attempt, renewed);
@@ -247,7 +247,7 @@ export async function listServerTools(
         continue;
       }
       case 'unreachable':
-        return failCall(parts, attempt, 'unreachable', { code: 'server_trouble', trouble: listed.message });
+        return failCall(parts, attempt, 'unreachable', { code: 'server_trouble', trouble: listed.trouble });
       default:
         return listed satisfies never;
     }

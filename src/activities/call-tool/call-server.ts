@@ -109,7 +109,7 @@ async function makeRequest(
       { server: server.name, toolName: attempt.tool },
       { durationMs: performance.now() - startedAt, failure },
     );
-  if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.message);
+  if (server.process && sent.outcome.kind === 'unreachable') backoff.failed(server, sent.outcome.trouble);
   if (sent.outcome.kind === 'result') backoff.reached(server);
   return concludeRequest(parts, attempt, { ...request, ...sent });
 }

@@ -8,6 +8,7 @@ import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { serverRefused } from '../../telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
 import type { CallRemark } from '../../turn/call-failure.ts';
+import type { ServerTrouble } from '../../turn/server-trouble.ts';
 import type { McpResult } from '../../turn/tool-content.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../running-activity.ts';
@@ -77,11 +78,11 @@ export async function concludeRequest(
       return concludeUnreachable(parts, attempt, request, outcome);
     case 'state-expired':
       if (request.continuation === undefined || request.isRestarted)
-        return failCall(parts, attempt, 'failed', trouble(outcome.message));
+        return failCall(parts, attempt, 'failed', failedBy(outcome));
       await parts.storage.toolCalls.release(input.turn, input.toolCallId, attempt.by);
       return next(request, { continuation: undefined, isRestarted: true });
     case 'rejected':
-      return failCall(parts, attempt, 'tool_error', trouble(outcome.message), {
+      return failCall(parts, attempt, 'tool_error', failedBy(outcome), {
         remark: await remarkOn(parts, attempt, request),
       });
     case 'unaskable':
@@ -95,8 +96,8 @@ export async function concludeRequest(
   }
 }
 
-function trouble(message: string) {
-  return { code: 'server_trouble', trouble: message } as const;
+function failedBy({ trouble }: { trouble: ServerTrouble }) {
+  return { code: 'server_trouble', trouble } as const;
 }
 
 function next(request: CallRequest, changed: Partial<CallRequest>): NextRequest {
@@ -159,7 +160,7 @@ async function concludeUnreachable(
   parts: CallParts,
   attempt: ServerAttempt,
   { isFirst, answered }: Sent,
-  { message }: Of<'unreachable'>,
+  outcome: Of<'unreachable'>,
 ): Promise<AttemptEnd> {
   const { input, by, server } = attempt;
   const { turn, toolCallId } = input;
@@ -175,13 +176,13 @@ async function concludeUnreachable(
   } as const;
   const later = hasAsked ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
-  if (!isFirst) return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, message));
+  if (!isFirst) return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, outcome));
   const isNew = answered === undefined || answered.resume.kind === 'again';
   return failCall(
     parts,
     attempt,
     'unreachable',
-    isNew ? { ...trouble(message), note: 'not_run' } : { code: 'interrupted', trouble: message },
+    isNew ? { ...failedBy(outcome), note: 'not_run' } : { code: 'interrupted', trouble: outcome.trouble },
   );
 }
 
@@ -189,7 +190,7 @@ async function concludeUnknown(
   parts: CallParts,
   attempt: ServerAttempt,
   request: Sent,
-  { message }: Of<'unknown'>,
+  outcome: Of<'unknown'>,
 ): Promise<AttemptEnd> {
   const { server, isRepeatable } = attempt;
   const { continuation, task } = request;
@@ -205,11 +206,11 @@ async function concludeUnknown(
   const later = isRepeatable ? await retryLater(parts, attempt, retry) : null;
   if (later) return later;
   const remark = await remarkOn(parts, attempt, request);
-  return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, message), { remark });
+  return failCall(parts, attempt, lostOutcome(), unknownOutcome(server, outcome), { remark });
 }
 
-function unknownOutcome({ title }: ServerAttempt['server'], message: string) {
-  return { code: 'unknown_outcome', server: title, trouble: message } as const;
+function unknownOutcome({ title }: ServerAttempt['server'], { trouble }: { trouble: ServerTrouble }) {
+  return { code: 'unknown_outcome', server: title, trouble } as const;
 }
 
 /** The outcome of a request whose answer is missing. */

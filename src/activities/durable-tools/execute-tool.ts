@@ -15,6 +15,7 @@ import { failureOf, misfitOf, resultOf, readProgress } from '../../turn/tool-cod
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
 import type { AttemptResult, ExecuteToolInput } from '../../turn/step.ts';
 import type { CallFailure } from '../../turn/call-failure.ts';
+import { troubleInWords } from '../../turn/server-trouble.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
@@ -138,9 +139,10 @@ async function resultOfCall(
   if (outcome === 'stopped' || (stop.aborted && typeof outcome === 'object' && outcome.kind === 'error'))
     return stopped();
   if (outcome !== 'time-out') return outcome;
-  const trouble = `it did not end within ${tool.timeoutMs / 1000} seconds.`;
-  timeUp.abort(new DOMException(trouble, 'TimeoutError'));
-  return { code: 'unknown_outcome', server: tool.title, trouble };
+  const { title: server } = tool;
+  const trouble = { code: 'execute_timeout', server, seconds: tool.timeoutMs / 1000 } as const;
+  timeUp.abort(new DOMException(troubleInWords(trouble), 'TimeoutError'));
+  return { code: 'unknown_outcome', server, trouble };
 
   async function run(): Promise<ToolResult> {
     try {

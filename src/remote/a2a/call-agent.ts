@@ -12,6 +12,7 @@ import { sendBestEffort } from '../best-effort.ts';
 import { startDeadline } from '../deadline.ts';
 import type { Deadline } from '../deadline.ts';
 import type { AskedByTask, RemoteTask, ServerQuestion } from '../input-required.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import type { CallOutcome, Continuation, ListOutcome, ToolCall } from '../remote-servers.ts';
 import { cancelTask, followTask, isNews, readUntilNews } from './follow-task.ts';
@@ -211,14 +212,21 @@ function ended(outcome: CallOutcome): Sent {
   return { kind: 'outcome', outcome };
 }
 
-const callEnded: Sent = { kind: 'outcome', outcome: { kind: 'unknown', message: 'The call has ended.' } };
+const callEnded: Sent = {
+  kind: 'outcome',
+  outcome: outcomeWith('unknown', { code: 'call_ended', server: '' }),
+};
 
 function outcomeOfAbort({ agent, task }: AgentCall, { end }: Deadline): CallOutcome {
-  const name = nameOf(agent.server);
-  if (end === 'cancelled') return { kind: 'unknown', message: `The task of ${name} was cancelled.` };
-  const message = `${name} was not done within ${agent.server.timeout / 1000} s${task ? ', and was told to stop' : ''}.`;
-  if (!task && !agent.last()?.isSent) return { kind: 'unreachable', message };
-  return { kind: 'unknown', message };
+  const server = nameOf(agent.server);
+  if (end === 'cancelled') return outcomeWith('unknown', { code: 'task_cancelled', server });
+  const seconds = agent.server.timeout / 1000;
+  if (task) return outcomeWith('unknown', { code: 'task_stopped', server, seconds });
+  return outcomeWith(agent.last()?.isSent ? 'unknown' : 'unreachable', {
+    code: 'task_timeout',
+    server,
+    seconds,
+  });
 }
 
 /** The call has ended here, but the agent does not know it. */
@@ -243,7 +251,7 @@ export async function tryCredential(target: Target): Promise<ListOutcome> {
   } catch (error) {
     const outcome = outcomeOfFailure(agent, error);
     if (outcome.kind === 'refused' || outcome.kind === 'unreachable') return outcome;
-    if (outcome.kind === 'unknown') return { kind: 'unreachable', message: outcome.message };
+    if (outcome.kind === 'unknown') return { ...outcome, kind: 'unreachable' };
   }
   return { kind: 'tools', tools: [], leftOut: [], audience: 'tenant', freshMs: null };
 }

@@ -22,7 +22,7 @@ import { headersOf, unsendableHeader, withTrace } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
 import type { Unreachable } from '../remote-servers.ts';
 import { trackedRequest } from '../tracked-request.ts';
-import { networkFailure } from '../network-failure.ts';
+import { networkFailure, outcomeWith } from '../network-failure.ts';
 import type { RequestTrace } from '../tracked-request.ts';
 
 export interface ConnectedAgent {
@@ -50,9 +50,12 @@ export async function connectAgent(target: Target): Promise<ConnectedAgent | Unr
   const { server, credential, signal, cards } = target;
   const unsendable = unsendableHeader(server, credential);
   if (unsendable !== undefined) {
-    const remedy = 'The operator should check headers and headersEnv in the agents file.';
-    const message = `${nameOf(server)} was not asked: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
-    return { kind: 'unreachable', message };
+    return outcomeWith('unreachable', {
+      code: 'header_unsendable',
+      server: nameOf(server),
+      header: unsendable,
+      isTask: true,
+    });
   }
   const read = await cards.of(server, signal);
   if (read.kind === 'unreachable') return read;
@@ -116,8 +119,6 @@ export interface Cards {
 }
 
 const keptMs = 5 * 60_000;
-export const checkCard =
-  'The operator should check that it runs and that its card in the agents file is right.';
 const spoken = /^(?:JSONRPC (?:1|0\.3)|HTTP\+JSON 1)(?:\.|$)/;
 
 export function createCards(): Cards {
@@ -144,16 +145,17 @@ async function readCard(server: ServerConfig, signal: AbortSignal): Promise<Read
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      return unreachable(`${name} gives no agent card (HTTP ${response.status}). ${checkCard}`);
+      return outcomeWith('unreachable', { code: 'no_card', server: name, status: response.status });
     }
     return readInterfaces(server, await response.json());
   } catch {
     const trace = requests.last();
-    if (signal.aborted) return unreachable(`${name} did not send its agent card in time.`);
-    return unreachable(
+    if (signal.aborted) return outcomeWith('unreachable', { code: 'card_late', server: name });
+    return outcomeWith(
+      'unreachable',
       trace?.status === undefined
-        ? networkFailure(name, trace?.failure, checkCard)
-        : `${name} sends something else than an agent card. ${checkCard}`,
+        ? networkFailure(name, trace?.failure, 'card')
+        : { code: 'no_card_content', server: name },
     );
   }
 }
@@ -166,15 +168,9 @@ function readInterfaces(server: ServerConfig, raw: unknown): ReadCard | Unreacha
   const supported = offered
     .filter(({ protocolBinding, protocolVersion }) => spoken.test(`${protocolBinding} ${protocolVersion}`))
     .toSorted((one, other) => Number(isOld(one)) - Number(isOld(other)));
-  if (supported.length === 0)
-    return unreachable(
-      `${name} offers no way to talk to it that is known here: its agent card has to name JSONRPC of A2A 1.0 or 0.3, or HTTP+JSON of 1.0. ${checkCard}`,
-    );
+  if (supported.length === 0) return outcomeWith('unreachable', { code: 'no_interface', server: name });
   const used = supported.find(({ url }) => isAllowedAddress(server, url));
-  if (!used)
-    return unreachable(
-      `The agent card of ${name} sends messages to another host, where nothing is sent to. The operator can allow it with endpoint in the agents file.`,
-    );
+  if (!used) return outcomeWith('unreachable', { code: 'other_host', server: name });
   const { capabilities } = card;
   return {
     kind: 'card',
@@ -194,8 +190,4 @@ function isAllowedAddress({ agent }: ServerConfig, url: string): boolean {
 
 function isOld({ protocolVersion }: AgentInterface): boolean {
   return protocolVersion.startsWith('0.');
-}
-
-function unreachable(message: string): Unreachable {
-  return { kind: 'unreachable', message };
 }

@@ -9,6 +9,7 @@ import { isTerminal } from '../../a2a/task-view.ts';
 import { textOf } from '../../a2a/parts.ts';
 import { plainLine } from '../../elicitation/plain-text.ts';
 import type { CallListener, CallOutcome, Observation } from '../remote-servers.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connectAgent } from './connect.ts';
 import type { ConnectedAgent, Target } from './connect.ts';
@@ -57,14 +58,13 @@ async function readTask(agent: ConnectedAgent, id: string): Promise<Task | null 
   } catch (error) {
     signalOf(agent).throwIfAborted();
     if (isGone(error)) {
-      const message = `${nameOf(agent.server)} does not know its task any more.`;
-      return { kind: 'outcome', outcome: { kind: 'unknown', message } };
+      const server = nameOf(agent.server);
+      return { kind: 'outcome', outcome: outcomeWith('unknown', { code: 'task_unknown', server }) };
     }
     const outcome = outcomeOfFailure(agent, error);
     if (outcome.kind === 'refused' && outcome.otherwise) {
       // Reading failed, but the task goes on: whether it ran is unknown.
-      const { message } = outcome.otherwise;
-      const otherwise = { kind: 'unknown' as const, message };
+      const otherwise = { ...outcome.otherwise, kind: 'unknown' as const };
       return outcome.status === 400 ? null : { kind: 'outcome', outcome: { ...outcome, otherwise } };
     }
     return outcome.kind === 'refused' || outcome.kind === 'rejected' ? { kind: 'outcome', outcome } : null;

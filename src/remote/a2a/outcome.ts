@@ -9,13 +9,12 @@ import { A2AError, isJsonRpcError, isRestError, TaskNotFoundError } from '@a2a-j
 import { TaskState } from '@a2a-js/sdk';
 import type { Message, Part, Task } from '@a2a-js/sdk';
 import { plainLine } from '../../elicitation/plain-text.ts';
-import { networkFailure } from '../network-failure.ts';
+import { networkFailure, outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';
 import type { ConnectedAgent } from './connect.ts';
 import { textOf } from '../../a2a/parts.ts';
-import { checkCard } from './connect.ts';
 
 export function isGone(error: unknown): boolean {
   return error instanceof TaskNotFoundError;
@@ -35,23 +34,17 @@ function fromTrace({ server, last }: ConnectedAgent, error: unknown): NonNullabl
   const name = nameOf(server);
   const trace = last();
   const status = trace?.status;
-  if (!trace?.isSent)
-    return { kind: 'unreachable', message: networkFailure(name, trace?.failure, checkCard) };
+  if (!trace?.isSent) return outcomeWith('unreachable', networkFailure(name, trace?.failure, 'card'));
   const refusal = refusalIn(error);
-  if (refusal)
-    return { kind: 'rejected', message: `${name} refused the request: ${JSON.stringify(refusal)}` };
+  if (refusal) return outcomeWith('rejected', { code: 'task_refused', server: name, words: refusal });
   if (status !== undefined && status >= 300 && status < 500 && status !== 408)
-    return {
-      kind: 'unreachable',
-      message: `${name} does not take messages at this address (HTTP ${status}). ${checkCard}`,
-    };
-  return {
-    kind: 'unknown',
-    message:
-      status === undefined || status < 300
-        ? `${name} ended the connection before it had answered.`
-        : `${name} is in trouble (HTTP ${status}).`,
-  };
+    return outcomeWith('unreachable', { code: 'no_messages', server: name, status });
+  return outcomeWith(
+    'unknown',
+    status === undefined || status < 300
+      ? { code: 'connection_ended', server: name }
+      : { code: 'task_failing', server: name, status },
+  );
 }
 
 /** The agent's error message; null where something may have been done. */
@@ -91,7 +84,7 @@ export function outcomeOfTask(name: string, { artifacts, status }: Task): CallOu
     case TaskState.TASK_STATE_CANCELED:
       return failed(`${name} cancelled the task before it was done${quoted(said)}.`);
     default:
-      return { kind: 'unknown', message: `${name} ended the task in a state that is not known here.` };
+      return outcomeWith('unknown', { code: 'task_end_unknown', server: name });
   }
 }
 

@@ -20,7 +20,8 @@ import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';
 import type { Exchange } from '../tracked-request.ts';
-import { failureMessage } from './failure-message.ts';
+import { outcomeWith } from '../network-failure.ts';
+import { troubleOf } from './server-trouble.ts';
 import { readRequiredPages } from './legacy/messages.ts';
 import { readInputRequired } from './modern/rounds.ts';
 import type { Session } from '../input-required.ts';
@@ -45,14 +46,14 @@ export function outcomeOf(server: ServerConfig, trace: CallTrace, capabilities: 
 
 /** What the exchange means if it is not about the account. */
 function fromExchange(server: ServerConfig, { exchange, end }: CallTrace): NonNullable<Refused['otherwise']> {
-  const message = failureMessage(server, exchange, end);
+  const trouble = troubleOf(server, exchange, end);
   const status = exchange?.status;
-  if (!exchange?.isSent) return { kind: 'unreachable', message };
+  if (!exchange?.isSent) return outcomeWith('unreachable', trouble);
   if (status === undefined || status < 300 || status === 303 || status === 408 || status >= 500) {
-    return { kind: 'unknown', message };
+    return outcomeWith('unknown', trouble);
   }
   const isElsewhereOrLater = status < 400 || status === 404 || status === 410 || status === 429;
-  return isElsewhereOrLater ? { kind: 'unreachable', message } : { kind: 'rejected', message };
+  return outcomeWith(isElsewhereOrLater ? 'unreachable' : 'rejected', trouble);
 }
 
 function fromAnswer(server: ServerConfig, answer: JSONRPCMessage, capabilities: Capabilities): CallOutcome {
@@ -95,12 +96,9 @@ function fromError(
   if (refusals.has(error.code)) {
     const kind =
       isRecord(error.data) && error.data['reason'] === 'invalid_request_state' ? 'state-expired' : 'rejected';
-    return { kind, message: `${nameOf(server)} refused the call: ${words}` };
+    return outcomeWith(kind, { code: 'call_refused', server: nameOf(server), words });
   }
-  return {
-    kind: 'unknown',
-    message: `${nameOf(server)} failed while it handled the call (error ${error.code}).`,
-  };
+  return outcomeWith('unknown', { code: 'call_failed', server: nameOf(server), error: error.code });
 }
 
 /**
@@ -126,7 +124,7 @@ export function unaskable(server: ServerConfig, reason: string): CallOutcome {
 }
 
 function unreadable(server: ServerConfig): CallOutcome {
-  return { kind: 'unknown', message: `${nameOf(server)} answered in a form that cannot be read.` };
+  return outcomeWith('unknown', { code: 'unreadable_answer', server: nameOf(server) });
 }
 
 /**

@@ -13,6 +13,7 @@ import type { CallAttempt, CallParts } from './call-attempt.ts';
 import { canPush, connect } from './connect.ts';
 import { resumeServerCall } from './legacy/resume-call.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { listServerTools } from './list-tools.ts';
 import { fixedEra } from './server-eras.ts';
@@ -125,7 +126,8 @@ async function learnEra(parts: CallParts, call: ToolCall, failed: CallAttempt): 
   await eras.learn(server, name, era, probe.client);
   sessions?.drop(server);
   if (isRepeatable === true) return (await attemptCall({ ...parts, era }, call)).outcome;
-  const [was, is] = era === 'legacy' ? ['2026-07-28', '2025-11-25'] : ['2025-11-25', '2026-07-28'];
-  const message = `${nameOf(server)} had to ask the user something, which it cannot do in the MCP version it was called with (${was}). From now on it is called with ${is}, where it can: another call will ask.`;
-  return { kind: 'unknown', message };
+  const versions = { modern: '2026-07-28', legacy: '2025-11-25' };
+  const was = versions[failed.era];
+  const now = versions[era];
+  return outcomeWith('unknown', { code: 'era_learned', server: nameOf(server), was, now });
 }

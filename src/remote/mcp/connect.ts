@@ -10,7 +10,9 @@ import { nameOf } from '../server-name.ts';
 import { canAsk, openConnection, silentProbeMs } from './connection.ts';
 import type { Connection, OpenResult, Target } from './connection.ts';
 import type { Exchange, ExchangeLog } from '../tracked-request.ts';
-import { failureMessage } from './failure-message.ts';
+import type { ServerTrouble } from '../../turn/server-trouble.ts';
+import { outcomeWith } from '../network-failure.ts';
+import { troubleOf } from './server-trouble.ts';
 import { discoveryFor, fixedEra } from './server-eras.ts';
 import type { Era } from './server-eras.ts';
 import { ProcessFailure } from './stdio/process.ts';
@@ -20,9 +22,8 @@ export async function connect(target: Target): Promise<Connection | Refused | Un
   const { server, credential, eras, tool, session } = target;
   const unsendable = unsendableHeader(server, credential);
   if (unsendable !== undefined) {
-    const remedy = 'The operator should check headers and headersEnv in the agents file.';
-    const message = `${nameOf(server)} was not called: the value of its header "${unsendable}" cannot be sent. ${remedy}`;
-    return { kind: 'unreachable', message };
+    const trouble = { code: 'header_unsendable', server: nameOf(server), header: unsendable } as const;
+    return outcomeWith('unreachable', trouble);
   }
   if (session) return opened(target, await openConnection(target));
   // When nothing can be asked, the era does not matter, and the new one takes fewer requests.
@@ -137,15 +138,19 @@ export function connectFailureOf(
   exchanges: ExchangeLog,
 ): Refused | Unreachable {
   const exchange = exchanges.last();
-  const unreachable = { kind: 'unreachable' as const, message: messageOf(server, exchange, deadline) };
+  const unreachable = outcomeWith('unreachable', connectTroubleOf(server, exchange, deadline));
   return (!deadline.end && refusedAccount(exchange, credential, unreachable)) || unreachable;
 }
 
-function messageOf(server: ServerConfig, exchange: Exchange | undefined, { end }: Deadline): string {
+function connectTroubleOf(
+  server: ServerConfig,
+  exchange: Exchange | undefined,
+  { end }: Deadline,
+): ServerTrouble {
   const isHandshake = exchange?.method === 'initialize' || exchange?.method === 'server/discover';
   if (server.era && fixedEra(server) && isHandshake && eraMayHaveChanged(exchange.status) && !end)
-    return `${nameOf(server)} does not speak MCP ${server.era} (HTTP ${exchange.status}), which its era in the agents file asks for. The operator should correct or remove it.`;
-  return failureMessage(server, exchange, end);
+    return { code: 'other_era', server: nameOf(server), era: server.era, status: exchange.status ?? 0 };
+  return troubleOf(server, exchange, end);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Credential } from '../../credentials/credential-store.ts';
 import type { CatalogueTool, ToolList } from '../../storage/schema/account-tables.ts';
 import type { CallListener, LeftOut, Listed, ListOutcome } from '../remote-servers.ts';
 import { startDeadline } from '../deadline.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
@@ -53,12 +54,13 @@ export async function listServerTools(
     // An error answer: the server has no tools, or cannot list them.
     if (error instanceof ProtocolError) {
       if (error.code === methodNotFound) return { kind: 'tools', tools: [], leftOut: [], ...unstated };
-      return {
-        kind: 'unreachable',
-        message: `${nameOf(server)} cannot list its tools (error ${error.code}).`,
-      };
+      const trouble = { code: 'tools_not_listed', server: nameOf(server), error: error.code } as const;
+      return outcomeWith('unreachable', trouble);
     }
-    if (error instanceof TooManyTools) return { kind: 'unreachable', message: error.messageFor(server) };
+    if (error instanceof TooManyTools) {
+      const { tools, pages } = listLimits;
+      return outcomeWith('unreachable', { code: 'too_many_tools', server: nameOf(server), tools, pages });
+    }
     return connectFailureOf(operation, connection.exchanges);
   } finally {
     connection.close();
@@ -116,11 +118,7 @@ function createToolList(hasHeaders: boolean) {
   };
 }
 
-class TooManyTools extends Error {
-  messageFor(server: ServerConfig): string {
-    return `${nameOf(server)} lists more than ${listLimits.tools} tools, 1 MB of descriptions or ${listLimits.pages} pages, which is more than is read.`;
-  }
-}
+class TooManyTools extends Error {}
 
 const hint = z.boolean().optional().catch(undefined);
 const toolSchema = z.object({

@@ -29,6 +29,37 @@ const turnFailureSchema = z.discriminatedUnion('code', [
 ]);
 const anyTurnFailureSchema = z.union([turnFailureSchema, z.object({ code: text, message: text })]);
 
+function troubled<const Code extends string, Data extends z.ZodRawShape>(codes: readonly Code[], data: Data) {
+  return z.object({ code: z.enum(codes), server: text, ...data });
+}
+const remedy = z.enum(['url', 'card']);
+
+const troubleSchema = z.discriminatedUnion('code', [
+  troubled(['cancelled', 'connection_ended', 'session_lost', 'busy', 'not_mcp', 'not_mcp_process'], {}),
+  troubled(['no_endpoint', 'connection_broken', 'card_late', 'no_card_content', 'no_interface'], {}),
+  troubled(['unreadable_answer', 'call_ended', 'task_unknown', 'task_cancelled', 'task_end_unknown'], {}),
+  troubled(['other_host'], {}),
+  troubled(['timeout', 'task_timeout', 'task_stopped', 'execute_timeout'], { seconds: z.number() }),
+  troubled(['answer_too_large'], { megabytes: z.number() }),
+  troubled(['unreadable_message'], { method: text }),
+  troubled(['redirected', 'request_refused', 'failing', 'task_failing', 'no_messages', 'no_card'], {
+    status: count,
+  }),
+  troubled(['not_listening', 'unknown_host', 'connect_timeout'], { remedy }),
+  troubled(['not_reached'], { error: text, remedy }),
+  troubled(['certificate', 'not_started'], { error: text }),
+  troubled(['command_not_found', 'command_not_executable'], { command: text }),
+  troubled(['no_folder'], { folder: text }),
+  troubled(['user_not_permitted'], { uid: count }),
+  troubled(['process_ended'], { how: text }),
+  troubled(['header_unsendable'], { header: text, isTask: z.literal(true).optional() }),
+  troubled(['other_era'], { era: text, status: count }),
+  troubled(['era_learned'], { was: text, now: text }),
+  troubled(['tools_not_listed', 'call_failed'], { error: z.number() }),
+  troubled(['too_many_tools'], { tools: count, pages: count }),
+  troubled(['call_refused', 'task_refused'], { words: text }),
+]);
+
 const failureSchema = z.discriminatedUnion('code', [
   coded('account', {
     why: z.enum([...closed, ...notAsked, 'still-refused']),
@@ -61,9 +92,9 @@ const failureSchema = z.discriminatedUnion('code', [
   coded('no_server', { server: text }),
   coded('not_called', { server: text }),
   coded('account_unusable', { trouble: text, isOperators: z.boolean() }),
-  coded('server_trouble', { trouble: text, note: z.enum(['not_run', 'tried_before']).optional() }),
-  coded('interrupted', { trouble: text }),
-  coded('unknown_outcome', { server: text, trouble: text.optional() }),
+  coded('server_trouble', { trouble: troubleSchema, note: z.enum(['not_run', 'tried_before']).optional() }),
+  coded('interrupted', { trouble: troubleSchema }),
+  coded('unknown_outcome', { server: text, trouble: troubleSchema.optional() }),
   coded('tool_lost', { tool: text }),
   coded('tool_stuck', { tool: text }),
   coded('tool_not_run', { tool: text }),

@@ -3,6 +3,7 @@ import { approvalLimit } from '../../elicitation/approval.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
+import { serverTrouble } from './de-server-trouble.ts';
 import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 import type { Words } from './en.ts';
 
@@ -62,15 +63,17 @@ function callFailure(failure: CallFailure): string {
         ? `${failure.trouble} ${notRun} Das müssen die Betreiber dieses Dienstes beheben. Neu verbinden hilft nicht.`
         : `${failure.trouble} ${notRun} Versuch es später noch einmal.`;
     case 'server_trouble':
-      return failure.note === undefined ? failure.trouble : `${failure.trouble} ${notRun}`;
+      return failure.note === undefined
+        ? serverTrouble(failure.trouble)
+        : `${serverTrouble(failure.trouble)} ${notRun}`;
     case 'interrupted':
-      return `${failure.trouble} Der Aufruf wurde nicht fertig. ${doneBefore} Nichts wurde doppelt gesendet. Du kannst es später noch einmal versuchen.`;
+      return `${serverTrouble(failure.trouble)} Der Aufruf wurde nicht fertig. ${doneBefore} Nichts wurde doppelt gesendet. Du kannst es später noch einmal versuchen.`;
     case 'unknown_outcome': {
       const { server, trouble } = failure;
       const what =
         trouble === undefined
           ? `${server} wurde aufgerufen, aber die Antwort kam nie an.`
-          : `${server} wurde aufgerufen, und dann: ${trouble}`;
+          : `${server} wurde aufgerufen, und dann: ${serverTrouble(trouble)}`;
       return `${what} Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sieh in ${server} nach, bevor du es noch einmal versuchst.`;
     }
     case 'tool_lost':

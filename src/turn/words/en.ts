@@ -3,6 +3,7 @@ import { approvalLimit } from '../../elicitation/approval.ts';
 import { sharedAccountMessage } from '../../elicitation/wording.ts';
 import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
+import { whatHappened } from '../server-trouble.ts';
 import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 
 export interface Words {
@@ -66,15 +67,17 @@ function callFailure(failure: CallFailure): string {
         ? `${failure.trouble} ${notRun} The operator of this service has to correct this. Connecting again does not help.`
         : `${failure.trouble} ${notRun} Try again later.`;
     case 'server_trouble':
-      return failure.note === undefined ? failure.trouble : `${failure.trouble} ${notRun}`;
+      return failure.note === undefined
+        ? whatHappened(failure.trouble)
+        : `${whatHappened(failure.trouble)} ${notRun}`;
     case 'interrupted':
-      return `${failure.trouble} The call did not complete. ${doneBefore} Nothing was sent twice. You can try again later.`;
+      return `${whatHappened(failure.trouble)} The call did not complete. ${doneBefore} Nothing was sent twice. You can try again later.`;
     case 'unknown_outcome': {
       const { server, trouble } = failure;
       const what =
         trouble === undefined
           ? `${server} was called, but its answer never arrived.`
-          : `${server} was called, and then: ${trouble}`;
+          : `${server} was called, and then: ${whatHappened(trouble)}`;
       return `${what} It is unknown whether the action took place. It was not repeated. Check the state in ${server} before trying again.`;
     }
     case 'tool_lost':

@@ -75,10 +75,10 @@ test('a server that cannot be reached is named, unless its tools are known all t
   const one = { ...agent, servers: [{ name: 'tracker' }] };
   const unknown = toolsOf([], [one]);
   expect(await unknown.awayFor(one)).toEqual([]);
-  unknown.away.failed(tracker, 'Tracker cannot be reached.');
+  unknown.away.failed(tracker, { code: 'busy', server: 'Tracker' });
   expect(await unknown.awayFor(one)).toEqual(['Tracker']);
   const known = toolsOf([tool('list')], [one]);
-  known.away.failed(tracker, 'Tracker cannot be reached.');
+  known.away.failed(tracker, { code: 'busy', server: 'Tracker' });
   expect(await known.awayFor(one)).toEqual([]);
 });
 

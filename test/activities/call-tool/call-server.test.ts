@@ -317,7 +317,8 @@ test('a program that failed a moment ago is not started again, and the model is 
   const marker = path.join(config.dataDir, 'started');
   const process = { command: 'touch', args: [marker], cwd: config.dataDir, env: {} };
   config.servers.set('asking', { ...asking, credentialScope: 'none', process });
-  catalogue.backoff.failed(asking, 'Asking (this machine) ended before it had answered (exit code 3).');
+  const trouble = { code: 'process_ended', server: 'Asking (this machine)', how: 'exit code 3' } as const;
+  catalogue.backoff.failed(asking, trouble);
   expect(await attempt(0)).toEqual({ kind: 'finished' });
   expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
   expect(existsSync(marker)).toBe(false);

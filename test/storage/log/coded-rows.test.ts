@@ -5,7 +5,7 @@ import { failureForModel, remarkForModel } from '../../../src/turn/for-model.ts'
 import { toEvent, toMessageContent } from '../../../src/turn/tool-result.ts';
 import type { ToolResult } from '../../../src/turn/tool-result.ts';
 import { failureEvent } from '../../../src/turn/for-person.ts';
-import { everyFailure, everyTurnFailure } from '../../turn/every-failure.ts';
+import { everyFailure, everyTrouble, everyTurnFailure } from '../../turn/every-failure.ts';
 
 const call = { toolCallId: 'c1', toolName: 'tracker__list_issues' };
 const written = (result: ToolResult) => JSON.stringify(toMessageContent(call, result));
@@ -18,6 +18,11 @@ test.each(everyFailure)('the log stores %o as a code, and reads it as a sentence
   expect(row).not.toContain('did not run');
   expect(eventFromRow(row)).toEqual(event);
   expect(event).toMatchObject({ errorText: failureForModel(failure), outcome: 'expired' });
+});
+
+test.each(everyTrouble)('the log stores the trouble %o as a code', (trouble) => {
+  const event = toEvent(call, { kind: 'failed', failure: { code: 'interrupted', trouble } });
+  expect(eventFromRow(eventToRow(event))).toEqual(event);
 });
 
 test.each(everyFailure)('the transcript stores %o as a code, and the model reads a sentence', (failure) => {

@@ -13,7 +13,8 @@ import type { DetachedCall, QuestionAnswer } from '../../input-required.ts';
 import type { CallOutcome, ToolCall } from '../../remote-servers.ts';
 import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
 import type { Exchange } from '../../tracked-request.ts';
-import { failureMessage } from '../failure-message.ts';
+import { outcomeWith } from '../../network-failure.ts';
+import { troubleOf } from '../server-trouble.ts';
 import { notifyListener } from '../notifications.ts';
 import { refusedAccount } from '../../request-account.ts';
 import { tooManyQuestions } from '../../read-question.ts';
@@ -42,10 +43,7 @@ export async function resumeServerCall(
   let { lastEventId } = call;
 
   const endWithFailure = (exchange: Exchange | undefined) => {
-    const unknown = {
-      kind: 'unknown' as const,
-      message: failureMessage(server, exchange, deadline.end),
-    };
+    const unknown = outcomeWith('unknown', troubleOf(server, exchange, deadline.end));
     // 400 means that the server no longer knows the event to resume from.
     const refused = exchange?.status === 400 ? null : refusedAccount(exchange, credential, unknown);
     end(refused ?? unknown);
@@ -79,7 +77,7 @@ export async function resumeServerCall(
   });
   deadline.signal.addEventListener(
     'abort',
-    () => end({ kind: 'unknown', message: failureMessage(server, session.exchanges.last(), deadline.end) }),
+    () => end(outcomeWith('unknown', troubleOf(server, session.exchanges.last(), deadline.end))),
     { once: true },
   );
   const reading = readCallStream(session, {

@@ -11,7 +11,7 @@ import type { Deadline } from '../../deadline.ts';
 import type { InputRequired } from '../../input-required.ts';
 import { nameOf } from '../../server-name.ts';
 import type { Connection } from '../connection.ts';
-import { failureMessage } from '../failure-message.ts';
+import { troubleOf } from '../server-trouble.ts';
 
 type HeldRound = { kind: 'go-on'; continuation: Continuation } | { kind: 'stopped'; failure: CallFailure };
 
@@ -53,7 +53,7 @@ export function holdRounds(parts: Parts): (pause: InputRequired) => Promise<Held
       if (!signal.aborted) throw error;
       return stopped(
         deadline.end
-          ? { code: 'server_trouble', trouble: failureMessage(server, undefined, deadline.end) }
+          ? { code: 'server_trouble', trouble: troubleOf(server, undefined, deadline.end) }
           : { code: 'ended_while_asking', server: nameOf(server) },
       );
     } finally {

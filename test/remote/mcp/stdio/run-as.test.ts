@@ -5,7 +5,8 @@ import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig, ServerProcess } from '../../../../src/config/agents-file/server-config.ts';
 import type { Credential } from '../../../../src/credentials/credential-store.ts';
-import { failureMessage } from '../../../../src/remote/mcp/failure-message.ts';
+import { troubleOf } from '../../../../src/remote/mcp/server-trouble.ts';
+import { troubleInWords } from '../../../../src/turn/server-trouble.ts';
 import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 import { checkRunAs, startProcess } from '../../../../src/remote/mcp/stdio/process.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
@@ -86,7 +87,7 @@ test.skipIf(process.platform === 'win32')(
       challenge: null,
       failure,
     };
-    expect(failureMessage(server, exchange, undefined)).toContain(
+    expect(troubleInWords(troubleOf(server, exchange, undefined))).toContain(
       'Who (this machine) cannot be started: the worker may not start programs as user 65533.',
     );
   },
