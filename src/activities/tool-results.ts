@@ -10,8 +10,9 @@ import { isDatabaseTrouble } from '../storage/transient-errors.ts';
 import { toolCallFinished } from '../telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
 import { outcomeOf } from '../turn/tool-result.ts';
-import type { CallFailure } from '../turn/call-failure.ts';
+import type { CallFailure, MissingAccount } from '../turn/call-failure.ts';
 import { failureForModel } from '../turn/for-model.ts';
+import { missingAccountInWords } from '../turn/for-person.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -96,9 +97,10 @@ export async function keepTrying<T>(write: () => Promise<T>, forMs = usualMs): P
 export function accountNotice(
   { toolCallId, toolName }: ToolCallRow,
   { name: server, title: serverTitle }: ServerConfig,
-  message: string,
+  account: MissingAccount,
   url?: string,
 ): NewEvent {
+  const message = missingAccountInWords({ serverTitle, account, url });
   return {
     key: `tool/${toolCallId}/auth-required`,
     event: {
@@ -108,6 +110,7 @@ export function accountNotice(
       server,
       serverTitle,
       message,
+      account,
       ...(url !== undefined && { url }),
     },
   };

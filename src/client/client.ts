@@ -39,8 +39,8 @@ export interface ClientOptions {
    */
   capabilities?: Capabilities;
   /**
-   * The language of the person who reads, such as `de`. Errors of tool calls are then written to them instead of for the model;
-   * in English if the service does not have the language.
+   * The language of the person who reads, such as `de`. The service's own sentences are then written to them, and errors of tool
+   * calls no longer for the model; in English if the service does not have the language.
    */
   language?: string;
   /**

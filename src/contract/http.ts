@@ -70,7 +70,7 @@ const userLanguage = words(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, 'a language,
   .meta({
     examples: ['de'],
     description:
-      'The language of the person who reads this: errors of tool calls are then written to them, in English or German, instead of for the model. English for languages that the service does not have',
+      'The language of the person who reads this: the service’s own sentences are then written to them, in English or German, and errors of tool calls no longer for the model. English for languages that the service does not have',
   });
 
 export const ReaderHeadersSchema = z.looseObject({

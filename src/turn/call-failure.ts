@@ -5,7 +5,7 @@
  * `server` and `agent` are titles, `tool` is the tool's name for the model.
  */
 import type { ApprovalRefusal } from '../elicitation/approval.ts';
-import type { ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
+import type { ConnectedBy, ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
 import type { ServerTrouble } from './server-trouble.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import type { TurnEndStatus } from './turn.ts';
@@ -81,6 +81,11 @@ export type AccountRefusal =
   | 'too-many-in-turn'
   /** The account was connected, but the server still refuses it. */
   | 'still-refused';
+
+/** The account that a call needs, if its user was not asked. `by`: how people connect it. */
+export type MissingAccount =
+  | { code: 'account'; tool?: string | undefined; by?: ConnectedBy | undefined }
+  | { code: 'shared_account'; reason: ConnectionReason; contact?: string | undefined };
 
 /** Why a form of the model has no answer. */
 export type FormRefusal =

@@ -3,7 +3,7 @@
  * Names are those of the AI SDK where it has one. Stored and sent to clients: fields are added, never changed. Pure.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { CallFailure } from './call-failure.ts';
+import type { CallFailure, MissingAccount } from './call-failure.ts';
 import type { CodedFailure } from './turn-failure.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';
 
@@ -59,7 +59,9 @@ type TurnEventBody =
       toolName: string;
       server: string;
       serverTitle: string;
+      /** For the user, in English. Stored only without `account`. */
       message: string;
+      account?: MissingAccount;
       /** Where the user can connect it; absent where only an operator can. */
       url?: string;
     }

@@ -3,7 +3,7 @@ import type { TurnEvent } from './event.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import { de } from './words/de.ts';
 import { en } from './words/en.ts';
-import type { Words } from './words/en.ts';
+import type { Notice, Words } from './words/en.ts';
 
 const languages = { en, de } satisfies Record<string, Words>;
 export type Language = keyof typeof languages;
@@ -25,13 +25,42 @@ export function failureEvent(failure: TurnFailure): { key: string; event: TurnEv
   return { key: 'error', event: 'message' in failure ? said : { ...said, failure } };
 }
 
+/** What a person reads whose client cannot show the question for an account, in English. */
+export function missingAccountInWords(notice: Notice): string {
+  return en.missingAccount(notice);
+}
+
+/** The account question of another reader, for one who cannot show it. `address`: of the page with their connections. */
+export function shownElsewhere(
+  question: string,
+  address: string | undefined,
+  language: Language | null,
+): string {
+  return languages[language ?? 'en'].elsewhere(question, true, address);
+}
+
 /** The event without its codes, as clients get it. `language`: null if the sentences are for a model. */
 export function inWords(event: TurnEvent, language: Language | null): TurnEvent {
-  if (!('failure' in event) || event.failure === undefined) return event;
-  if (event.type === 'error') {
-    const { failure, ...rest } = event;
-    return language === null ? rest : { ...rest, errorText: languages[language].turnFailure(failure) };
+  const words = language === null ? null : languages[language];
+  switch (event.type) {
+    case 'tool-output-error': {
+      const { failure, ...rest } = event;
+      return words && failure ? { ...rest, errorText: words.callFailure(failure) } : rest;
+    }
+    case 'error': {
+      const { failure, ...rest } = event;
+      return words && failure ? { ...rest, errorText: words.turnFailure(failure) } : rest;
+    }
+    case 'tool-auth-required': {
+      const { account, ...rest } = event;
+      const { serverTitle, url } = rest;
+      return words && account
+        ? { ...rest, message: words.missingAccount({ serverTitle, account, url }) }
+        : rest;
+    }
+    case 'elicitation-request':
+      return words ? { ...event, message: words.question(event) } : event;
+    default:
+      return event;
   }
-  const { failure, ...rest } = event;
-  return language === null ? rest : { ...rest, errorText: languages[language].callFailure(failure) };
 }

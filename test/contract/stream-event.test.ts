@@ -265,9 +265,9 @@ type WithoutOpenWords<Event> = Event extends unknown
   ? Omit<Event, 'context' | 'finish' | 'because' | 'outcome'>
   : never;
 
-/** `parts` is how merged deltas are kept, and `failure` is the code of an error. Clients do not get them. */
-type AsSent<Event> = Event extends { delta: string } | { errorText: string }
-  ? Omit<Event, 'parts' | 'failure'>
+/** `parts` is how merged deltas are kept; `failure` and `account` are codes of sentences. Clients do not get them. */
+type AsSent<Event> = Event extends { delta: string } | { errorText: string } | { type: 'tool-auth-required' }
+  ? Omit<Event, 'parts' | 'failure' | 'account'>
   : Event;
 
 type Written = Each<AsSent<TurnEvent>> & { turnId: string; at: string };

@@ -1,8 +1,9 @@
 /** What people read of a failed tool call is written to them, and not for the model. */
 import { describe, expect, test } from 'vitest';
-import type { CallFailure } from '../../src/turn/call-failure.ts';
+import type { Context } from '../../src/elicitation/elicitation.ts';
+import type { CallFailure, MissingAccount } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
-import { failureEvent, inWords, languageOf } from '../../src/turn/for-person.ts';
+import { failureEvent, inWords, languageOf, missingAccountInWords } from '../../src/turn/for-person.ts';
 import type { Language } from '../../src/turn/for-person.ts';
 import { everyFailure, everyTrouble, everyTurnFailure } from './every-failure.ts';
 
@@ -68,6 +69,67 @@ test('a failure of another release keeps its sentence', () => {
 test('for a model the sentence stays, and the code is not sent', () => {
   const failure = { code: 'call_ended' } as const;
   expect(inWords(eventOf(failure), null)).toEqual({ ...call, errorText: 'The call has ended.' });
+});
+
+const notice = {
+  type: 'tool-auth-required',
+  toolCallId: 'c1',
+  toolName: 'tracker__list_issues',
+  server: 'tracker',
+  serverTitle: 'Tracker',
+  url: 'https://a.example/connections',
+} as const;
+
+test.each<[MissingAccount, string, string]>([
+  [
+    { code: 'account', tool: 'list_issues' },
+    'Tracker needs your account to list issues. The client you use cannot show the link to connect it: ask again in one that can, or connect it at https://a.example/connections and ask again here.',
+    'Tracker braucht für „list issues“ dein Konto. Dein Programm kann den Link dafür nicht zeigen. Frag noch einmal in einem, das es kann, oder verbinde es unter https://a.example/connections, und frag hier noch einmal.',
+  ],
+  [
+    { code: 'shared_account', reason: 'missing', contact: 'Ada' },
+    'Tracker is used with one account for everybody here, and it is not connected. Ask Ada to connect it.',
+    'Tracker wird hier von allen mit einem gemeinsamen Konto benutzt, und es ist nicht verbunden. Bitte Ada, es zu verbinden.',
+  ],
+])('%o is said to a person who could not be asked', (account, english, german) => {
+  const { serverTitle, url } = notice;
+  const event = { ...notice, account, message: missingAccountInWords({ serverTitle, account, url }) };
+  expect(inWords(event, null)).toEqual({ ...notice, message: english });
+  expect(inWords(event, 'en')).toEqual({ ...notice, message: english });
+  expect(inWords(event, 'de')).toEqual({ ...notice, message: german });
+});
+
+const asked = {
+  type: 'elicitation-request',
+  elicitationId: 'e1',
+  message: 'In English?',
+  status: 'pending',
+  expiresAt: '2026-11-21T10:10:00.000Z',
+  mode: 'form',
+  requestedSchema: {},
+} as const;
+
+test.each<[Context, string]>([
+  [
+    { trigger: 'approval', agent: 'Assistant', serverTitle: 'Tracker', toolName: 'admin/delete_all' },
+    'Assistant möchte „admin delete all“ in Tracker ausführen. Stimmst du zu?',
+  ],
+  [
+    { trigger: 'approval', agent: 'Assistant', toolName: 'delete_all' },
+    'Assistant möchte „delete all“ ausführen. Stimmst du zu?',
+  ],
+  [
+    { trigger: 'credential_required', reason: 'missing', serverTitle: 'Tracker', toolName: 'list_issues' },
+    'Tracker braucht deinen Zugang für „list issues“.',
+  ],
+  [
+    { trigger: 'credential_required', reason: 'revoked', server: 'tracker' },
+    'Dein Zugang zu tracker wurde widerrufen. Richte ihn neu ein.',
+  ],
+  [{ trigger: 'mcp_elicitation', serverTitle: 'Tracker', toolName: 'list_issues' }, 'In English?'],
+])('the question of %o is said in German, unless its words are of others', (context, message) => {
+  expect(inWords({ ...asked, context }, 'de')).toEqual({ ...asked, context, message });
+  expect(inWords({ ...asked, context }, 'en')).toEqual({ ...asked, context });
 });
 
 test("a tool's own error is the same for people and models", () => {

@@ -14,7 +14,7 @@ import type {
 import { connectionsAddress, questionAddress } from '../../elicitation/account-pages.ts';
 import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import { sharedAccountMessage, connectionMessage, elsewhere } from '../../elicitation/wording.ts';
+import { connectionMessage } from '../../elicitation/wording.ts';
 import type { Refused } from '../../remote/remote-servers.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import type { NewEvent } from '../../storage/log/append.ts';
@@ -126,9 +126,9 @@ function finishWithoutShared(
     { ...aboutTurn(input.turn), server: server.name, reason },
     'a shared account is needed that cannot be used',
   );
-  const account = { server: server.title, reason, contact: server.contact };
-  const notice = accountNotice(call, server, sharedAccountMessage(account));
-  return failCall(parts, attempt, 'not_asked', { code: 'shared_account', ...account }, { notice });
+  const account = { code: 'shared_account', reason, contact: server.contact } as const;
+  const notice = accountNotice(call, server, account);
+  return failCall(parts, attempt, 'not_asked', { ...account, server: server.title }, { notice });
 }
 
 /** Tells the person, whose client cannot show the question, where they can connect the account. */
@@ -138,8 +138,8 @@ function notAskedNotice(
   address: string,
 ): NewEvent {
   const tool = known && input.tool !== null ? input.tool : undefined;
-  const message = connectionMessage(server.title, 'missing', tool, storeOf(server).connectedBy);
-  return accountNotice(call, server, elsewhere(message, false, address), address);
+  const by = storeOf(server).connectedBy;
+  return accountNotice(call, server, { code: 'account', tool, by }, address);
 }
 
 export type ResolvedCredential = Credential | ConnectionRequired;

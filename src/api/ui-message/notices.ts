@@ -6,8 +6,9 @@ import type { ToolAuthRequired } from '../../contract/stream-event.ts';
 import { connectionsBeside } from '../../elicitation/account-pages.ts';
 import { isCallOf } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { elsewhere } from '../../elicitation/wording.ts';
 import type { TurnEvent } from '../../turn/event.ts';
+import { shownElsewhere } from '../../turn/for-person.ts';
+import type { Language } from '../../turn/for-person.ts';
 
 export interface Notice {
   type: 'data-tool-auth-required';
@@ -19,7 +20,7 @@ export interface Notice {
 type Call = { toolCallId: string; toolName: string };
 
 /** Stateful: one per reader. Remembers tool calls without a result. */
-export function createNotices(): (event: TurnEvent) => Notice[] {
+export function createNotices(language: Language | null = null): (event: TurnEvent) => Notice[] {
   const unfinished = new Map<string, Call & { by: string }>();
 
   return (event) => {
@@ -43,7 +44,7 @@ export function createNotices(): (event: TurnEvent) => Notice[] {
         const { server, serverTitle = server } = event.context;
         const isOurs = event.context.trigger === 'credential_required';
         const url = isOurs ? connectionsBeside(event.url) : undefined;
-        const message = elsewhere(event.message, true, url);
+        const message = shownElsewhere(event.message, url, language);
         return [toNotice(callOf(event, calls), { server, serverTitle, message, url })];
       }
       default:

@@ -24,7 +24,7 @@ type ToChunks = (entry: LogEntry) => UIMessageChunk[];
  */
 export function createTranslator(reader: Reader): ToChunks {
   const { capabilities, operations, resets, toolApprovals, language } = reader;
-  const toNotices = createNotices();
+  const toNotices = createNotices(language);
   const toSpeech = resets ? withResets(createSpeech()) : createSpeech();
   const withData = createStepData();
   let agent = '';

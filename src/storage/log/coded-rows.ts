@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { CallRemark } from '../../turn/call-failure.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { failureForModel } from '../../turn/for-model.ts';
-import { turnFailureInWords } from '../../turn/for-person.ts';
+import { missingAccountInWords, turnFailureInWords } from '../../turn/for-person.ts';
 import { partForModel } from '../../turn/tool-result.ts';
 import { plainFailures } from '../../turn/turn-failure.ts';
 import type { StoredResultPart } from '../../turn/tool-result.ts';
@@ -14,6 +14,7 @@ import { fromJson } from '../schema.ts';
 
 const text = z.string();
 const count = z.int();
+const reasonSchema = z.enum(['missing', 'rejected', 'insufficient_scope', 'revoked']);
 const closed = ['decline', 'cancel', 'expired'] as const;
 const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn'] as const;
 
@@ -67,7 +68,7 @@ const failureSchema = z.discriminatedUnion('code', [
     address: text.optional(),
   }),
   coded('shared_account', {
-    reason: z.enum(['missing', 'rejected', 'insufficient_scope', 'revoked']),
+    reason: reasonSchema,
     server: text,
     contact: text.optional(),
   }),
@@ -108,6 +109,11 @@ const failureSchema = z.discriminatedUnion('code', [
   }),
 ]);
 
+const accountSchema = z.discriminatedUnion('code', [
+  coded('account', { tool: text.optional(), by: z.enum(['sign-in', 'key', 'window']).optional() }),
+  coded('shared_account', { reason: reasonSchema, contact: text.optional() }),
+]);
+
 const remarkSchema: z.ZodType<CallRemark> = z.discriminatedUnion('code', [
   coded('questions_expired', { server: text, expired: count, asked: count }),
   coded('questions_not_asked', { questions: z.array(text), hasUser: z.boolean() }),
@@ -119,6 +125,10 @@ const unreadable = 'The call did not succeed, and this version of the service do
 const unreadableEnd = 'The turn failed, and this version of the service does not know why.';
 
 export function eventToRow(event: TurnEvent): string {
+  if (event.type === 'tool-auth-required' && event.account) {
+    const account: z.infer<typeof accountSchema> = event.account;
+    return JSON.stringify({ ...event, account, message: undefined });
+  }
   if (!('failure' in event) || event.failure === undefined) return JSON.stringify(event);
   // Every code that is written can be read.
   const failure: z.infer<typeof failureSchema | typeof turnFailureSchema> = event.failure;
@@ -127,6 +137,14 @@ export function eventToRow(event: TurnEvent): string {
 
 export function eventFromRow(row: string): TurnEvent {
   const event = fromJson<TurnEvent>(row);
+  if (event.type === 'tool-auth-required' && event.account) {
+    const { type, toolCallId, toolName, server, serverTitle, account: given, ...rest } = event;
+    const { data: account } = accountSchema.safeParse(given);
+    const named = { type, toolCallId, toolName, server, serverTitle };
+    const notice = { serverTitle, account: account ?? { code: 'account' as const }, url: rest.url };
+    const said = { message: missingAccountInWords(notice), ...(account && { account }) };
+    return { ...named, ...said, ...rest };
+  }
   if (!('failure' in event)) return event;
   if (event.type === 'error') {
     const { type, code, failure: given, ...rest } = event;

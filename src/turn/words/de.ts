@@ -1,11 +1,12 @@
 /** What a person reads, in German. */
 import { approvalLimit } from '../../elicitation/approval.ts';
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ConnectionReason, ElicitationEvent } from '../../elicitation/elicitation.ts';
+import { inWords, nameInWords } from '../../elicitation/wording.ts';
 import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
 import { serverTrouble } from './de-server-trouble.ts';
 import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
-import type { Words } from './en.ts';
+import type { Notice, Words } from './en.ts';
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
 
@@ -14,7 +15,47 @@ const doneBefore = 'Was vorher getan wurde, bleibt getan.';
 const answerFirst = 'Beantworte zuerst deine offenen Fragen.';
 const service = 'Das geht für einen angemeldeten Menschen, nicht für einen Dienst.';
 
-export const de: Words = { callFailure, turnFailure };
+export const de: Words = {
+  callFailure,
+  turnFailure,
+  question,
+  missingAccount,
+  elsewhere,
+};
+
+/** The words of servers, tools and agents stay as they are. */
+function question({ message, context }: ElicitationEvent): string {
+  const { trigger, agent, server, serverTitle = server, reason, toolName } = context;
+  if (trigger === 'approval' && agent !== undefined && toolName !== undefined) {
+    const where = serverTitle === undefined ? '' : ` in ${serverTitle}`;
+    return `${agent} möchte „${nameInWords(toolName)}“${where} ausführen. Stimmst du zu?`;
+  }
+  if (trigger !== 'credential_required' || serverTitle === undefined || reason === undefined) return message;
+  const aim = toolName === undefined ? '' : ` für „${inWords(toolName)}“`;
+  const texts: Record<ConnectionReason, string> = {
+    missing: `${serverTitle} braucht deinen Zugang${aim}.`,
+    rejected: `${serverTitle} nimmt deinen Zugang nicht mehr an. Richte ihn${aim} neu ein.`,
+    insufficient_scope: `${serverTitle} braucht${aim} mehr Berechtigungen, als du bisher gegeben hast.`,
+    revoked: `Dein Zugang zu ${serverTitle} wurde widerrufen. Richte ihn${aim} neu ein.`,
+  };
+  return texts[reason];
+}
+
+function missingAccount({ serverTitle, account: missing, url }: Notice): string {
+  if (missing.code === 'shared_account') return sharedAccount({ ...missing, server: serverTitle });
+  const aim = missing.tool === undefined ? '' : ` für „${inWords(missing.tool)}“`;
+  const what = missing.by === 'key' ? 'einen API-Schlüssel von dir' : 'dein Konto';
+  return elsewhere(`${serverTitle} braucht${aim} ${what}.`, false, url);
+}
+
+function elsewhere(asked: string, isAsked: boolean, address: string | undefined): string {
+  const remedy = isAsked
+    ? 'Öffne diese Unterhaltung in einem, das es kann'
+    : 'Frag noch einmal in einem, das es kann';
+  const next = isAsked ? 'damit es hier weitergeht' : 'und frag hier noch einmal';
+  const here = address === undefined ? '' : `, oder verbinde es unter ${address}, ${next}`;
+  return `${asked} Dein Programm kann den Link dafür nicht zeigen. ${remedy}${here}.`;
+}
 
 function callFailure(failure: CallFailure): string {
   switch (failure.code) {

@@ -1,12 +1,26 @@
 /** What a person reads, in English. Each language is one file. Pure. */
 import { approvalLimit } from '../../elicitation/approval.ts';
-import { sharedAccountMessage } from '../../elicitation/wording.ts';
+import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import { connectionMessage, elsewhere, sharedAccountMessage } from '../../elicitation/wording.ts';
 import { isWaiting } from '../call-failure.ts';
-import type { CallFailure } from '../call-failure.ts';
+import type { CallFailure, MissingAccount } from '../call-failure.ts';
 import { whatHappened } from '../server-trouble.ts';
 import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 
+/** An account that is missing, for a person whose client cannot show the question. */
+export interface Notice {
+  serverTitle: string;
+  account: MissingAccount;
+  /** Where they can connect it. */
+  url: string | undefined;
+}
+
 export interface Words {
+  /** A question of our own in the person's language, or the words in which others ask. */
+  question: (event: ElicitationEvent) => string;
+  missingAccount: (notice: Notice) => string;
+  /** For a person whose client cannot show the question. `address`: of the page with their connections. */
+  elsewhere: (question: string, isAsked: boolean, address: string | undefined) => string;
   callFailure: (failure: CallFailure) => string;
   turnFailure: (failure: CodedFailure) => string;
 }
@@ -18,7 +32,18 @@ const doneBefore = 'What it had done before stays done.';
 const answerFirst = 'Answer your open questions first.';
 const service = 'It works for a signed-in user, not for a service.';
 
-export const en: Words = { callFailure, turnFailure };
+export const en: Words = {
+  callFailure,
+  turnFailure,
+  question: ({ message }) => message,
+  missingAccount,
+  elsewhere,
+};
+
+function missingAccount({ serverTitle, account, url }: Notice): string {
+  if (account.code === 'shared_account') return sharedAccountMessage({ ...account, server: serverTitle });
+  return elsewhere(connectionMessage(serverTitle, 'missing', account.tool, account.by), false, url);
+}
 
 function callFailure(failure: CallFailure): string {
   switch (failure.code) {

@@ -4,7 +4,7 @@ import { contentFromRow, eventFromRow, eventToRow } from '../../../src/storage/l
 import { failureForModel, remarkForModel } from '../../../src/turn/for-model.ts';
 import { toEvent, toMessageContent } from '../../../src/turn/tool-result.ts';
 import type { ToolResult } from '../../../src/turn/tool-result.ts';
-import { failureEvent } from '../../../src/turn/for-person.ts';
+import { failureEvent, missingAccountInWords } from '../../../src/turn/for-person.ts';
 import { everyFailure, everyTrouble, everyTurnFailure } from '../../turn/every-failure.ts';
 
 const call = { toolCallId: 'c1', toolName: 'tracker__list_issues' };
@@ -44,6 +44,25 @@ test('a turn that failed for a reason of a newer release failed without a reason
     ...event,
     errorText: expect.stringContaining('does not know why'),
   });
+});
+
+test.each([
+  { code: 'account', tool: 'list_issues', by: 'key' },
+  { code: 'shared_account', reason: 'missing', contact: 'Ada' },
+] as const)('the log stores that an account is missing, %o, as a code', (account) => {
+  const serverTitle = 'Tracker';
+  const message = missingAccountInWords({ serverTitle, account, url: undefined });
+  const event = {
+    type: 'tool-auth-required',
+    ...call,
+    server: 'tracker',
+    serverTitle,
+    message,
+    account,
+  } as const;
+  const row = eventToRow(event);
+  expect(row).not.toContain('message');
+  expect(eventFromRow(row)).toEqual(event);
 });
 
 const remark = { code: 'questions_expired', server: 'Tracker', expired: 1, asked: 1 } as const;
