@@ -13,6 +13,7 @@ import type {
   ToolSet,
 } from 'ai';
 import type { ModelSettings } from '../config/agents-file/agents-file.ts';
+import type { CallFailure } from '../turn/call-failure.ts';
 import type { Usage } from '../turn/turn.ts';
 import { classifyModelError, ModelStalledError } from './model-failure.ts';
 import type { ModelFailure, ModelIdentity } from './model-failure.ts';
@@ -25,7 +26,7 @@ export type StepPart =
   | { type: 'done'; finish: FinishReason; usage: Usage; content: AssistantPart[]; mistakes: Mistakes };
 
 /** Tool calls that cannot be made, by call id, with the message for the model. */
-export type Mistakes = Map<string, string>;
+export type Mistakes = Map<string, CallFailure>;
 
 interface StepRequest {
   model: LanguageModel;
@@ -152,15 +153,13 @@ function toToolSet(tools: StepRequest['tools']): ToolSet {
 function mistakeIn(
   call: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>,
   tools: StepRequest['tools'],
-): string | undefined {
-  const { toolName, input } = call;
-  if (call.invalid === true && NoSuchToolError.isInstance(call.error)) {
-    const names = tools.map(({ modelName }) => modelName).join(', ');
-    return `There is no tool "${toolName}". ${names === '' ? 'There are no tools here.' : `The tools are: ${names}.`}`;
-  }
+): CallFailure | undefined {
+  const { toolName: tool, input } = call;
+  if (call.invalid === true && NoSuchToolError.isInstance(call.error))
+    return { code: 'no_tool', tool, tools: tools.map(({ modelName }) => modelName) };
   if (call.invalid !== true && typeof input === 'object' && input !== null && !Array.isArray(input))
     return undefined;
-  return `The arguments for ${toolName} were not a JSON object, so it did not run. Call it again with valid arguments.`;
+  return { code: 'bad_arguments', tool };
 }
 
 function contentOf(messages: { role: string; content: unknown }[]): AssistantPart[] {

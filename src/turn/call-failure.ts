@@ -62,6 +62,14 @@ export type CallFailure =
   /** The agent that got the task has no answer. `failure`: why its part of the turn failed. */
   | { code: 'no_answer'; agent: string; failure?: TurnFailure | undefined }
   | { code: 'empty_answer'; agent: string }
+  /** The model called a tool that it does not have. `tools`: those that it has. */
+  | { code: 'no_tool'; tool: string; tools: string[] }
+  /** The arguments were no JSON object. */
+  | { code: 'bad_arguments'; tool: string }
+  /** A client called a tool that the agent does not have any more. */
+  | { code: 'tool_gone'; tool: string }
+  /** The model wrote a form that cannot be shown. `why`: the rule. */
+  | { code: 'form_refused'; why: string }
   /** The model handed on a task without saying which. */
   | { code: 'no_task'; tool: string }
   /** The task was handed on too often, or the model handed out too many at once. */

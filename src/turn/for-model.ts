@@ -96,6 +96,16 @@ export function failureForModel(failure: CallFailure): string {
       );
     case 'empty_answer':
       return noAnswer(failure.agent, 'It ended without a word.');
+    case 'no_tool': {
+      const names = failure.tools.join(', ');
+      return `There is no tool "${failure.tool}". ${names === '' ? 'There are no tools here.' : `The tools are: ${names}.`}`;
+    }
+    case 'bad_arguments':
+      return `The arguments for ${failure.tool} were not a JSON object, so it did not run. Call it again with valid arguments.`;
+    case 'tool_gone':
+      return `There is no tool ${failure.tool} any more.`;
+    case 'form_refused':
+      return `Nobody was asked. ${failure.why}`;
     case 'no_task':
       return `${failure.tool} needs a "task" in words, so nobody was asked. Call it again with one.`;
     case 'not_handed_on': {

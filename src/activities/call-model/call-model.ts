@@ -21,6 +21,7 @@ import { modelCalled } from '../../telemetry/metrics/instruments.ts';
 import { traceModelCall } from '../../telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
 import { keyOfOutput } from '../../turn/event.ts';
+import type { CallFailure } from '../../turn/call-failure.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { directCallId, directCallIn } from '../../turn/message-parts.ts';
 import type { DirectCall } from '../../turn/message-parts.ts';
@@ -195,7 +196,7 @@ function makeDirectCall(
     return { done: { type: 'done', finish: 'stop', usage, content: [], mistakes: new Map() }, events };
   const toolCallId = directCallId(turn.turnId);
   const isThere = tools.some((one) => 'bundle' in one && one.modelName === tool);
-  const gone = `There is no tool ${tool} any more.`;
+  const gone: CallFailure = { code: 'tool_gone', tool };
   return {
     done: {
       type: 'done',

@@ -12,10 +12,10 @@ import type { StoredMessage } from '../../storage/schema/turn-tables.ts';
 import type { Ended } from '../../storage/tables/turn-end.ts';
 import type { LeftOut } from '../../turn/left-out.ts';
 import { toolEventKey, toolMessageId, unfinishedCallResult } from '../../turn/call-result.ts';
+import type { CallFailure } from '../../turn/call-failure.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import type { StepFinish, StepResult } from '../../turn/step.ts';
 import { toEvent, toMessageContent } from '../../turn/tool-result.ts';
-import type { ToolResult } from '../../turn/tool-result.ts';
 import type { Turn, TurnRef } from '../../turn/turn.ts';
 import { isDelegateTool, taskIn } from './agent-tools.ts';
 import { askUserTool, readModelQuestion } from '../model-question.ts';
@@ -58,8 +58,8 @@ export async function keepStep(
   const { content, mistakes } = withFreshIds(done, of);
   const calls = content.filter(isToolCall);
   const ownEnd = endOf(done.finish);
-  const wrong = refusedCalls(calls, mistakes, of).flatMap(({ call, result }) =>
-    result ? [{ call, result }] : [],
+  const wrong = refusedCalls(calls, mistakes, of).flatMap(({ call, failure }) =>
+    failure ? [{ call, result: { kind: 'failed', failure } as const }] : [],
   );
   const answered = new Set(wrong.map(({ call }) => call.toolCallId));
   const open = calls.filter(({ toolCallId }) => !answered.has(toolCallId));
@@ -135,36 +135,32 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
   };
 }
 
-/** For each call, the error that is its result; undefined if the call is run. */
-function refusedCalls(calls: ToolCallPart[], mistakes: Map<string, string>, { turn, tools, limits }: Step) {
+/** For each call, why it is not run; undefined if it is. */
+function refusedCalls(calls: ToolCallPart[], mistakes: Mistakes, { turn, tools, limits }: Step) {
   const read = calls.map((call) => {
-    const result = mistakeOf(call, mistakes, tools);
+    const failure = mistakes.get(call.toolCallId) ?? missingTask(call) ?? unfitQuestion(call, tools);
     const tool = tools.find(({ modelName }) => modelName === call.toolName);
-    return { call, result, delegate: tool && delegateIn(tool) };
+    return { call, failure, delegate: tool && delegateIn(tool) };
   });
-  const delegating = read.flatMap(({ call: { toolCallId }, result, delegate }) =>
-    delegate && !result ? [{ toolCallId, ...delegate }] : [],
+  const delegating = read.flatMap(({ call: { toolCallId }, failure, delegate }) =>
+    delegate && !failure ? [{ toolCallId, ...delegate }] : [],
   );
   const refused = delegationsRefused(delegating, turn, limits);
-  return read.map(({ call, result }) => ({ call, result: result ?? refused.get(call.toolCallId) }));
+  return read.map(({ call, failure }) => ({ call, failure: failure ?? refused.get(call.toolCallId) }));
 }
 
-function mistakeOf(call: ToolCallPart, mistakes: Mistakes, tools: AgentTool[]): ToolResult | undefined {
-  const { toolName: tool, toolCallId } = call;
-  if (!mistakes.has(toolCallId) && isDelegateTool(tool) && taskIn(call.input) === null)
-    return { kind: 'failed', failure: { code: 'no_task', tool } };
-  const text = mistakes.get(toolCallId) ?? unfitQuestion(call, tools);
-  return text === undefined ? undefined : { kind: 'error', text };
+function missingTask({ toolName: tool, input }: ToolCallPart): CallFailure | undefined {
+  return isDelegateTool(tool) && taskIn(input) === null ? { code: 'no_task', tool } : undefined;
 }
 
 function messageIdOf({ turnId, delegation }: Turn, step: number): string {
   return delegation ? `${turnId}/agent/${delegation.toolCallId}/${step}` : `${turnId}/${step}`;
 }
 
-function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): string | undefined {
+function unfitQuestion({ toolName, input }: ToolCallPart, tools: AgentTool[]): CallFailure | undefined {
   if (!tools.some(({ modelName }) => modelName === askUserTool && modelName === toolName)) return undefined;
   const read = readModelQuestion(input);
-  return read.kind === 'refused' ? `Nobody was asked. ${read.reason}` : undefined;
+  return read.kind === 'refused' ? { code: 'form_refused', why: read.reason } : undefined;
 }
 
 function inputEvent({ toolCallId, toolName, input }: ToolCallPart, tools: Step['tools']): TurnEvent {
@@ -243,25 +239,21 @@ interface Delegating extends Delegate {
   toolCallId: string;
 }
 
-/** For each call that exceeds a limit of depth or number, its result. Their agents are not asked. */
+/** Calls that exceed a limit of depth or number. Their agents are not asked. */
 function delegationsRefused(
   calls: Delegating[],
   { delegation, hops = 0 }: Turn,
   { maxDepth, maxPerStep }: Config['delegation'],
-): Map<string, ToolResult> {
+): Map<string, CallFailure> {
   const depth = delegation?.path.length ?? 0;
   // The task may have come from that remote agent, which may not count hops.
   const isTooDeep = ({ isRemote }: Delegating) => depth + (isRemote ? hops : 0) >= maxDepth;
-  const refused = new Map<string, ToolResult>();
+  const refused = new Map<string, CallFailure>();
   for (const [index, call] of calls.entries()) {
     const exceeded = isTooDeep(call)
       ? ({ why: 'too-often', limit: maxDepth } as const)
       : index >= maxPerStep && ({ why: 'too-many', limit: maxPerStep } as const);
-    if (exceeded)
-      refused.set(call.toolCallId, {
-        kind: 'failed',
-        failure: { code: 'not_handed_on', agent: call.title, ...exceeded },
-      });
+    if (exceeded) refused.set(call.toolCallId, { code: 'not_handed_on', agent: call.title, ...exceeded });
   }
   return refused;
 }

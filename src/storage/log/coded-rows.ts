@@ -101,6 +101,10 @@ const failureSchema = z.discriminatedUnion('code', [
   coded('tool_not_run', { tool: text }),
   coded('no_answer', { agent: text, failure: anyTurnFailureSchema.optional() }),
   coded('empty_answer', { agent: text }),
+  coded('no_tool', { tool: text, tools: z.array(text) }),
+  coded('bad_arguments', { tool: text }),
+  coded('tool_gone', { tool: text }),
+  coded('form_refused', { why: text }),
   coded('no_task', { tool: text }),
   coded('not_handed_on', { why: z.enum(['too-often', 'too-many']), limit: count, agent: text }),
   coded('unfinished', {

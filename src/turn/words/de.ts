@@ -127,6 +127,13 @@ function callFailure(failure: CallFailure): string {
       return `${failure.agent} hat die Aufgabe nicht erledigt. ${whyOf(failure.failure)} ${doneBefore}`;
     case 'empty_answer':
       return `${failure.agent} hat die Aufgabe ohne eine Antwort beendet. ${doneBefore}`;
+    case 'no_tool':
+    case 'tool_gone':
+      return `Ein Werkzeug „${failure.tool}“ gibt es nicht.`;
+    case 'bad_arguments':
+      return `${failure.tool} wurde mit unlesbaren Angaben aufgerufen. ${notRun}`;
+    case 'form_refused':
+      return `Du wurdest nicht gefragt, weil das Formular des Agenten nicht gezeigt werden kann: ${failure.why}`;
     case 'no_task':
       return `${failure.tool} wurde ohne eine Aufgabe aufgerufen und deshalb nicht gefragt.`;
     case 'not_handed_on':

@@ -115,6 +115,13 @@ function callFailure(failure: CallFailure): string {
       return `${failure.agent} did not finish the task. ${whyOf(failure.failure)} ${doneBefore}`;
     case 'empty_answer':
       return `${failure.agent} ended the task without an answer. ${doneBefore}`;
+    case 'no_tool':
+    case 'tool_gone':
+      return `There is no tool “${failure.tool}”.`;
+    case 'bad_arguments':
+      return `${failure.tool} was called with arguments that cannot be read, so it did not run.`;
+    case 'form_refused':
+      return `You were not asked, because the form of the agent cannot be shown: ${failure.why}`;
     case 'no_task':
       return `${failure.tool} was called without a task, so it did not run.`;
     case 'not_handed_on':
