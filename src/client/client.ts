@@ -97,7 +97,6 @@ export function createClient(options: ClientOptions): Client {
   const ask = createAsk(send, timing);
   const handlers = createHandlers(options.onElicitation);
   const elicitations = createElicitationMethods({ ask, send, timing, handlers });
-  const inLanguage = options.language === undefined ? {} : { 'x-user-language': options.language };
 
   function headersFor({ onElicitation, operations }: FollowOptions) {
     const all = { url: true, form: true };
@@ -105,7 +104,6 @@ export function createClient(options: ClientOptions): Client {
       ...capabilityHeader(options.capabilities ?? (onElicitation || handlers.some() ? all : undefined)),
       ...(operations && { 'x-emit-operations': 'true' }),
       'x-supports-reset-step': 'true',
-      ...inLanguage,
     };
   }
 
@@ -144,14 +142,7 @@ export function createClient(options: ClientOptions): Client {
         timing,
         after,
         connect: (position, signal) =>
-          send(
-            {
-              method: 'GET',
-              path: withQuery(feedPath, { after: position, operations }),
-              headers: inLanguage,
-            },
-            signal,
-          ),
+          send({ method: 'GET', path: withQuery(feedPath, { after: position, operations }) }, signal),
       });
     },
 

@@ -22,6 +22,7 @@ interface Options {
   baseUrl: string;
   token: Token;
   forUser?: string;
+  language?: string;
   fetch?: typeof globalThis.fetch;
   clock?: Pick<ServiceClock, 'hear'>;
 }
@@ -39,7 +40,8 @@ export class ConnectionLost extends Error {
 
 const temporaryStatuses = new Set([408, 429, 502, 503, 504]);
 
-export function createSend({ baseUrl, token, forUser, fetch = globalThis.fetch, clock }: Options): Send {
+export function createSend(options: Options): Send {
+  const { baseUrl, token, forUser, language, fetch = globalThis.fetch, clock } = options;
   const base = baseUrl.replace(/\/+$/, '');
   let known: string | undefined;
 
@@ -53,6 +55,7 @@ export function createSend({ baseUrl, token, forUser, fetch = globalThis.fetch, 
         headers: {
           authorization,
           ...(forUser !== undefined && { 'x-interlude-user': forUser }),
+          ...(language !== undefined && { 'x-user-language': language }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },

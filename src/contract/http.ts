@@ -73,12 +73,13 @@ const userLanguage = words(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, 'a language,
       'The language of the person who reads this: the service’s own sentences are then written to them, in English or German, and errors of tool calls no longer for the model. English for languages that the service does not have',
   });
 
-export const ReaderHeadersSchema = z.looseObject({
+export const LanguageHeadersSchema = z.looseObject({ 'x-user-language': userLanguage });
+
+export const ReaderHeadersSchema = LanguageHeadersSchema.extend({
   'x-supports-elicitation': supportsElicitation,
   'x-emit-operations': emitOperations,
   'x-supports-reset-step': supportsResetStep,
   'x-supports-tool-approval': supportsToolApproval,
-  'x-user-language': userLanguage,
 });
 
 export const TurnHeadersSchema = ReaderHeadersSchema.extend({ 'idempotency-key': idempotencyKey });

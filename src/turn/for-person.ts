@@ -1,4 +1,5 @@
 /** What the log says to a person, in their language. It contains codes, and sentences for the model. Pure. */
+import type { ElicitationEvent } from '../elicitation/elicitation.ts';
 import type { TurnEvent } from './event.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import { de } from './words/de.ts';
@@ -39,6 +40,14 @@ export function shownElsewhere(
   return languages[language ?? 'en'].elsewhere(question, true, address);
 }
 
+/** Questions of our own are said in the person's language, others as their servers and tools say them. */
+export function questionInWords<Question extends ElicitationEvent>(
+  question: Question,
+  language: Language | null,
+): Question {
+  return language === null ? question : { ...question, message: languages[language].question(question) };
+}
+
 /** The event without its codes, as clients get it. `language`: null if the sentences are for a model. */
 export function inWords(event: TurnEvent, language: Language | null): TurnEvent {
   const words = language === null ? null : languages[language];
@@ -59,7 +68,7 @@ export function inWords(event: TurnEvent, language: Language | null): TurnEvent 
         : rest;
     }
     case 'elicitation-request':
-      return words ? { ...event, message: words.question(event) } : event;
+      return questionInWords(event, language);
     default:
       return event;
   }

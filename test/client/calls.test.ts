@@ -36,6 +36,21 @@ test('an answer that got lost on the way is sent again', async () => {
   expect(server.requests.at(-1)).toMatchObject({ path: '/run/api/elicitation-responses', body: answer });
 });
 
+test('every request names the language of the person, if there is one', async () => {
+  const server = await serve((response) => void response.end(JSON.stringify({ items: [], data: [] })));
+  for (const language of [undefined, 'de']) {
+    const client = clientOf(server, { ...(language !== undefined && { language }) });
+    await client.conversations();
+    await client.allOpenElicitations();
+  }
+  expect(server.requests.map(({ headers }) => headers['x-user-language'])).toEqual([
+    undefined,
+    undefined,
+    'de',
+    'de',
+  ]);
+});
+
 test('a token that cannot be fetched is fetched again, as a line that is down is tried again', async () => {
   const receipt = { elicitationId: 'q1', status: 'decline', duplicate: false };
   const server = await serve((response) => void response.end(JSON.stringify(receipt)));

@@ -35,14 +35,17 @@ interface ReaderHeaders {
   'x-user-language'?: string | undefined;
 }
 
+export function languageFrom({ 'x-user-language': tag }: Pick<ReaderHeaders, 'x-user-language'>) {
+  return tag === undefined ? null : languageOf(tag);
+}
+
 export function readerFrom(headers: ReaderHeaders): Reader {
-  const language = headers['x-user-language'];
   return {
     capabilities: parseCapabilities(headers['x-supports-elicitation']),
     operations: isTrue(headers['x-emit-operations']),
     resets: isTrue(headers['x-supports-reset-step']),
     toolApprovals: isTrue(headers['x-supports-tool-approval']),
-    language: language === undefined ? null : languageOf(language),
+    language: languageFrom(headers),
   };
 }
 

@@ -10,14 +10,17 @@ import {
   PlacedElicitationSchema,
 } from '../../contract/elicitation.ts';
 import type { ElicitationResponse } from '../../contract/elicitation.ts';
-import { AnswerHeadersSchema, ConversationParamsSchema } from '../../contract/http.ts';
+import { AnswerHeadersSchema, ConversationParamsSchema, LanguageHeadersSchema } from '../../contract/http.ts';
 import { problemFor } from '../http/problems.ts';
+import { languageFrom } from '../http/reader-headers.ts';
 import type { CountEach } from '../http/limits.ts';
 import { fromPosted, toReceipt } from '../http/receipt.ts';
 import { describeRoute, json, problemsOf, eventStream } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
 import { toElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Question } from '../../service/questions.ts';
+import { questionInWords } from '../../turn/for-person.ts';
+import type { Language } from '../../turn/for-person.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 
@@ -105,10 +108,19 @@ function questionRoutes(api: Api, { service, readers }: SurfaceParts): void {
   });
   api.get(
     '/run/v1/conversations/:conversation/elicitations',
-    { schema: { ...list, params: ConversationParamsSchema, querystring: query } },
-    async ({ principal, params, query: { status } }) => {
+    {
+      schema: {
+        ...list,
+        params: ConversationParamsSchema,
+        querystring: query,
+        headers: LanguageHeadersSchema,
+      },
+    },
+    async ({ headers, principal, params, query: { status } }) => {
       const questions = await service.listQuestions(principal, params.conversation, { status });
-      return { items: questions.map(toElicitationEvent), next: null };
+      const language = languageFrom(headers);
+      const items = questions.map((question) => questionInWords(toElicitationEvent(question), language));
+      return { items, next: null };
     },
   );
 
@@ -118,10 +130,15 @@ function questionRoutes(api: Api, { service, readers }: SurfaceParts): void {
     summary: 'The questions that wait for the caller, in all conversations, newest first',
     response: { 200: json('At most the newest hundred', PlacedElicitationListSchema) },
   });
-  api.get('/run/v1/elicitations', { schema: listOpen }, async ({ principal }) => {
-    const questions = await service.questionsOf(principal);
-    return { items: questions.map(toPlaced), next: null };
-  });
+  api.get(
+    '/run/v1/elicitations',
+    { schema: { ...listOpen, headers: LanguageHeadersSchema } },
+    async ({ headers, principal }) => {
+      const questions = await service.questionsOf(principal);
+      const language = languageFrom(headers);
+      return { items: questions.map((question) => toPlaced(question, language)), next: null };
+    },
+  );
 
   const follow = describeRoute({
     tag: 'elicitations',
@@ -134,27 +151,29 @@ function questionRoutes(api: Api, { service, readers }: SurfaceParts): void {
   });
   api.get(
     '/run/v1/elicitations/events',
-    { exposeHeadRoute: false, schema: follow },
-    async ({ principal }, reply) => {
+    { exposeHeadRoute: false, schema: { ...follow, headers: LanguageHeadersSchema } },
+    async ({ headers, principal }, reply) => {
       const signal = readers.listen(reply);
       const questions = service.followQuestions(principal, signal);
       // Read before the stream begins, so that a client that then looks up a question misses no change.
       const { value: open = [] } = await questions.next();
-      return sendEventStream(reply, { texts: toTexts(open, questions), signal });
+      const language = languageFrom(headers);
+      return sendEventStream(reply, { texts: toTexts(open, questions, language), signal });
     },
   );
 }
 
-async function* toTexts(open: Question[], later: AsyncIterable<Question[]>): AsyncGenerator<string> {
+async function* toTexts(
+  open: Question[],
+  later: AsyncIterable<Question[]>,
+  language: Language | null,
+): AsyncGenerator<string> {
+  const toText = (question: Question) => `data: ${JSON.stringify(toPlaced(question, language))}\n\n`;
   yield* open.map(toText);
   for await (const questions of later) yield* questions.map(toText);
 }
 
-function toText(question: Question): string {
-  return `data: ${JSON.stringify(toPlaced(question))}\n\n`;
-}
-
-function toPlaced(question: Question) {
+function toPlaced(question: Question, language: Language | null) {
   const { conversation: conversationId, turnId } = question;
-  return { ...toElicitationEvent(question), conversationId, turnId };
+  return { ...questionInWords(toElicitationEvent(question), language), conversationId, turnId };
 }

@@ -25,12 +25,12 @@ export const de: Words = {
 
 /** The words of servers, tools and agents stay as they are. */
 function question({ message, context }: ElicitationEvent): string {
-  const { trigger, agent, server, serverTitle = server, reason, toolName } = context;
+  const { trigger, agent, server, serverTitle = server, reason = 'missing', toolName } = context;
   if (trigger === 'approval' && agent !== undefined && toolName !== undefined) {
     const where = serverTitle === undefined ? '' : ` in ${serverTitle}`;
     return `${agent} möchte „${nameInWords(toolName)}“${where} ausführen. Stimmst du zu?`;
   }
-  if (trigger !== 'credential_required' || serverTitle === undefined || reason === undefined) return message;
+  if (trigger !== 'credential_required' || serverTitle === undefined) return message;
   const aim = toolName === undefined ? '' : ` für „${inWords(toolName)}“`;
   const texts: Record<ConnectionReason, string> = {
     missing: `${serverTitle} braucht deinen Zugang${aim}.`,

@@ -267,10 +267,10 @@ describe('while Temporal cannot be reached', () => {
 describe('the questions of a conversation', () => {
   test('are listed as the events that clients know', async () => {
     const { elicitationId } = await question('listed');
-    const response = await api.send('alice', {
-      method: 'GET',
-      url: '/run/v1/conversations/listed/elicitations?status=pending',
-    });
+    const url = '/run/v1/conversations/listed/elicitations?status=pending';
+    const response = await api.send('alice', { url });
+    const german = await api.send('alice', { url, headers: { 'x-user-language': 'de' } });
+    expect(german.json()).toMatchObject({ items: [{ message: 'Tracker braucht deinen Zugang.' }] });
     expect(response.json()).toEqual({
       items: [
         {
