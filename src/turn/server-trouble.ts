@@ -184,7 +184,7 @@ export function whatHappened(trouble: ServerTrouble): string {
     case 'card_late':
       return `${server} did not send its agent card in time.`;
     case 'no_interface':
-      return `${server} offers no way to talk to it that is known here: its agent card has to name JSONRPC or HTTP+JSON of A2A 1.0 or 0.3.`;
+      return `${server} offers no way to talk to it that is known here: its agent card has to name JSONRPC of A2A 1.0 or 0.3, or HTTP+JSON of 1.0.`;
     case 'other_host':
       return `The agent card of ${server} sends messages to another host, where nothing is sent to.`;
     case 'execute_timeout':
