@@ -1,12 +1,14 @@
 /**
- * The Node version that is needed, from `package.json`. Every entry asks here before it loads anything else, so this
- * file must run in a Node of 2020.
+ * The program's version, and the Node version that it needs, from `package.json`. Every entry asks here before it loads
+ * anything else, so this file must run in a Node of 2020.
  */
 import { readFileSync } from 'node:fs';
 
-const { engines, optionalDependencies } = JSON.parse(
+const { version, engines, optionalDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
+
+export { version };
 
 /** The oldest that can set up a checkout. */
 const forSetUp = majorOf(engines.node);

@@ -1,6 +1,7 @@
 /**
  * Prepares the checkout as far as the command needs it, and runs the program with the Node of the lockfile. Plain
- * JavaScript without packages: a fresh checkout has none installed. The image is complete.
+ * JavaScript without packages: a fresh checkout has none installed. The image is complete. The version and the list of
+ * commands need no packages, so they are printed without installing any.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,16 +9,26 @@ import module from 'node:module';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { forProgram, isThisNode } from './node-version.mjs';
+import { forProgram, isThisNode, version } from './node-version.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const words = process.argv.slice(2);
 
-if (await prepareCheckout()) {
-  if (isThisNode(forProgram)) {
-    keepCompiledCode();
-    await import('./checkout.ts');
-  } else handOver(pinnedNode());
+if (['--version', '-v', 'version'].includes(words[0] ?? '')) process.stdout.write(`${version}\n`);
+else if (isThisNode(forProgram) && isAboutAllCommands()) await runHere();
+else if (await prepareCheckout()) {
+  if (isThisNode(forProgram)) await runHere();
+  else handOver(pinnedNode());
+}
+
+/** Prints the list of commands, for which no command is loaded. */
+function isAboutAllCommands() {
+  return words.length === 0 || ['--help', '-h', 'help'].includes(words[0] ?? '');
+}
+
+async function runHere() {
+  keepCompiledCode();
+  await import('./checkout.ts');
 }
 
 /**

@@ -166,6 +166,24 @@ test('a port of the demo that is taken is named, without a stack', async () => {
 });
 
 describe('the set-up', () => {
+  test.each(['--version', '--help'])('is not needed for %s in a fresh clone', async (word) => {
+    const clone = testFolder();
+    for (const name of [
+      'package.json',
+      'package-lock.json',
+      'scripts',
+      'src/cli',
+      'src/config',
+      'src/elicitation',
+    ])
+      cpSync(path.join(root, name), path.join(clone, name), { recursive: true });
+    // Without npm, so that an installation fails.
+    const program = path.join(clone, 'src/cli/interlude.mjs');
+    const { code, output, errors } = await start(process.execPath, [program, word], { PATH: '' });
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toMatch(word === '--version' ? /^\d+\.\d+\.\d+\n$/ : /^ {2}chat +talk to an agent/m);
+  });
+
   test('looks into no folder of the PATH that it cannot read', async () => {
     const folder = testFolder();
     symlinkSync('loop', path.join(folder, 'loop'));
