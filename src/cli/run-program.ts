@@ -204,7 +204,7 @@ function parseWithRest(options: Options, words: string[]): Parsed {
     if (option || isHelp || (rest.length === 0 && word.startsWith('-'))) {
       ours.push(word);
       const next = words[at + 1];
-      if (option && option.type !== 'boolean' && value === undefined && next !== undefined) {
+      if (option && option.type !== 'boolean' && value === undefined && isValue(next)) {
         ours[ours.length - 1] = `${word}=${next}`;
         at++;
       }
@@ -214,20 +214,48 @@ function parseWithRest(options: Options, words: string[]): Parsed {
   return { ...parsed, positionals: rest };
 }
 
+/** Otherwise it is the next option. */
+function isValue(word: string | undefined): word is string {
+  return word !== undefined && (word === '-' || !word.startsWith('-'));
+}
+
+const helpOption = { type: 'boolean', short: 'h' } as const;
+
 function parse(options: Options, words: string[]): Parsed {
   const known = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toParsed(option)]));
-  try {
-    const { values, positionals, tokens } = parseArgs({
-      args: words,
-      options: { ...known, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-      tokens: true,
-    });
-    const order = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-    return { values: values as GivenValues, positionals, order };
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(explain(error, [...Object.keys(options), 'help']));
+  // Not strict, because the parser's own sentences name no value and no near option; `checkOption` does.
+  const { values, positionals, tokens } = parseArgs({
+    args: words,
+    options: { ...known, help: helpOption },
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === 'option');
+  for (const token of given) checkOption(options, token);
+  return { values: values as GivenValues, positionals, order: given.map(({ name }) => name) };
+}
+
+interface GivenOption {
+  name: string;
+  /** As it was written: `--as`, `-h`. */
+  rawName: string;
+  value?: string | undefined;
+  /** Written as `--as=alice`. */
+  inlineValue?: boolean | undefined;
+}
+
+function checkOption(options: Options, { name, rawName, value, inlineValue }: GivenOption): void {
+  const option = Object.hasOwn(options, name) ? options[name] : name === 'help' ? helpOption : undefined;
+  if (!option) {
+    const names = [...Object.keys(options), 'help'].map((known) => `--${known}`);
+    throw new UsageError(`There is no option ${rawName}${didYouMean(rawName, names)}.`);
+  }
+  if (option.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`);
+  } else if (value === undefined || value === '' || (inlineValue !== true && !isValue(value))) {
+    const hint = value ? ` A value that begins with - is written ${rawName}=…` : '';
+    throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}.${hint}`);
   }
 }
 
@@ -243,13 +271,4 @@ function toParsed(option: Options[string]): NonNullable<ParseArgsConfig['options
     default:
       return option satisfies never;
   }
-}
-
-function explain({ message }: TypeError, names: string[]): string {
-  const unknown = /^Unknown option '(--?[^']*)'/.exec(message)?.[1];
-  if (unknown === undefined) return message.split('\n', 1)[0] ?? message;
-  return `There is no option ${unknown}${didYouMean(
-    unknown,
-    names.map((name) => `--${name}`),
-  )}.`;
 }

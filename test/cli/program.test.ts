@@ -76,7 +76,19 @@ describe('a wrong command line ends with 2 and says', () => {
     ['the nearest command of a group', ['api-keys', 'lst'], '"api-keys lst" (did you mean list?)'],
     ['what a group has', ['accounts'], 'interlude accounts connect'],
     ['the nearest option', ['chat', '--urll', 'x'], 'There is no option --urll (did you mean --url?).'],
-    ['what a value is missing for', ['chat', '--as'], '--as'],
+    ['what a value is missing for', ['chat', '--as'], '--as needs a value: --as <user>.\nUsage: '],
+    ['that an empty value is none', ['chat', '--as='], '--as needs a value: --as <user>.\n'],
+    [
+      'that the next option is no value',
+      ['chat', '--as', '--agent', 'desk'],
+      '--as needs a value: --as <user>. A value that begins with - is written --as=…\n',
+    ],
+    [
+      'the same before a command line',
+      ['try', '--tool', '--', 'node', 'server.js'],
+      '--tool needs a value: --tool <name>.\n',
+    ],
+    ['what takes no value', ['chat', '--help=yes'], '--help takes no value.\n'],
     [
       'which option is missing',
       ['api-keys', 'create'],
