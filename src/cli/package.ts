@@ -30,9 +30,12 @@ if (parseInt(process.versions.node, 10) < needed) {
   );
   process.exitCode = 1;
 } else if (given !== undefined) {
-  const { printAside } = await import('./terminal-text.ts');
+  const [{ printAside }, { ourCommand }] = await Promise.all([
+    import('./terminal-text.ts'),
+    import('./program-command.ts'),
+  ]);
   printAside(
-    `interlude ${given} belongs to the service: run it in a checkout of Interlude or in its image. interlude --help lists what this package holds.\n`,
+    `interlude ${given} belongs to the service: run it in a checkout of Interlude or in its image. ${ourCommand('--help')} lists the commands of this package.\n`,
   );
   process.exitCode = 2;
 } else {

@@ -1,6 +1,7 @@
 /**
- * How this program is started from here, for messages that say what to type. `npx interlude` only where npx finds this program:
- * elsewhere it would install another package of that name.
+ * How this program is started from here. Everything that a terminal shows to be typed there comes from here; logs, stored texts and
+ * errors of the API are read elsewhere, and say `interlude …`. `npx interlude` only where npx finds this program: elsewhere it
+ * would install another package of that name.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -10,6 +11,11 @@ interface Place {
   /** The file that Node was started with. */
   file?: string;
   searched?: string;
+}
+
+/** A command of ours, as it is typed here: `npx interlude login`. */
+export function ourCommand(words: string): string {
+  return `${programCommand()} ${words}`;
 }
 
 export function programCommand({

@@ -8,7 +8,7 @@ import type { ParseArgsConfig } from 'node:util';
 import { didYouMean } from '../config/nearest-spelling.ts';
 import { UsageError } from './command.ts';
 import type { Command, CommandEntry, GivenValues, Options } from './command.ts';
-import { programVersion } from './program-command.ts';
+import { ourCommand, programVersion } from './program-command.ts';
 import { cleanConsole, print, printAside } from './terminal-text.ts';
 
 /** Sets the exit code and does not exit: a service goes on after its command has returned. */
@@ -64,7 +64,9 @@ export function findCommand(commands: readonly CommandEntry[], words: string[]):
   const group = commands.filter((entry) => groupOf(entry) === first);
   if (group.length === 0) {
     const known = [...new Set(commands.map((entry) => groupOf(entry) ?? entry.name))];
-    throw new UsageError(`There is no command "${first}"${didYouMean(first, known)}.`);
+    throw new UsageError(
+      `There is no command "${first}"${didYouMean(first, known)}. ${ourCommand('--help')} lists the commands.`,
+    );
   }
   const isWord = second !== undefined && !second.startsWith('-');
   const named = group.find(({ name }) => name === `${first} ${second}`);
@@ -78,7 +80,9 @@ export function findCommand(commands: readonly CommandEntry[], words: string[]):
   const usual = group.find(({ isDefault }) => isDefault);
   if (usual && (second !== undefined || usual.isDefault === 'also alone'))
     return { kind: 'command', entry: usual, rest: words.slice(1) };
-  throw new UsageError(`Say what to do: interlude ${first} ${names.join(` · interlude ${first} `)}`);
+  throw new UsageError(
+    `Say what to do: ${names.map((name) => ourCommand(`${first} ${name}`)).join(' · ')}`,
+  );
 }
 
 // The texts of `--help`.
@@ -90,11 +94,11 @@ function helpForAll(commands: readonly CommandEntry[]): string {
   return [
     'Agent turns that can stop, ask a person, and go on.',
     '',
-    'Usage: interlude <command> [options]',
+    `Usage: ${ourCommand('<command> [options]')}`,
     '',
     ...rows(inGroups(commands).map(({ name, summary }) => [name, summary])),
     '',
-    '`interlude <command> --help` shows the arguments of a command, `interlude --version` the version.',
+    `${ourCommand('<command> --help')} shows the arguments and options of a command, ${ourCommand('--version')} the version.`,
     'A service is configured by its environment: docs/configuration.md.',
     '',
   ].join('\n');
@@ -110,7 +114,7 @@ function inGroups(commands: readonly CommandEntry[]): CommandEntry[] {
 function helpForGroup(commands: readonly CommandEntry[], group: string): string {
   const members = commands.filter((entry) => groupOf(entry) === group);
   return [
-    `Usage: interlude ${group} <command> [options]`,
+    `Usage: ${ourCommand(`${group} <command> [options]`)}`,
     '',
     ...rows(members.map(({ name, summary }) => [name, summary])),
     '',
@@ -140,7 +144,7 @@ export function helpFor({ name, summary }: CommandEntry, command: Command): stri
   ].join('\n');
 }
 
-/** One line: `Usage: interlude api-keys create --tenant <tenant> [--by <name>]`. */
+/** One line: `Usage: npx interlude api-keys create --tenant <tenant> [--by <name>]`. */
 function usageOf(name: string, command: Command): string {
   const options = Object.entries(command.options).map(([option, given]) => {
     const text = given.type === 'boolean' ? `--${option}` : `--${option} ${given.value}`;
@@ -149,7 +153,7 @@ function usageOf(name: string, command: Command): string {
   });
   // More than one line of options is not readable.
   const shown = options.length > mostInUsage ? ['[options]'] : options;
-  return `Usage: ${['interlude', name, ...command.arguments, ...shown].join(' ')}`;
+  return `Usage: ${ourCommand([name, ...command.arguments, ...shown].join(' '))}`;
 }
 
 function rows(lines: [string, string][]): string[] {

@@ -1,6 +1,7 @@
 /** What `npm start` prints and the playground suggests. */
 import path from 'node:path';
 import { styleText } from 'node:util';
+import { ourCommand } from '../cli/program-command.ts';
 import type { Config } from '../config/config.ts';
 
 /** What `npm start` prints once everything is up: where to look and what to type next, or what is missing. */
@@ -67,7 +68,7 @@ export function welcome(
 /** For another terminal, with none of this one's environment. */
 function chatCommand({ http }: Config): string {
   const url = http.publicUrl === 'http://127.0.0.1:3000' ? '' : ` --url ${http.publicUrl}`;
-  return `npx interlude chat --as alice${url}`;
+  return ourCommand(`chat --as alice${url}`);
 }
 
 // Suggested first messages. Only the demo has them, and only for what the agent's own tools can do.

@@ -55,14 +55,14 @@ describe('help', () => {
     const command = await entry.load();
     expect(readArguments(command, ['--help'])).toBe(null);
     const text = helpFor(entry, command);
-    expect(text).toMatch(new RegExp(`^${entry.summary}\n\nUsage: interlude ${entry.name}( |$)`, 'm'));
+    expect(text).toMatch(new RegExp(`^${entry.summary}\n\nUsage: npx interlude ${entry.name}( |$)`, 'm'));
     for (const name of [...Object.keys(command.options), 'help']) expect(text).toContain(`  --${name}`);
   });
 
   test.each([
     [['api-keys', '--help'], 'api-keys revoke'],
     [['api-keys', 'create', '-h'], '--tenant <tenant>'],
-    [['start', '--help'], 'Usage: interlude start'],
+    [['start', '--help'], 'Usage: npx interlude start'],
   ])('%j ends with 0 and prints it on stdout', async (words, text) => {
     const { code, output } = await interlude(...words);
     expect([code, output]).toEqual([0, expect.stringContaining(text)]);
@@ -71,10 +71,19 @@ describe('help', () => {
 
 describe('a wrong command line ends with 2 and says', () => {
   test.each([
-    ['what there is, without a command', [], 'Usage: interlude <command>'],
-    ['the nearest command', ['strat'], 'There is no command "strat" (did you mean start?).'],
+    ['what there is, without a command', [], 'Usage: npx interlude <command>'],
+    [
+      'the nearest command',
+      ['strat'],
+      'There is no command "strat" (did you mean start?). npx interlude --help lists the commands.\n',
+    ],
+    [
+      'where the commands are listed',
+      ['nonsense'],
+      'There is no command "nonsense". npx interlude --help lists the commands.\n',
+    ],
     ['the nearest command of a group', ['api-keys', 'lst'], '"api-keys lst" (did you mean list?)'],
-    ['what a group has', ['accounts'], 'interlude accounts connect'],
+    ['what a group has', ['accounts'], ' · npx interlude accounts connect · '],
     ['the nearest option', ['chat', '--urll', 'x'], 'There is no option --urll (did you mean --url?).'],
     ['what a value is missing for', ['chat', '--as'], '--as needs a value: --as <user>.\nUsage: '],
     ['that an empty value is none', ['chat', '--as='], '--as needs a value: --as <user>.\n'],
@@ -92,20 +101,20 @@ describe('a wrong command line ends with 2 and says', () => {
     [
       'which option is missing',
       ['api-keys', 'create'],
-      '--tenant <tenant> is missing.\nUsage: interlude api-keys',
+      '--tenant <tenant> is missing.\nUsage: npx interlude api-keys',
     ],
-    ['which argument is missing', ['token'], '<user> is missing.\nUsage: interlude token <user>'],
+    ['which argument is missing', ['token'], '<user> is missing.\nUsage: npx interlude token <user>'],
     ['which argument is too many', ['token', 'alice', 'bob'], '"bob" is one argument too many.'],
     ['what is no id', ['chat', '--conversation', 'a b'], '--conversation "a b" is no id: an id has 1–128'],
     [
       'what is no URL',
       ['chat', '--url', 'nowhere'],
-      '--url nowhere is not a URL; it begins with https:// or http://.\nUsage: interlude chat',
+      '--url nowhere is not a URL; it begins with https:// or http://.\nUsage: npx interlude chat',
     ],
     [
       'a URL without its scheme',
       ['chat', '--url', 'localhost:3000'],
-      '--url localhost:3000 is not a URL; it begins with https:// or http://.\nUsage: interlude chat',
+      '--url localhost:3000 is not a URL; it begins with https:// or http://.\nUsage: npx interlude chat',
     ],
   ])('%s', async (_, words, text) => {
     const { code, output, errors } = await interlude(...words);
@@ -276,7 +285,7 @@ describe('messages name the program as it can be started from there', () => {
 describe('in the checkout', () => {
   test('npx finds the program', async () => {
     const { code, output } = await start('npx', ['--no', '--', 'interlude', 'token', '--help']);
-    expect([code, output]).toEqual([0, expect.stringContaining('Usage: interlude token <user>')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('Usage: npx interlude token <user>')]);
   });
 
   const older = ['/usr/bin/node', '/usr/local/bin/node'].find((file) => {

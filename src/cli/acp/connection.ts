@@ -14,7 +14,7 @@ import type {
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/client.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
-import { programCommand } from '../program-command.ts';
+import { ourCommand } from '../program-command.ts';
 import type { Editor } from './editor.ts';
 import type { Identity } from './identity.ts';
 import { toPromptMessage } from './prompt-message.ts';
@@ -210,7 +210,7 @@ const greetingTimeoutMs = 2_000;
 export const browserLogin = {
   id: 'browser-login',
   name: 'Sign in with your browser',
-  description: `Opens your browser. Where it cannot be opened, sign in once in a terminal instead: ${programCommand()} login --device`,
+  description: `Opens your browser. Where it cannot be opened, sign in once in a terminal instead: ${ourCommand('login --device')}`,
 };
 
 function requireAbsolute(cwd: string): void {

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import type { AuthorizationServer } from '../../credentials/mcp-oauth/metadata.ts';
 import type { clientKind } from '../../credentials/mcp-oauth/registration.ts';
 import { bold, counted, dim, oneLine, plain } from '../chat/wording.ts';
+import { ourCommand } from '../program-command.ts';
 
 export interface ToolReport {
   name: string;
@@ -152,7 +153,7 @@ const clients: Record<Extract<SignIn, { kind: 'oauth' }>['client'], string> = {
 };
 
 function notListed({ name, place, signIn }: ServerReport): string {
-  const how = signIn.kind === 'oauth' ? ` or interlude try ${plain(place)} to sign in` : '';
+  const how = signIn.kind === 'oauth' ? ` or ${ourCommand(`try ${plain(place)}`)} to sign in` : '';
   return dim(`      its tools are an account's: --token ${oneLine(name)}=…${how}`);
 }
 

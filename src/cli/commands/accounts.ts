@@ -14,6 +14,7 @@ import { createMayChange } from '../../service/accounts.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
 import { defineCommand } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { print } from '../terminal-text.ts';
 
 /** In the audit, instead of a user's id. */
@@ -71,7 +72,7 @@ export const connect = defineCommand({
     },
   },
   details:
-    'With store: vault, the API key is read from stdin: interlude accounts connect billing --tenant acme < key.txt',
+    `With store: vault, the API key is read from stdin: ${ourCommand('accounts connect billing --tenant acme < key.txt')}`,
   run: ({ tenant, as }, [name = '']) =>
     printFrom((parts) => {
       const server = sharedServer(parts.config, name);
@@ -109,7 +110,9 @@ async function keepGivenKey(
   server: ServerConfig,
   store: Pick<VaultStore, 'keep'>,
 ): Promise<string> {
-  if (process.stdin.isTTY) throw new Error(`Write the key on stdin: … connect ${server.name} < key.txt`);
+  if (process.stdin.isTTY) throw new Error(
+      `Write the key on stdin: ${ourCommand(`accounts connect ${server.name} --tenant ${tenant} < key.txt`)}`,
+    );
   const key = { tenant, server: server.name, user: null };
   const kept = await store.keep(server, key, (await text(process.stdin)).trim());
   if (kept.kind !== 'kept') throw new Error(kept.message);
@@ -123,7 +126,9 @@ async function givePermit(
   { config, storage }: Dependencies,
   { tenant, server, user }: { tenant: string; server: string; user: string | undefined },
 ): Promise<string> {
-  if (user === undefined) throw new Error(`Say who signs in to connect it: … connect ${server} --as <user>`);
+  if (user === undefined) throw new Error(
+      `Say who signs in to connect it: ${ourCommand(`accounts connect ${server} --tenant ${tenant} --as <user>`)}`,
+    );
   await storage.accountPermits.give({ tenant, server, user, expiresAt: Date.now() + permitMs });
   const address = new URLSearchParams({ server, scope: 'project' }).toString();
   return `Within 15 minutes, ${user} signs in and connects it at\n${config.http.publicUrl}/connections/connect?${address}`;

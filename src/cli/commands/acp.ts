@@ -5,7 +5,7 @@ import { createAgent, createHttpServer, serveStdio } from '../acp/serve.ts';
 import { defineCommand } from '../command.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
-import { programVersion } from '../program-command.ts';
+import { ourCommand, programVersion } from '../program-command.ts';
 import { printAside } from '../terminal-text.ts';
 import { demoUserOption, readPort, readService, serviceOption } from './option-values.ts';
 
@@ -28,7 +28,7 @@ export const acp = defineCommand({
     },
   },
   details:
-    'For the configuration of an editor, which starts it and speaks to it on stdin and stdout. It acts as you: with INTERLUDE_TOKEN, or with the login that interlude login keeps and the editor can ask for; at the demo, as alice. --draft and --listen are experiments of the protocol.',
+    `For the configuration of an editor, which starts it and speaks to it on stdin and stdout. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}, which the editor can also start; at the demo, as alice. --draft and --listen are experiments of the protocol.`,
   async run({ agent, service: given, 'token-file': tokenFile, as, draft, listen }) {
     const service = serviceAddress(readService(given));
     const common = { service, agent, version: programVersion() };

@@ -6,6 +6,7 @@ import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/tables/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { print } from '../terminal-text.ts';
 
 const tenant = { type: 'string', value: '<tenant>' } as const;
@@ -68,7 +69,7 @@ export const revoke = defineCommand({
     printFrom(async (storage) => {
       const id = toId(given);
       const isRevoked = await storage.apiKeys.revoke(id);
-      if (!isRevoked) throw new Error(`There is no key ${id}; interlude api-keys list shows them.`);
+      if (!isRevoked) throw new Error(`There is no key ${id}; ${ourCommand('api-keys list')} shows them.`);
       return `The key ${id} is refused from now on.`;
     }),
 });

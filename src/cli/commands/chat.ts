@@ -13,7 +13,7 @@ import { defineCommand, UsageError } from '../command.ts';
 import { findToken } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
-import { programCommand } from '../program-command.ts';
+import { ourCommand } from '../program-command.ts';
 import { readFiles } from '../try/answer-sources.ts';
 import { demoUserOption, defaultUrl, readService, serviceOption } from './option-values.ts';
 
@@ -32,7 +32,7 @@ export const chat = defineCommand({
     token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
   },
   details:
-    'Messages can also come from a pipe, one per line. Without a token it uses the login that interlude login keeps; at the demo, alice.',
+    `Messages can also come from a pipe, one per line. Without a token it uses the login of ${ourCommand('login')}; at the demo, alice.`,
   async run({ url: given, token, answers, ...rest }) {
     const url = readService(given, '--url');
     const { conversation } = rest;
@@ -113,5 +113,5 @@ function resumeCommand({ as, url, token }: ChatOptions, conversation: string): s
     ...(url === defaultUrl ? [] : [`--url ${url}`]),
     `--conversation ${conversation}`,
   ];
-  return `${programCommand()} chat ${given.join(' ')}`;
+  return ourCommand(`chat ${given.join(' ')}`);
 }

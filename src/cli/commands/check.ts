@@ -5,6 +5,7 @@ import { needsOf } from '../../config/environment.ts';
 import type { ProcessKind } from '../../config/environment.ts';
 import { readConfig, readProcessConfig } from '../../processes/read-config.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { print, printAside } from '../terminal-text.ts';
 import { interruptSignal } from '../try/exit-codes.ts';
 
@@ -46,8 +47,8 @@ function describe({ configFile, agents, servers, database, temporal, auth, http 
     ['agents file', `${configFile}: ${named(agents)}`],
     ['servers', named(servers) || 'none'],
     ['database', database.kind === 'sqlite' ? `SQLite, ${database.path}` : placeOf(database.url)],
-    ['Temporal', temporal.address ?? 'a development server, started by `interlude start`'],
-    ['sign-in', auth?.issuer ?? "the demo's, started by `interlude start`"],
+    ['Temporal', temporal.address ?? `a development server, started by ${ourCommand('start')}`],
+    ['sign-in', auth?.issuer ?? `the demo's, started by ${ourCommand('start')}`],
     ['address', http.publicUrl],
   ];
   return [
@@ -87,7 +88,7 @@ export const agentsCheck = defineCommand({
   },
   details: [
     'Run it with the environment of a process. Nothing is called and nothing is registered.',
-    'A server that wants an account is asked for its tools with --token, or as the account that `interlude try` has there.',
+    `A server that wants an account is asked for its tools with --token, or as the account that ${ourCommand('try')} has there.`,
     '',
     'Exit codes: 0 nothing found but warnings, 1 something an agent will lack, 2 wrong command line or agents file. More: docs/agents.md',
   ].join('\n'),

@@ -4,6 +4,7 @@ import { defineCommand, UsageError } from '../command.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
 import { signIn, signInWithBrowser, signInWithDevice, signOut } from '../login/sign-in.ts';
+import { ourCommand } from '../program-command.ts';
 import { print, printAside } from '../terminal-text.ts';
 import { readService, serviceOption } from './option-values.ts';
 
@@ -14,7 +15,7 @@ export const login = defineCommand({
     device: { type: 'boolean', description: 'with a code, in a browser of another machine' },
   },
   details:
-    'The login is kept in your own configuration folder and renewed by itself; interlude logout ends it. INTERLUDE_TOKEN is used instead where it is set.',
+    `The login is kept in your own configuration folder and renewed by itself; ${ourCommand('logout')} ends it. INTERLUDE_TOKEN is used instead where it is set.`,
   async run({ service: given, device }) {
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));

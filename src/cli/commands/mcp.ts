@@ -11,6 +11,7 @@ import { findToken } from '../login/find-token.ts';
 import type { TokenSource } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '../login/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
+import { ourCommand } from '../program-command.ts';
 import { demoUserOption, readService, serviceOption } from './option-values.ts';
 
 export const mcp = defineCommand({
@@ -21,7 +22,7 @@ export const mcp = defineCommand({
     as: demoUserOption,
   },
   details:
-    'For the configuration of an MCP client, which starts it. It acts as you: with INTERLUDE_TOKEN, or with the login that interlude login keeps; at the demo, as alice.',
+    `For the configuration of an MCP client, which starts it. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}; at the demo, as alice.`,
   async run({ agent, service: given, as }) {
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));

@@ -10,6 +10,7 @@ import { createReplayServer } from '../../testing/cassette/replay-server.ts';
 import type { ReplayServer } from '../../testing/cassette/replay-server.ts';
 import { dim } from '../chat/wording.ts';
 import { defineCommand } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { printAside } from '../terminal-text.ts';
 import { readCassetteFile } from '../try/cassette-file.ts';
 import { differenceLines } from '../try/print-call.ts';
@@ -22,7 +23,7 @@ export const replayCassette = defineCommand({
     stdio: { type: 'boolean', description: 'on standard input and output, instead of HTTP' },
   },
   details:
-    'Says to a client what interlude try --record has recorded, until it is ended with Ctrl+C. What the client says differently is shown as a diff, and is exit code 1.',
+    `Answers a client with what ${ourCommand('try --record')} has recorded, until Ctrl+C. What the client says differently is shown as a diff, and the exit code is then 1.`,
   async run({ port, stdio }, [file = '']) {
     const replay = createReplayServer(await readCassetteFile(file));
     const say = (text: string) => printAside(`${text}\n`);

@@ -1,5 +1,6 @@
 /** `interlude try` and `interlude lint-server`. Their code is loaded when they run, so that help starts fast. */
 import { defineCommand } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { interruptSignal } from '../try/exit-codes.ts';
 import { tryOptions, lintOptions } from '../try/try-options.ts';
 
@@ -8,7 +9,7 @@ export const tryServer = defineCommand({
   rest: true,
   options: tryOptions,
   details: [
-    'A command comes last, best after --, with options of its own: interlude try --tool book -- node server.js',
+    `A command comes last, best after --, with options of its own: ${ourCommand('try --tool book -- node server.js')}`,
     'Sources of answers are tried in the order given. Where nothing answers, nothing is sent.',
     '',
     'Exit codes: 0 done, 1 the tool failed, 2 wrong command line or no such server, 3 a question was not answered,',

@@ -19,6 +19,7 @@ import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
 import { askedForIn, inTime, ownerInWords, waitInWords, lineOf } from '../../timeline/words.ts';
 import { defineCommand, UsageError } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { print } from '../terminal-text.ts';
 import { readDurationOption } from './option-values.ts';
 
@@ -47,7 +48,7 @@ export const turns = defineCommand({
     },
     state: { type: 'string', value: '<state>', description: turnStates.join(', ') },
   },
-  details: 'Newest first. interlude turn <id> tells what happened in one.',
+  details: `Newest first. ${ourCommand('turn <id>')} tells what happened in one.`,
   run: ({ state, service, limit, ...given }) =>
     withOperators(given.tenant, async ({ operators, by, now }) => {
       const { items } = await operators.turns(
@@ -229,7 +230,7 @@ function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: numbe
   const [first] = items;
   return [
     `${agent} for ${ownerInWords(turn)}: ${stateOf(turn)}`,
-    ...turn.waitsFor.map((question) => `  ${waitInWords(question, now)}\n  interlude cancel ${question.id}`),
+    ...turn.waitsFor.map((question) => `  ${waitInWords(question, now)}\n  ${ourCommand(`cancel ${question.id}`)}`),
     '',
     ...rows.flatMap(([name, text]) => (text === null ? [] : [`  ${name.padEnd(13)} ${text}`])),
     '',

@@ -7,7 +7,8 @@ import { useVersion } from '../../processes/versions.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import { print } from '../terminal-text.ts';
 
 export const list = defineCommand({
@@ -62,7 +63,7 @@ export const rollback = defineCommand({
   run: () =>
     withStorage(async (storage, deployment) => {
       const [, before] = await storage.versions.list(deployment);
-      if (!before) throw new UsageError('There is no version to go back to: interlude versions');
+      if (!before) throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
       await useVersion(storage, deployment, before.buildId);
       print(`New turns start with version ${before.buildId}.\n`);
     }),

@@ -1,7 +1,7 @@
 /** The token that a command sends to a service: a given one, that of the kept login (renewed when needed), or a demo user's. */
 import * as openid from 'openid-client';
 import { demoProgramClient, demoToken } from '../../development/demo-token.ts';
-import { programCommand } from '../program-command.ts';
+import { ourCommand } from '../program-command.ts';
 import type { KeptLogins, Login } from './kept-files.ts';
 import { findSignIn, programAt } from './sign-in-server.ts';
 import { refusalCode, renewedBy } from './sign-in.ts';
@@ -38,7 +38,7 @@ async function tokenOfLogin(logins: KeptLogins, service: string, refused?: strin
 
 function notSignedIn(service: string): Error {
   return new Error(
-    `You are not signed in to ${service}. Sign in: ${programCommand()} login --service ${service}`,
+    `You are not signed in to ${service}. Sign in: ${ourCommand(`login --service ${service}`)}`,
   );
 }
 
@@ -91,7 +91,7 @@ async function renew(logins: KeptLogins, login: Login): Promise<Login> {
 
 function hasEnded(service: string, cause?: unknown): Error {
   return new Error(
-    `Your login at ${service} has ended. Sign in again: ${programCommand()} login --service ${service}`,
+    `Your login at ${service} has ended. Sign in again: ${ourCommand(`login --service ${service}`)}`,
     {
       cause,
     },

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import * as openid from 'openid-client';
 import { plainLine } from '../../elicitation/plain-text.ts';
-import { programCommand } from '../program-command.ts';
+import { ourCommand } from '../program-command.ts';
 import type { KeptLogins, Login } from './kept-files.ts';
 import { listenOnLoopback, openBrowser, requireSafe } from './loopback.ts';
 import { authorizationParameters, findSignIn, programAt } from './sign-in-server.ts';
@@ -46,7 +46,7 @@ export async function signInWithBrowser(
   place: SignInService,
   { say, open = openBrowser }: { say: Say; open?: (url: string) => void },
 ): Promise<SignedIn> {
-  using loopback = await listenOnLoopback(`${programCommand()} login`);
+  using loopback = await listenOnLoopback(ourCommand('login'));
   const { redirectUri } = loopback;
   const program = await programAt(place, redirectUri);
   const { at } = program;
@@ -145,7 +145,7 @@ export function explainSignIn(error: unknown, issuer: string): Error {
     case 'access_denied':
       return new Error('The sign-in was denied.', { cause: error });
     case 'expired_token':
-      return new Error(`The code has expired. Start again with: ${programCommand()} login --device`, {
+      return new Error(`The code has expired. Start again with: ${ourCommand('login --device')}`, {
         cause: error,
       });
     case undefined:

@@ -8,6 +8,7 @@ import type { Recorder } from '../../testing/cassette/record.ts';
 import { dim, oneLine, plain } from '../chat/wording.ts';
 import { UsageError } from '../command.ts';
 import type { Values } from '../command.ts';
+import { ourCommand } from '../program-command.ts';
 import type { tryOptions } from './try-options.ts';
 import { toJsonText } from '../terminal-text.ts';
 import { readSources } from './answer-sources.ts';
@@ -136,7 +137,7 @@ async function listAndCall(
   if (first && !canPrompt)
     terminal.line(
       dim(
-        `  Call one: interlude try --tool ${oneLine(first.name)} --args key=value ${targetAsTyped(target)}\n`,
+        `  Call one: ${ourCommand(`try --tool ${oneLine(first.name)} --args key=value ${targetAsTyped(target)}`)}\n`,
       ),
     );
   return exitCodes.done;

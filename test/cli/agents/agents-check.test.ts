@@ -174,7 +174,7 @@ test('says how one signs in, which documents are broken, and asks nothing withou
     ✓ sign-in at ${origin}, where we register ourselves, scopes read
     ! ${origin}/.well-known/oauth-protected-resource/mcp answers with 500; another place was used
     ! ${origin}/.well-known/oauth-authorization-server is a page and no JSON; another place was used
-      its tools are an account's: --token tracker=… or interlude try ${origin}/mcp to sign in
+      its tools are an account's: --token tracker=… or npx interlude try ${origin}/mcp to sign in
 
   helper  openai:gpt  at least 0 tools of servers
 

@@ -1,6 +1,7 @@
 /** `interlude try` as a program: what goes to which stream, and with which code it ends. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
@@ -37,9 +38,12 @@ test('a server on stdio: the result on one stream, its story on the other', asyn
     expect(errors).toContain(line);
 });
 
-test('without a tool it lists them', async () => {
-  const { code, output } = await runTryCommand([playing.url]);
+test('without a tool it lists them, and prints the command that calls one', async () => {
+  const { code, output, errors } = await runTryCommand([playing.url]);
   expect([code, output]).toEqual([0, '  ask\n\n']);
+  expect(stripVTControlCharacters(errors)).toContain(
+    `  Call one: npx interlude try --tool ask --args key=value ${playing.url}\n`,
+  );
 });
 
 test('a tool that asks in the way of the other era is named as that, with the option that shows its question', async () => {
