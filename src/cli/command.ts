@@ -75,7 +75,10 @@ export interface CommandEntry {
   load(): Promise<Command>;
 }
 
-/** The command line is wrong: exit code 2. */
+/** The command line is wrong: exit code 2, and the usage is shown. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
+
+/** What is wrong is in a file that the command reads: exit code 2, without the usage. */
+export class GivenFileError extends UsageError {}

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 import { didYouMean } from '../config/nearest-spelling.ts';
-import { UsageError } from './command.ts';
+import { GivenFileError, UsageError } from './command.ts';
 import type { Command, CommandEntry, GivenValues, Options } from './command.ts';
 import { ourCommand, programVersion } from './program-command.ts';
 import { cleanConsole, print, printAside } from './terminal-text.ts';
@@ -36,7 +36,7 @@ async function run(commands: readonly CommandEntry[], words: string[]): Promise<
     if (given === null) return show(helpFor(entry, command));
     return (await command.run(given.values, given.args, given.order)) ?? 0;
   } catch (error) {
-    if (error instanceof UsageError)
+    if (error instanceof UsageError && !(error instanceof GivenFileError))
       throw new UsageError(`${error.message}\n${usageOf(entry.name, command)}`, { cause: error });
     throw error;
   }

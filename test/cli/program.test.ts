@@ -122,6 +122,17 @@ describe('a wrong command line ends with 2 and says', () => {
   });
 });
 
+test.each([
+  ['an agents file', ['agents', 'check', '--config', 'nowhere.yaml']],
+  ['a file of answers', ['chat', '--answers', 'nowhere.yaml']],
+  ['a recording', ['replay', 'nowhere.yaml']],
+])('a fault in %s is named without the usage of the command', async (_, words) => {
+  const { code, output, errors } = await interlude(...words);
+  expect([code, output]).toEqual([2, '']);
+  expect(errors).toContain('nowhere.yaml');
+  expect(errors).not.toContain('Usage:');
+});
+
 test.each(['--version', 'version'])('%s prints the version alone', async (word) => {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     version: string;

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { needsOf } from '../../config/environment.ts';
 import type { ProcessKind } from '../../config/environment.ts';
 import { readConfig, readProcessConfig } from '../../processes/read-config.ts';
-import { defineCommand, UsageError } from '../command.ts';
+import { defineCommand, GivenFileError, UsageError } from '../command.ts';
 import { ourCommand } from '../program-command.ts';
 import { print, printAside } from '../terminal-text.ts';
 import { interruptSignal } from '../try/exit-codes.ts';
@@ -103,7 +103,7 @@ function configOf(file: string | undefined): Config {
   try {
     return readConfig(file);
   } catch (error) {
-    if (error instanceof ConfigError) throw new UsageError(error.message, { cause: error });
+    if (error instanceof ConfigError) throw new GivenFileError(error.message, { cause: error });
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import type { Answer, AnswerSource, Question } from '../../testing/answers/sourc
 import { beginForm, enterLine } from '../chat/form-entry.ts';
 import { problemLine, stepLines, stepPrompt, takenLine } from '../chat/form-wording.ts';
 import { bold, dim, promptLabel } from '../chat/wording.ts';
-import { UsageError } from '../command.ts';
+import { GivenFileError, UsageError } from '../command.ts';
 import { readDurationOption } from '../commands/option-values.ts';
 import { readHeaders } from './read-connection.ts';
 import type { Terminal } from './terminal.ts';
@@ -36,9 +36,8 @@ export async function readSources(
   const isPrompted =
     terminal.isTyped || !order.some((name) => ['answers', 'responder', 'decline'].includes(name));
   for (const name of order) {
-    if (name === 'answers') sources.push(await asUsage(() => fixtureFile(files.shift() ?? '')));
-    if (name === 'responder')
-      sources.push(await asUsage(async () => responder(addresses.shift() ?? '', { headers, timeoutMs })));
+    if (name === 'answers') sources.push(await readAnswers(files.shift() ?? ''));
+    if (name === 'responder') sources.push(responderAt(addresses.shift() ?? '', { headers, timeoutMs }));
     if (name === 'prompt' && isPrompted) sources.push(promptSource(terminal));
     if (name === 'decline') sources.push(declineAll);
   }
@@ -46,17 +45,29 @@ export async function readSources(
   return isComplete || !canPrompt ? sources : [...sources, promptSource(terminal)];
 }
 
-/** Throws `UsageError` for unusable files. */
+/** Throws `GivenFileError` for unusable files. */
 export async function readFiles(files: readonly string[]): Promise<AnswerSource[]> {
-  return Promise.all(files.map((file) => asUsage(() => fixtureFile(file))));
+  return Promise.all(files.map(readAnswers));
 }
 
-async function asUsage<T>(work: () => Promise<T>): Promise<T> {
+async function readAnswers(file: string): Promise<AnswerSource> {
   try {
-    return await work();
+    return await fixtureFile(file);
   } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new GivenFileError(wordsOf(cause), { cause });
   }
+}
+
+function responderAt(...given: Parameters<typeof responder>): AnswerSource {
+  try {
+    return responder(...given);
+  } catch (cause) {
+    throw new UsageError(wordsOf(cause), { cause });
+  }
+}
+
+function wordsOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 // Questions that a person answers in the terminal.

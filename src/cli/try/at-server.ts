@@ -1,7 +1,7 @@
 /** The frame of commands that call an MCP server: a terminal, the server, and an account there. */
 import type { Readable, Writable } from 'node:stream';
 import { plain } from '../chat/wording.ts';
-import { UsageError } from '../command.ts';
+import { GivenFileError, UsageError } from '../command.ts';
 import type { Values } from '../command.ts';
 import type { connectionOptions } from './try-options.ts';
 import { openBrowser } from '../login/loopback.ts';
@@ -74,7 +74,10 @@ export async function atServer(
       return exitCodes.interrupted;
     }
     // The message may contain names of tools and text of servers.
-    if (error instanceof UsageError) throw new UsageError(plain(error.message), { cause: error });
+    if (error instanceof UsageError) {
+      const Kind = error instanceof GivenFileError ? GivenFileError : UsageError;
+      throw new Kind(plain(error.message), { cause: error });
+    }
     if (!(error instanceof TryError)) throw error;
     stderr.write(`${plain(error.message)}\n`);
     return error.exitCode;
