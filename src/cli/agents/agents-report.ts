@@ -51,8 +51,12 @@ export interface ServerReport {
 export interface AgentReport {
   name: string;
   model: string;
-  /** The number of its tools on servers. */
+  /** The number of its servers, and of those whose tools were not listed. */
+  servers: number;
+  serversNotListed: number;
+  /** The number of its tools on listed servers, and in its folder. */
   tools: number;
+  ownTools: number;
   problems: string[];
 }
 
@@ -101,7 +105,7 @@ export function reportLines(report: Report): string[] {
   return [
     '',
     ...servers.flatMap((server) => [...serverLines(server), '']),
-    ...agentLines(agents, servers),
+    ...agentLines(agents),
     '',
     lastLine(report),
     '',
@@ -185,14 +189,23 @@ function toolLine({ name, leftOut, models }: ToolReport, width: number): string[
   });
 }
 
-function agentLines(agents: AgentReport[], servers: ServerReport[]): string[] {
+function agentLines(agents: AgentReport[]): string[] {
   const width = Math.max(0, ...agents.map(({ name }) => name.length)) + 2;
   const models = Math.max(0, ...agents.map(({ model }) => model.length)) + 2;
-  const hasAll = servers.every(({ tools, protocol }) => tools !== undefined || protocol === 'A2A');
-  return agents.flatMap(({ name, model, tools, problems }) => [
-    `  ${bold(name.padEnd(width))}${model.padEnd(models)}${dim(`${hasAll ? '' : 'at least '}${counted(tools, 'tool')} of servers`)}`,
-    ...problems.map((problem) => `    ${wrong} ${plain(problem)}`),
+  return agents.flatMap((agent) => [
+    `  ${bold(agent.name.padEnd(width))}${agent.model.padEnd(models)}${dim(toolsInWords(agent))}`,
+    ...agent.problems.map((problem) => `    ${wrong} ${plain(problem)}`),
   ]);
+}
+
+function toolsInWords({ servers, serversNotListed, tools, ownTools }: AgentReport): string {
+  const of = counted(servers, 'server');
+  const atServers =
+    servers > 0 && serversNotListed === servers
+      ? `${of}, whose tools are not listed`
+      : servers > 0 && `${serversNotListed > 0 ? 'at least ' : ''}${counted(tools, 'tool')} from ${of}`;
+  const own = ownTools > 0 && `${counted(ownTools, 'tool')} of its own`;
+  return [atServers, own].filter(Boolean).join(', ') || 'no tools';
 }
 
 function lastLine(report: Report): string {

@@ -2,6 +2,7 @@
  * `interlude agents check`: reaches each server of the agents file (sign-in, protocol era, tools, their schemas), then checks each
  * agent.
  */
+import { ConfigError } from '../../config/config-error.ts';
 import type { AgentConfig, Config, ServerConfig } from '../../config/config.ts';
 import { duration } from '../../config/duration.ts';
 import { didYouMean } from '../../config/nearest-spelling.ts';
@@ -17,6 +18,7 @@ import { createCards } from '../../remote/a2a/connect.ts';
 import { canPush } from '../../remote/mcp/connect.ts';
 import { readTool } from '../../remote/mcp/list-tools.ts';
 import { fixedEra } from '../../remote/mcp/server-eras.ts';
+import { openAgentBundles } from '../../tool-bundles/open-agent-bundles.ts';
 import { UsageError } from '../command.ts';
 import { toJsonText } from '../terminal-text.ts';
 import { connectServer } from '../try/connect-server.ts';
@@ -55,9 +57,9 @@ export async function checkAgents(
   const servers = await Promise.all(
     wanted.map((server) => checkServer(server, { config, tokens, timeoutMs, env, signal })),
   );
-  const agents = await Promise.all(
-    [...config.agents.values()].map((agent) => checkAgent(config, agent, servers)),
-  );
+  const agents: AgentReport[] = [];
+  // One after the other, because agents that share a folder of tools share its bundle.
+  for (const agent of config.agents.values()) agents.push(await checkAgent(config, agent, servers));
   const report: Report = { servers, agents };
   const exitCode = exitCodeOf(report);
   print(
@@ -80,10 +82,15 @@ async function checkAgent(config: Config, agent: AgentConfig, servers: ServerRep
   await createModels(config)(model).catch((error: unknown) =>
     problems.push(error instanceof Error ? error.message : String(error)),
   );
+  const ownTools = await countOwnTools(agent, problems);
   let tools = 0;
+  let serversNotListed = 0;
   for (const use of agent.servers) {
     const listed = servers.find((server) => server.name === use.name)?.tools;
-    if (!listed) continue;
+    if (!listed) {
+      serversNotListed += 1;
+      continue;
+    }
     const there = listed.map((tool) => tool.name);
     const missing = (use.tools ?? []).filter((tool) => !there.includes(tool));
     for (const tool of missing) problems.push(`${use.name} has no tool "${tool}"${didYouMean(tool, there)}`);
@@ -95,9 +102,23 @@ async function checkAgent(config: Config, agent: AgentConfig, servers: ServerRep
     ).length;
   }
   const most = mostToolsOf(model);
-  if (tools > most)
-    problems.push(`${tools} tools are more than the ${most} that ${model} takes; list those it needs`);
-  return { name, model, tools, problems };
+  const all = tools + ownTools;
+  if (all > most)
+    problems.push(`${all} tools are more than the ${most} that ${model} takes; list those it needs`);
+  return { name, model, servers: agent.servers.length, serversNotListed, tools, ownTools, problems };
+}
+
+/** The tools of its folder that it may use; what is wrong with the folder is added to `problems`. */
+async function countOwnTools(agent: AgentConfig, problems: string[]): Promise<number> {
+  try {
+    const opened = await openAgentBundles({ agents: new Map([[agent.name, agent]]) });
+    const { bundle, allow } = opened.get(agent.name) ?? {};
+    return (bundle?.manifest ?? []).filter(({ name }) => allow?.includes(name) ?? true).length;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+    return 0;
+  }
 }
 
 interface Checking {

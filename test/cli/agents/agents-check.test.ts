@@ -83,8 +83,8 @@ test.each([
       ✗ rows    left out: its inputSchema is of type "array", and arguments are an object
       ~ search  filter[name] is offered as filter_name (anthropic:claude)
 
-  helper  anthropic:claude  3 tools of servers
-  clerk   openai:gpt        1 tool of servers
+  helper  anthropic:claude  3 tools from 1 server
+  clerk   openai:gpt        1 tool from 1 server
     ✗ shop has no tool "lost" (did you mean list?)
 
   2 errors · 1 server, 2 agents
@@ -94,6 +94,34 @@ test.each([
     expect(shop.count('tools/call')).toBe(0);
   },
 );
+
+test('counts the tools of servers and those of the folder apart, and says what is wrong with the folder', async () => {
+  const shop = await mcpServer([sound]);
+  const folder = path.resolve(import.meta.dirname, '../../fixtures/operations-tools');
+  const servers = {
+    shop: { url: shop.config.url, ...open },
+    other: { url: 'http://127.0.0.1:1/mcp', store: 'vault' },
+  };
+  const model = 'openai:gpt';
+  const agents = {
+    both: { model, servers: ['shop', 'other'], tools: { folder } },
+    own: { model, tools: { folder } },
+    bare: { model },
+    wrong: { model, tools: { folder, allow: ['sty'] } },
+  };
+  const { code, output } = await agentsCheck({ servers, agents });
+  expect(output.slice(output.indexOf('  both ')))
+    .toBe(`  both   openai:gpt  at least 1 tool from 2 servers, 1 tool of its own
+  own    openai:gpt  1 tool of its own
+  bare   openai:gpt  no tools
+  wrong  openai:gpt  no tools
+    ✗ agents.wrong.tools.allow: there is no tool "sty" in the folder (did you mean stay?); it has stay
+
+  1 error · 2 servers, 4 agents
+
+`);
+  expect(code).toBe(1);
+});
 
 test('says in which version a server of both is called, unless the agents file does', async () => {
   const build = () => {
@@ -176,7 +204,7 @@ test('says how one signs in, which documents are broken, and asks nothing withou
     ! ${origin}/.well-known/oauth-authorization-server is a page and no JSON; another place was used
       its tools are an account's: --token tracker=… or npx interlude try ${origin}/mcp to sign in
 
-  helper  openai:gpt  at least 0 tools of servers
+  helper  openai:gpt  1 server, whose tools are not listed
 
   2 warnings · 1 server, 1 agent
 
@@ -237,7 +265,17 @@ test('lists the tools of an account with a token, and gives programs one object'
         ],
       },
     ],
-    agents: [{ name: 'helper', model: 'openai-compatible:llama', tools: 2, problems: [] }],
+    agents: [
+      {
+        name: 'helper',
+        model: 'openai-compatible:llama',
+        servers: 2,
+        serversNotListed: 1,
+        tools: 2,
+        ownTools: 0,
+        problems: [],
+      },
+    ],
     errors: 0,
     warnings: 0,
     exitCode: 0,
