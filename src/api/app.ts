@@ -13,13 +13,16 @@ import { a2aSurface } from './a2a/route.ts';
 import { cardRoutes } from './a2a/cards.ts';
 import { approvalsSurface, connectionsSurface } from './rest/connections.ts';
 import { chatSurface } from './chat/route.ts';
+import { sendPage } from './pages/layout.ts';
+import { problemPage } from './pages/outcome-pages.ts';
 import { connectPages } from './pages/route.ts';
 import type { PagesParts } from './pages/route.ts';
 import { allowOrigins, refuseUnknownHosts } from './http/origins.ts';
 import { conversationsSurface } from './rest/conversations.ts';
 import { elicitationsSurface } from './rest/elicitations.ts';
 import { feedSurface } from './rest/feed.ts';
-import { answerWithProblems, problemFor, sendProblem } from './http/problems.ts';
+import { answerWithProblems, isOpenedInBrowser, problemFor, sendProblem } from './http/problems.ts';
+import type { Refuse } from './http/problems.ts';
 import { healthRoutes, refuseWhileApart, whenTogether } from './http/health.ts';
 import { createRefusalLimit, limitRequests, limitOpenRequests, messageBodyLimit } from './http/limits.ts';
 import { mcpPath, mcpSurface } from './mcp/route.ts';
@@ -49,6 +52,10 @@ const requestTimeoutMs = 60_000;
 
 export function createApp(parts: AppParts): FastifyInstance {
   const { config, service, logger } = parts;
+  const refuse: Refuse = (request, reply, problem) =>
+    isOpenedInBrowser(request)
+      ? sendPage(reply.headers(problem.headers), problemPage(problem, `${config.http.publicUrl}/`))
+      : sendProblem(reply, problem);
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,
     // Its lines would contain paths with ids of questions; see observe-requests.ts.
@@ -59,7 +66,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     requestTimeout: requestTimeoutMs,
     genReqId: () => randomUUID(),
     // For paths that cannot be decoded.
-    frameworkErrors: (error, request, reply) => void sendProblem(reply, problemFor(error, request)),
+    frameworkErrors: (error, request, reply) => void refuse(request, reply, problemFor(error, request)),
     // 128 characters of a conversation id, each percent-encoded.
     routerOptions: { maxParamLength: 3 * 128 },
   });
@@ -77,10 +84,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
 
   logAccess(app, { logger, level: parts.accessLog ?? 'info' });
-  answerWithProblems(app);
+  answerWithProblems(app, refuse);
   app.addHook('onRequest', async (_, reply) => void reply.header('x-content-type-options', 'nosniff'));
   refuseUnknownHosts(app, config.http);
-  refuseWhileApart(app, service);
+  refuseWhileApart(app, service, refuse);
   describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
   app.register(async (health) => healthRoutes(health, service));
 

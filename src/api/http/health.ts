@@ -6,7 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/operators.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from './describe-route.ts';
-import { sendProblem, ProblemError } from './problems.ts';
+import { ProblemError } from './problems.ts';
+import type { Refuse } from './problems.ts';
 import { withSchemas } from './validation.ts';
 
 export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'readiness'>): void {
@@ -44,13 +45,13 @@ export const health = ['/healthz', '/readyz'];
 const apart =
   'The service waits for its operator: its database and its workflow engine do not belong together. The operator reads at /readyz what to do.';
 
-export function refuseWhileApart(fastify: FastifyInstance, { installation }: Service): void {
+export function refuseWhileApart(fastify: FastifyInstance, { installation }: Service, refuse: Refuse): void {
   if (!installation) return;
   const problem = new ProblemError('unavailable', apart, { headers: { 'retry-after': '30' } });
   // Not thrown, because each would be logged, and the reason is already in the log.
-  fastify.addHook('onRequest', async ({ routeOptions }, reply) => {
-    if (installation.lack() !== null && !health.includes(routeOptions.url ?? ''))
-      return sendProblem(reply, problem);
+  fastify.addHook('onRequest', async (request, reply) => {
+    if (installation.lack() !== null && !health.includes(request.routeOptions.url ?? ''))
+      return refuse(request, reply, problem);
     return undefined;
   });
 }

@@ -14,11 +14,17 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError): Fastify
     .send(JSON.stringify(problem.toDocument()));
 }
 
-/** Makes every error and every unknown route under `fastify` a problem document. */
-export function answerWithProblems(fastify: FastifyInstance): void {
+export type Refuse = (request: FastifyRequest, reply: FastifyReply, problem: ProblemError) => FastifyReply;
+
+/** Makes every error and every unknown route under `fastify` a problem document. `refuse`: for unknown routes instead. */
+export function answerWithProblems(
+  fastify: FastifyInstance,
+  refuse: Refuse = (_, reply, problem) => sendProblem(reply, problem),
+): void {
   fastify.setErrorHandler((error, request, reply) => sendProblem(reply, problemFor(error, request)));
   fastify.setNotFoundHandler((request, reply) =>
-    sendProblem(
+    refuse(
+      request,
       reply,
       new ProblemError(
         'not_found',
@@ -26,6 +32,11 @@ export function answerWithProblems(fastify: FastifyInstance): void {
       ),
     ),
   );
+}
+
+/** A browser that opens an address asks for HTML first of all; programs and scripts of pages do not. */
+export function isOpenedInBrowser({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^\s*text\/html\b/i.test(headers.accept ?? '');
 }
 
 /** For clients with a wrong base URL. */

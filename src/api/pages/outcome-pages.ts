@@ -151,6 +151,33 @@ export function signInAgainPage(signInUrl: string): Page {
   );
 }
 
+const problemWords: Record<string, [heading: string, explanation: string]> = {
+  not_found: ['There is no page here', 'The address may be mistyped or out of date.'],
+  rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
+  body_too_large: ['That is too much', 'Nothing was changed. Go back, and send less.'],
+  unavailable: [
+    'Not available right now',
+    'Try again in a moment. What you sent may have arrived nevertheless: the page you came from shows what has come of it.',
+  ],
+  unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],
+  unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
+};
+
+/** A problem of the API, for a person at a browser. `home`: the address of the start page. */
+export function problemPage(problem: { statusCode: number; code: string }, home?: string): Page {
+  const [heading, explanation] = problemWords[problem.code] ?? [
+    'Something went wrong',
+    'Try again in a moment.',
+  ];
+  const page = notice(problem.statusCode, heading, explanation);
+  if (home === undefined) return page;
+  return {
+    ...page,
+    body: html`${page.body}
+      <div class="actions"><a class="button" href="${home}">Go to the start page</a></div>`,
+  };
+}
+
 /** Something is wrong. `again`: where to start over. */
 export function notice(status: number, heading: string, explanation: string, again?: string): Page {
   return plain(status, exclamation, heading, explanation, again);

@@ -15,7 +15,7 @@ import { pageHeaders, sendPage } from './layout.ts';
 import { loginRoutes } from './login/routes.ts';
 import { nangoAssets } from './nango/assets.ts';
 import { nangoCallback, nangoRoutes } from './nango/routes.ts';
-import { homePage, notice } from './outcome-pages.ts';
+import { homePage, problemPage } from './outcome-pages.ts';
 import { codecRoutes } from './operators/codec.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { questionRoutes } from './question/routes.ts';
@@ -39,11 +39,11 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   // The longest key of the form, each character of which may be encoded as nine.
   await fastify.register(forms, { bodyLimit: 50_000 });
   fastify.setErrorHandler(async (error, request, reply) => {
-    const { statusCode, code, headers } = problemFor(error, request);
+    const problem = problemFor(error, request);
+    const { statusCode, headers } = problem;
     if (request.method === 'POST' && statusCode < 500 && statusCode !== 429)
       await refusals.record(request, 'a form that cannot be read');
-    const [heading, explanation] = problemWords[code] ?? ['Something went wrong', 'Try again in a moment.'];
-    return sendPage(reply.headers(headers), notice(statusCode, heading, explanation));
+    return sendPage(reply.headers(headers), problemPage(problem));
   });
 
   await fastify.register(async (pages) => {
@@ -82,17 +82,6 @@ async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<Nango
   const script = await nangoAssets(pages, { publicUrl: config.http.publicUrl, nango, logger });
   return { script, ...accounts.nango };
 }
-
-const problemWords: Record<string, [heading: string, explanation: string]> = {
-  rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
-  body_too_large: ['That is too much', 'Nothing was changed. Go back, and send less.'],
-  unavailable: [
-    'Not available right now',
-    'Try again in a moment. What you sent may have arrived nevertheless: the page you came from shows what has come of it.',
-  ],
-  unknown_host: ['Not the address of this page', 'Open it by the address that you were given.'],
-  unsupported_media_type: ['This form is not understood', 'Open the page you came from again.'],
-};
 
 interface Limits {
   /** Each process counts for itself. */

@@ -36,6 +36,24 @@ describe('health', () => {
     expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_request']);
   });
 
+  test.each([
+    ['/nope', 404, 'There is no page here'],
+    ['/run/api/nope', 404, 'There is no page here'],
+    ['/auth/%zz', 400, 'Something went wrong'],
+  ])('%s is a page with a way on for a person at a browser', async (url, status, title) => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const page = await api.app.inject({ url, headers: { accept } });
+    expect([page.statusCode, page.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(page.body).toContain(`<title>${title}</title>`);
+    expect(page.body).toContain(`href="${api.config.http.publicUrl}/"`);
+    for (const other of ['*/*', 'application/json', 'application/json, text/html']) {
+      const { headers } = await api.app.inject({ url, headers: { accept: other } });
+      expect(headers['content-type']).toContain('application/problem+json');
+    }
+    const posted = await api.app.inject({ method: 'POST', url, headers: { accept } });
+    expect(posted.headers['content-type']).toContain('application/problem+json');
+  });
+
   test('a browser takes no response for another type, and no cache keeps one of the API', async () => {
     const responses = [
       await api.send('alice', { url: '/run/v1/conversations' }),
