@@ -56,6 +56,7 @@ export async function allowOrigins(api: FastifyInstance, origins: string[]): Pro
     exposedHeaders: [
       'x-conversation-id',
       'x-turn-id',
+      'x-interlude-warning',
       'retry-after',
       'date',
       'www-authenticate',

@@ -14,9 +14,8 @@ export type Api = ReturnType<typeof withSchemas>;
 export function withSchemas(fastify: FastifyInstance) {
   fastify.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (input: unknown) => {
     try {
-      const value = parseInput(schema, input);
-      if (httpPart === 'body' || httpPart === 'querystring') refuseMisspelt(schema, input);
-      return { value };
+      const isNamedByCaller = httpPart === 'body' || httpPart === 'querystring';
+      return { value: isNamedByCaller ? parseNamed(schema, input) : parseInput(schema, input) };
     } catch (error) {
       if (error instanceof ProblemError) return { error };
       throw error;
@@ -27,19 +26,50 @@ export function withSchemas(fastify: FastifyInstance) {
   return fastify.withTypeProvider<ZodTypeProvider>();
 }
 
-/** Null may stand for a missing member. `at`: JSON pointer to `input` in the request. */
-export function parseInput<T extends z.ZodType>(schema: T, input: unknown, at = ''): z.output<T> {
+/**
+ * As `parseInput`, and refuses unknown members that look like a misspelt known one. A loose schema accepts them, for clients of
+ * others; then they are named only if the input does not fit.
+ */
+export function parseNamed<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+  const misspelt = misspeltMembers(schema, input).map(({ name, meant }) => ({
+    pointer: toPointer([name]),
+    detail: `unknown (did you mean ${meant}?)`,
+  }));
+  const value = parseInput(schema, input, '', misspelt);
+  if (misspelt.length > 0 && !isLoose(schema)) throw invalidRequest(misspelt);
+  return value;
+}
+
+/**
+ * Null may stand for a missing member. `at`: JSON pointer to `input` in the request. `causes`: named first when the input does not
+ * fit, because they may be why.
+ */
+export function parseInput<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+  at = '',
+  causes: FieldError[] = [],
+): z.output<T> {
   const asSent = schema.safeParse(input);
   if (asSent.success) return asSent.data;
   const present = withoutRefusedNulls(input, asSent.error.issues.flatMap(nearestIssues));
-  const parsed = schema.safeParse(present, { error: inputMessages });
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(
-    parsed.error.issues
-      .flatMap(nearestIssues)
-      .flatMap((issue) => toFieldErrors(issue, schema))
-      .map(({ pointer, detail }) => ({ pointer: at + pointer, detail })),
-  );
+  const meant = likeliestOption(schema, present);
+  const parsed = meant.safeParse(present, { error: inputMessages });
+  if (parsed.success) return parsed.data as z.output<T>;
+  const errors = parsed.error.issues
+    .flatMap(nearestIssues)
+    .flatMap((issue) => toFieldErrors(issue, meant))
+    .map(({ pointer, detail }) => ({ pointer: at + pointer, detail }));
+  throw invalidRequest([...causes, ...errors]);
+}
+
+/** Of a union of objects, the one that has most of the input's members, misspelt ones included: the errors are about that one. */
+function likeliestOption(schema: z.ZodType, input: unknown): z.ZodType {
+  if (!(schema instanceof z.ZodUnion) || !isRecord(input)) return schema;
+  const options = schema.options.filter((option) => option instanceof z.ZodObject);
+  const shared = ({ shape }: z.ZodObject) =>
+    Object.keys(input).filter((name) => nearestSpelling(name, Object.keys(shape)) !== undefined).length;
+  return options.toSorted((one, other) => shared(other) - shared(one))[0] ?? schema;
 }
 
 /** Without the nulls that the schema refuses: only a schema tells null that is data from null for an absent member. */
@@ -65,15 +95,6 @@ function withoutRefusedNulls(input: unknown, issues: z.core.$ZodIssue[]): unknow
 }
 
 type Members = Record<PropertyKey, unknown>;
-
-/** Refuses unknown members that look like a misspelt known one. */
-export function refuseMisspelt(schema: z.ZodType, input: unknown): void {
-  const errors = misspeltMembers(schema, input).map(({ name, meant }) => ({
-    pointer: toPointer([name]),
-    detail: `unknown (did you mean ${meant}?)`,
-  }));
-  if (errors.length > 0) throw invalidRequest(errors);
-}
 
 function toFieldErrors(issue: z.core.$ZodIssue, schema: z.ZodType): FieldError[] {
   if (issue.code !== 'unrecognized_keys') return [{ pointer: toPointer(issue.path), detail: issue.message }];
@@ -145,14 +166,24 @@ function isInside({ path }: Issue): boolean {
   return path.length > 0;
 }
 
-/** Unknown members that look like a missing one: `agent` for `agentId`. Others are allowed, because clients send their own. */
-function misspeltMembers(schema: z.ZodType, input: unknown): { name: string; meant: string }[] {
-  const isOpen = schema instanceof z.ZodObject && schema.def.catchall === undefined;
-  if (!isOpen || typeof input !== 'object' || input === null) return [];
+/** Of another protocol, which has names of its own that are not unlike ours: `function_call` is no misspelt `functions`. */
+const mostEditsIfLoose = 2;
+
+/**
+ * Unknown members that look like a missing one: `agent` for `agentId`. Others are allowed, because clients send their own. None of a
+ * strict schema, which refuses all unknown members itself.
+ */
+export function misspeltMembers(schema: z.ZodType, input: unknown): { name: string; meant: string }[] {
+  const isStrict = schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodNever;
+  if (!(schema instanceof z.ZodObject) || isStrict || !isRecord(input)) return [];
   const missing = Object.keys(schema.shape).filter((name) => !Object.hasOwn(input, name));
   return Object.keys(input).flatMap((name) => {
     if (Object.hasOwn(schema.shape, name)) return [];
-    const meant = nearestSpelling(name, missing);
+    const meant = nearestSpelling(name, missing, isLoose(schema) ? mostEditsIfLoose : undefined);
     return meant === undefined ? [] : [{ name, meant }];
   });
+}
+
+function isLoose(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodUnknown;
 }

@@ -1,4 +1,5 @@
 /** The OpenAI-compatible surface: chat completions, and models, which are the agents. */
+import type { preValidationAsyncHookHandler } from 'fastify';
 import { z } from 'zod';
 import { TurnHeadersSchema, AgentNameSchema } from '../../contract/http.ts';
 import {
@@ -16,7 +17,7 @@ import { describeRoute, either, eventStream, json, problemsOf } from '../http/de
 import type { SurfaceParts } from '../http/readers.ts';
 import { pointingTo } from '../http/problems.ts';
 import { readerFrom } from '../http/reader-headers.ts';
-import { withSchemas } from '../http/validation.ts';
+import { misspeltMembers, withSchemas } from '../http/validation.ts';
 import type { Api } from '../http/validation.ts';
 import { answerWithOpenAIErrors } from './errors.ts';
 import { givenMessages } from './request.ts';
@@ -47,7 +48,7 @@ function chatCompletions(api: Api, parts: SurfaceParts): void {
     id: 'createChatCompletion',
     summary: 'Start a turn and follow it',
     description:
-      "Parameters that are not listed are ignored. Problem documents have an additional member `error` in OpenAI's shape.",
+      "Parameters that are not listed are ignored; the header `x-interlude-warning` names those that look like a misspelt one. Problem documents have an additional member `error` in OpenAI's shape.",
     response: {
       200: either(
         eventStream('With `stream: true`, chunks of the answer, then `[DONE]`', ChatCompletionChunkSchema),
@@ -67,6 +68,8 @@ function chatCompletions(api: Api, parts: SurfaceParts): void {
     '/run/v1/chat/completions',
     {
       bodyLimit: parts.bodyLimit,
+      // Before the schema fills in the defaults of missing members.
+      preValidation: warnOfMisspelt(ChatCompletionRequestSchema),
       schema: { ...post, body: ChatCompletionRequestSchema, headers: HeadersSchema },
     },
     async (request, reply) => {
@@ -95,6 +98,20 @@ function chatCompletions(api: Api, parts: SurfaceParts): void {
       return wholeTurn(parts, reply, turn, { model, isRepeatable });
     },
   );
+}
+
+/** OpenAI's clients send members that we do not know, so a misspelt one is accepted: a header and the log name it. */
+function warnOfMisspelt(schema: z.ZodType): preValidationAsyncHookHandler {
+  const logged = new Set<string>();
+  return async (request, reply) => {
+    const misspelt = misspeltMembers(schema, request.body).filter(({ name }) => /^[\w -]{1,64}$/.test(name));
+    if (misspelt.length === 0) return;
+    const words = misspelt.map(({ name, meant }) => `${name}: unknown (did you mean ${meant}?)`).join(', ');
+    reply.header('x-interlude-warning', words);
+    if (misspelt.every(({ meant }) => logged.has(meant))) return;
+    for (const { meant } of misspelt) logged.add(meant);
+    request.log.warn(`POST /run/v1/chat/completions has ${words}; it is ignored, and not logged again`);
+  };
 }
 
 function listModels(api: Api, agents: Service['agents']): void {

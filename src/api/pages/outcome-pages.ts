@@ -152,6 +152,10 @@ export function signInAgainPage(signInUrl: string): Page {
 }
 
 const problemWords: Record<string, [heading: string, explanation: string]> = {
+  invalid_request: [
+    'This is not understood',
+    'The address or the form is incomplete. Go back, and try again.',
+  ],
   not_found: ['There is no page here', 'The address may be mistyped or out of date.'],
   rate_limited: ['Too many tries', 'Wait a minute, then open the page again.'],
   body_too_large: ['That is too much', 'Nothing was changed. Go back, and send less.'],

@@ -39,7 +39,7 @@ describe('health', () => {
   test.each([
     ['/nope', 404, 'There is no page here'],
     ['/run/api/nope', 404, 'There is no page here'],
-    ['/auth/%zz', 400, 'Something went wrong'],
+    ['/auth/%zz', 400, 'This is not understood'],
   ])('%s is a page with a way on for a person at a browser', async (url, status, title) => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const page = await api.app.inject({ url, headers: { accept } });

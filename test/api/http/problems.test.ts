@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ChatRequestSchema } from '../../../src/contract/chat.ts';
-import { ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
+import { AnswerBodySchema, ElicitationResponseSchema } from '../../../src/contract/elicitation.ts';
 import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
 import { answerWithProblems, ProblemError, toPointer } from '../../../src/api/http/problems.ts';
-import { parseInput, refuseMisspelt } from '../../../src/api/http/validation.ts';
+import { misspeltMembers, parseInput, parseNamed } from '../../../src/api/http/validation.ts';
 import { endOfJson, readJsonBodies } from '../../../src/api/http/json-bodies.ts';
 
 let app: FastifyInstance;
@@ -212,12 +212,69 @@ test.each([
 
 test('a member that is almost the name of another one is refused, and others are let in', () => {
   const chat = { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] };
-  expect(() => refuseMisspelt(ChatRequestSchema, { ...chat, agent: 'desk' })).toThrow(
+  expect(() => parseNamed(ChatRequestSchema, { ...chat, agent: 'desk' })).toThrow(
     '/agent: unknown (did you mean agentId?)',
   );
   for (const name of ['model', 'data', 'body', 'userId', 'metadata', 'chatId', 'system', 'tools'])
-    refuseMisspelt(ChatRequestSchema, { ...chat, [name]: 'x' });
-  refuseMisspelt(ChatCompletionRequestSchema, { model: 'a', messages: [], strem: true });
+    parseNamed(ChatRequestSchema, { ...chat, [name]: 'x' });
+});
+
+const question = { conversationId: 'c1', elicitationId: randomUUID() };
+test.each([
+  [
+    'the chat',
+    ChatRequestSchema,
+    { message: 'Hello.', agent: 'desk' },
+    ['/message: unknown (did you mean messages?)', '/agent: unknown (did you mean agentId?)'],
+  ],
+  [
+    'the OpenAI surface',
+    ChatCompletionRequestSchema,
+    { model: 'desk', message: 'Hello.' },
+    ['/message: unknown (did you mean messages?)'],
+  ],
+  [
+    'the answers',
+    AnswerBodySchema,
+    { ...question, acton: 'decline' },
+    ['/acton: unknown (did you mean action?); leave it out'],
+  ],
+  [
+    'several answers',
+    AnswerBodySchema,
+    { conversationId: 'c1', response: [] },
+    ['/response: unknown (did you mean responses?); leave it out'],
+  ],
+])('of a body of %s that does not fit, misspelt members are named', (_, schema: z.ZodType, body, named) => {
+  let problem: unknown;
+  try {
+    parseNamed(schema, body);
+  } catch (error) {
+    problem = error;
+  }
+  const errors = (problem as ProblemError).members['errors'] as { pointer: string; detail: string }[];
+  expect(errors.map(({ pointer, detail }) => `${pointer}: ${detail}`)).toEqual(expect.arrayContaining(named));
+});
+
+test('of the OpenAI surface, only near names are taken for misspelt, and none of OpenAI’s own', () => {
+  const body = { model: 'a', messages: [{ role: 'user', content: 'Hello.' }] };
+  const misspelt = (names: string[]) =>
+    misspeltMembers(ChatCompletionRequestSchema, {
+      ...body,
+      ...Object.fromEntries(names.map((name) => [name, true])),
+    });
+  expect(misspelt(['straem', 'conversation_id'])).toEqual([
+    { name: 'straem', meant: 'stream' },
+    { name: 'conversation_id', meant: 'conversationId' },
+  ]);
+  const theirs = (
+    'audio frequency_penalty function_call logit_bias max_completion_tokens max_tokens metadata moderation ' +
+    'parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort ' +
+    'safety_identifier seed service_tier stop store temperature tool_choice top_logprobs top_p user verbosity ' +
+    'web_search_options extra_body provider session_id top_k min_p repetition_penalty reasoning thinking'
+  ).split(' ');
+  expect(misspelt(theirs)).toEqual([]);
+  expect(parseNamed(ChatCompletionRequestSchema, { ...body, straem: true })).toMatchObject({ straem: true });
 });
 
 test('a bug is masked for the caller and logged for the operator', async () => {

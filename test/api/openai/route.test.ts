@@ -186,6 +186,16 @@ describe('a request with what OpenAI knows and we do not', () => {
   });
 });
 
+test('a member that looks misspelt is accepted, and a header names the one that was meant', async () => {
+  const response = await post({ ...body, model: 'nobody', straem: true, onbusy: 'cancel', store: true });
+  expect([response.statusCode, response.headers['x-interlude-warning']]).toEqual([
+    404,
+    'straem: unknown (did you mean stream?), onbusy: unknown (did you mean onBusy?)',
+  ]);
+  const strange = await post({ ...body, model: 'nobody', 'stre\nam': true, strêam: true });
+  expect([strange.statusCode, strange.headers['x-interlude-warning']]).toEqual([404, undefined]);
+});
+
 describe('every error has a member that OpenAI clients understand:', () => {
   const errorOf = (response: { json(): { detail: string; error: object } }) => response.json().error;
 
