@@ -19,7 +19,7 @@ import { generateKey, parseKeys } from '../src/credentials/sealing/key-ring.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { Config } from '../src/config/config.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
-import { freePort } from '../src/development/ports.ts';
+import { freePort } from '../src/network/ports.ts';
 import { openStorage } from '../src/storage/open-storage.ts';
 import { openPostgres } from '../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../src/storage/sqlite/open-sqlite.ts';

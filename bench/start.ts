@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../src/development/ports.ts';
+import { freePort } from '../src/network/ports.ts';
 import { startTemporalServer } from '../src/development/temporal-server.ts';
 import { createLogger } from '../src/telemetry/logger.ts';
 import { median } from './report.ts';

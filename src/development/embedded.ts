@@ -7,6 +7,8 @@ import { isLoopbackHost } from '../elicitation/url-safety.ts';
 import { adopt } from '../installation/adopt.ts';
 import { NotTogether } from '../installation/belonging.ts';
 import type { InstallationWatch } from '../installation/installation.ts';
+import { requireFreePorts } from '../network/ports.ts';
+import type { WantedPort } from '../network/ports.ts';
 import { serveApi } from '../processes/api-process.ts';
 import { openDependencies } from '../processes/dependencies.ts';
 import type { Dependencies } from '../processes/dependencies.ts';
@@ -26,6 +28,7 @@ import { suggestionsFor, welcome } from './welcome.ts';
 export async function runEmbedded(): Promise<void> {
   await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
     installRuntime(logger, metrics);
+    await requireFreePorts(portsOf(given), ', and INTERLUDE_DATA to another folder');
     const internal = await startInternalServer(given, stack, metrics);
     // Refuses configurations that are no demo before anything is started.
     const auth = given.auth ?? (await startDemoIdentity(given, stack));
@@ -82,6 +85,25 @@ export async function runEmbedded(): Promise<void> {
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
     logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
   });
+}
+
+/** All at once, before anything is started. Temporal's come later, when what a killed process left there is cleared. */
+function portsOf({ http, internal, auth, demo }: Config): WantedPort[] {
+  const loopback = (variable: string, port: number) => ({ variable, port, host: '127.0.0.1' });
+  const { servers, identityPort } = demo;
+  return [
+    { variable: 'PORT', ...http },
+    ...(internal ? [{ variable: 'INTERNAL_PORT', ...internal }] : []),
+    ...(auth ? [] : [loopback('DEMO_IDENTITY_PORT', identityPort)]),
+    ...(servers
+      ? [
+          loopback('DEMO_TRACKER_PORT', servers.trackerPort),
+          loopback('DEMO_TRAVEL_PORT', servers.travelPort),
+          loopback('DEMO_DESK_PORT', servers.deskPort),
+          loopback('DEMO_FLIGHTS_PORT', servers.flightsPort),
+        ]
+      : []),
+  ];
 }
 
 /**

@@ -16,9 +16,9 @@ import type { Logger } from 'pino';
 import { readTools } from '../../scripts/setup/tools.mjs';
 import type { TemporalConfig } from '../config/config.ts';
 import { isKnownHost } from '../network/addresses.ts';
+import { choosePort, freePort } from '../network/ports.ts';
 import { makePrivate, makePrivateFolder } from '../storage/private-files.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { choosePort, freePort } from './ports.ts';
 import { clearLeftover, recordServer } from './temporal-server-record.ts';
 
 export interface TemporalServer {

@@ -5,6 +5,7 @@ import type { AppParts } from '../api/app.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { isLocalHost } from '../network/addresses.ts';
+import { portsTaken, requireFreePorts } from '../network/ports.ts';
 import { startReconciler } from '../reconciler/reconciler.ts';
 import type { Readiness } from '../service/readiness.ts';
 import { createService } from '../service/service.ts';
@@ -25,6 +26,11 @@ export async function runApiProcess(): Promise<void> {
     { service: 'interlude-api', kind: 'server' },
     async (given, { logger, stack, signal, metrics }) => {
       const config = requireAuth(given);
+      const { http, internal: ofOperators } = config;
+      await requireFreePorts([
+        { variable: 'PORT', ...http },
+        ...(ofOperators ? [{ variable: 'INTERNAL_PORT', ...ofOperators }] : []),
+      ]);
       const internal = await startInternalServer(config, stack, metrics);
       const start = async (attempt: AsyncDisposableStack) => {
         const opened = await openDependencies(config, logger);
@@ -75,9 +81,7 @@ export async function serveApi(
     await app.listen({ port, host });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new ConfigError([
-      `PORT: ${port} is taken by another program; choose a free one, for example PORT=${port + 1}`,
-    ]);
+    throw await portsTaken([{ variable: 'PORT', port, host }]);
   }
   const warning = publicUrlWarning(config.http.publicUrl);
   if (warning !== null) parts.logger.warn(warning);

@@ -8,8 +8,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { answerWithProblems, ProblemError } from '../api/http/problems.ts';
 import { healthRoutes } from '../api/http/health.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
+import { portsTaken } from '../network/ports.ts';
 import type { Readiness } from '../service/readiness.ts';
 import type { Metrics } from '../telemetry/metrics/start-metrics.ts';
 
@@ -39,9 +39,7 @@ export async function startInternalServer(
       await app.listen(internal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      throw new ConfigError([
-        `INTERNAL_PORT: ${internal.port} is taken by another program; choose a free one`,
-      ]);
+      throw await portsTaken([{ variable: 'INTERNAL_PORT', ...internal }]);
     }
   }
   return { app, report: (given) => void (readiness = given) };

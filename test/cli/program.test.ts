@@ -3,7 +3,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,7 +10,9 @@ import { clientCommands } from '../../src/cli/client-commands.ts';
 import { findCommand, helpFor, readArguments } from '../../src/cli/run-program.ts';
 import { programCommand } from '../../src/cli/program-command.ts';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
+import { startInternalServer } from '../../src/processes/internal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
+import { freePort } from '../free-port.ts';
 import { testFolder } from '../test-folder.ts';
 
 const run = promisify(execFile);
@@ -187,14 +188,32 @@ describe('a Node that is too old is named in one sentence', () => {
   );
 });
 
-test('a port of the demo that is taken is named, without a stack', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
+test('all ports that are taken are named at once, and an Interlude that answers at one of them', async () => {
+  const names = ['PORT', 'IDENTITY', 'TRACKER', 'TRAVEL', 'DESK', 'FLIGHTS'] as const;
+  const variables = names.map((name) => (name === 'PORT' ? name : `DEMO_${name}_PORT`));
+  const ports = await Promise.all(variables.map(async (name) => [name, String(await freePort())] as const));
+  const env = Object.fromEntries(ports);
+  const other = createServer((socket) => socket.destroy()).listen(Number(env['DEMO_DESK_PORT']), '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const env = { DEMO_IDENTITY_PORT: String(port), INTERLUDE_DATA: testFolder() };
-  const { code, errors } = await start(process.execPath, ['src/cli/checkout.ts', 'start'], env);
-  expect([code, errors]).toEqual([1, `\nPort ${port} is taken; set DEMO_IDENTITY_PORT to another one.\n`]);
+  const startHere = () =>
+    start(process.execPath, ['src/cli/checkout.ts', 'start'], { ...env, INTERLUDE_DATA: testFolder() });
+  const desk = `  • ${env['DEMO_DESK_PORT']} (DEMO_DESK_PORT)\n`;
+  expect(await startHere()).toMatchObject({
+    code: 1,
+    errors: `\nA port is taken:\n${desk}Stop what listens there, or set DEMO_DESK_PORT to a free port.\n`,
+  });
+
+  await using stack = new AsyncDisposableStack();
+  await startInternalServer({ internal: { host: '127.0.0.1', port: Number(env['PORT']) } }, stack);
+  expect(await startHere()).toMatchObject({
+    code: 1,
+    errors: `
+Ports are taken:
+  • ${env['PORT']} (PORT): an Interlude answers there
+${desk}Interlude is running already, at http://127.0.0.1:${env['PORT']}: use that one, or stop it first. For another one beside it, set these variables to free ports, and INTERLUDE_DATA to another folder.
+`,
+  });
 });
 
 describe('the set-up', () => {

@@ -155,7 +155,7 @@ test('a port that was asked for and is taken is named together with its variable
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   const start = startTemporalServer({ temporal: { ...temporal, uiPort: port }, dataDir, logger });
-  await expect(start).rejects.toThrow(`TEMPORAL_UI_PORT: port ${port} is taken`);
+  await expect(start).rejects.toThrow(`A port is taken:\n  • ${port} (TEMPORAL_UI_PORT)\n`);
 });
 
 function statusAs(host: string, url: string): Promise<number | undefined> {

@@ -34,12 +34,12 @@ test('a process that starts is alive, not ready, and then says what it is given 
   expect(await get('/run/api/chat')).toMatchObject([404, { code: 'not_found' }]);
 });
 
-test('a port that is taken is a mistake of the configuration; without a port nothing listens', async () => {
+test('a port that is taken is named, with what answers there; without a port nothing listens', async () => {
   const internal = { host: '127.0.0.1', port: await freePort() };
   await startInternalServer({ internal }, opened());
-  await expect(startInternalServer({ internal }, opened())).rejects.toMatchObject({
-    problems: [`INTERNAL_PORT: ${internal.port} is taken by another program; choose a free one`],
-  });
+  await expect(startInternalServer({ internal }, opened())).rejects.toThrow(
+    `A port is taken:\n  • ${internal.port} (INTERNAL_PORT): an Interlude answers there\nInterlude is running already, at http://127.0.0.1:${internal.port}: use that one, or stop it first. For another one beside it, set INTERNAL_PORT to a free port.`,
+  );
   const { app } = await startInternalServer({ internal: undefined }, opened());
   expect(app.server.listening).toBe(false);
 });
