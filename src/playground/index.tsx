@@ -9,7 +9,8 @@ import { timelineStyle } from '../timeline/markup.ts';
 
 /**
  * For what this script draws; the page's own sheet has the colours and the layout. In a low window the page scrolls, so that a
- * question fits at twice the text size.
+ * question fits at twice the text size. In a small window the bar is one row, or two where it is narrow, and its heading is only
+ * read aloud.
  */
 const style = `
 .skip { position: absolute; inset-block-start: .5rem; inset-inline-start: .5rem; z-index: 1; padding: .5rem .875rem; border-radius: .625rem; background: var(--accent); color: var(--on-accent); font-weight: 600 }
@@ -26,6 +27,16 @@ main { height: max(100dvh, 24rem) }
   .bar button span { display: none }
   aside { max-height: 7rem }
 }
+@media (max-width: 30rem), (max-height: 30rem) {
+  .bar { padding-block: .25rem }
+  .bar h1 { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+}
+@media (max-width: 30rem) {
+  .bar label { flex: 1; min-inline-size: 0 }
+  .bar select { inline-size: 100% }
+  .bar nav { flex: 1 0 100%; justify-content: space-between; column-gap: .5rem; font-size: .875rem }
+}
+@media (max-width: 15rem) { .bar .user { display: none } }
 `;
 
 defineInterludeChat();

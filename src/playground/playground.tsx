@@ -8,6 +8,7 @@ import { TryAgain, TurnEvents } from './turn-events.tsx';
 import { keepForSignIn, useOpened } from './use-opened.ts';
 import type { Opened } from './use-opened.ts';
 import type { InterludeChat } from '../widget/element.tsx';
+import type { ElicitationNews } from '../widget/interlude-chat.ts';
 import { wordsOf } from '../widget/use-history.ts';
 
 /** Focusing the element itself would focus its log. */
@@ -120,6 +121,12 @@ function Conversation({ opened, suggestions, token, onBegun, onNews }: Conversat
     element.addEventListener('turn-started', () => onBegun(element.conversation), { signal });
     for (const event of ['turn-started', 'elicitation', 'turn-ended'])
       element.addEventListener(event, onNews, { signal });
+    // In a low window the page scrolls, and the question may be below.
+    const showQuestion = (event: Event) => {
+      const { status } = (event as CustomEvent<ElicitationNews>).detail;
+      if (status === 'pending') element.scrollIntoView();
+    };
+    element.addEventListener('elicitation', showQuestion, { signal });
     return () => listening.abort();
   }, [suggestions, token, onBegun, onNews]);
   return <interlude-chat ref={chat} agent={opened.agent} />;
