@@ -39,6 +39,17 @@ test('nothing leads to a package at npm that belongs to another project', () => 
   ).toEqual([]);
 });
 
+test('an example that installs the built client says that it is built first', () => {
+  const examples = globSync('examples/*/package.json', { cwd: root }).filter((name) =>
+    readFileSync(path.join(root, name), 'utf8').includes('file:../../dist'),
+  );
+  expect(examples).toEqual(['examples/react-chat/package.json']);
+  for (const name of examples) {
+    const readme = readFileSync(path.join(root, path.dirname(name), 'README.md'), 'utf8');
+    expect(readme).toMatch(/from `dist\/`, which a fresh clone does not have.*npm run build.*npm install/s);
+  }
+});
+
 test('the pages, the manifest and the program name the same Node', () => {
   const { engines, optionalDependencies } = JSON.parse(
     readFileSync(path.join(root, 'package.json'), 'utf8'),
