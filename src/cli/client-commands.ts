@@ -9,17 +9,17 @@ export const clientCommands: CommandEntry[] = [
   },
   {
     name: 'answer',
-    summary: 'answer the questions of a running service, from a file or by a program',
+    summary: 'answer the questions to one user, from a file or by a program',
     load: async () => (await import('./commands/answer.ts')).answer,
   },
   {
     name: 'login',
-    summary: 'sign in to a service, for all of these commands',
+    summary: 'sign in to a service, once for all commands',
     load: async () => (await import('./commands/login.ts')).login,
   },
   {
     name: 'logout',
-    summary: 'end that login',
+    summary: 'sign out of a service',
     load: async () => (await import('./commands/login.ts')).logout,
   },
   {
@@ -29,12 +29,12 @@ export const clientCommands: CommandEntry[] = [
   },
   {
     name: 'mcp',
-    summary: 'be an MCP server on stdio, for editors and desktop programs',
+    summary: 'offer the agents as an MCP server on stdio, for editors and desktop programs',
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
     name: 'acp',
-    summary: 'be an agent inside an editor that speaks the Agent Client Protocol',
+    summary: 'run an agent inside an editor that speaks the Agent Client Protocol',
     load: async () => (await import('./commands/acp.ts')).acp,
   },
   {
@@ -44,17 +44,17 @@ export const clientCommands: CommandEntry[] = [
   },
   {
     name: 'lint-server',
-    summary: 'say what clients will stumble over when the tools of an MCP server ask',
+    summary: 'check how the tools of an MCP server ask, and what clients will stumble over',
     load: async () => (await import('./commands/try.ts')).lintServer,
   },
   {
     name: 'replay',
-    summary: 'be a recorded MCP server, for a client under test',
+    summary: 'serve a recorded MCP session, to test a client',
     load: async () => (await import('./commands/replay.ts')).replayCassette,
   },
   {
     name: 'tools check',
-    summary: 'say what tools are in a folder, and what is wrong with them',
+    summary: 'check a folder of tools, and list them',
     isDefault: true,
     load: async () => (await import('./commands/tools-check.ts')).check,
   },

@@ -80,9 +80,7 @@ export function findCommand(commands: readonly CommandEntry[], words: string[]):
   const usual = group.find(({ isDefault }) => isDefault);
   if (usual && (second !== undefined || usual.isDefault === 'also alone'))
     return { kind: 'command', entry: usual, rest: words.slice(1) };
-  throw new UsageError(
-    `Say what to do: ${names.map((name) => ourCommand(`${first} ${name}`)).join(' · ')}`,
-  );
+  throw new UsageError(`Say what to do: ${names.map((name) => ourCommand(`${first} ${name}`)).join(' · ')}`);
 }
 
 // The texts of `--help`.
@@ -124,7 +122,7 @@ function helpForGroup(commands: readonly CommandEntry[], group: string): string 
 export function helpFor({ name, summary }: CommandEntry, command: Command): string {
   const options: Options = {
     ...command.options,
-    help: { type: 'boolean', description: 'this text' },
+    help: { type: 'boolean', description: 'show this text' },
   };
   return [
     summary,
@@ -135,7 +133,7 @@ export function helpFor({ name, summary }: CommandEntry, command: Command): stri
       Object.entries(options).map(([option, given]) => [
         given.type === 'boolean' ? `--${option}` : `--${option} ${given.value}`,
         given.type === 'string' && given.default !== undefined
-          ? `${given.description} (${given.default})`
+          ? `${given.description} (default: ${given.default})`
           : given.description,
       ]),
     ),

@@ -9,7 +9,7 @@ const turns = () => import('./commands/turns.ts');
 export const serviceCommands: CommandEntry[] = [
   {
     name: 'start',
-    summary: 'run everything on this machine, with a demo, its own Temporal and its own sign-in',
+    summary: 'run everything on this machine, with a Temporal, a sign-in and demo servers',
     load: async () => (await import('./commands/start.ts')).start,
   },
   {
@@ -24,7 +24,7 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'turns',
-    summary: 'show the turns of everyone, and what they wait for',
+    summary: 'list the turns of all users, and what they wait for',
     load: async () => (await turns()).turns,
   },
   {
@@ -34,7 +34,7 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'questions',
-    summary: 'show the questions that people have not answered',
+    summary: 'list the open questions of all users',
     load: async () => (await turns()).questions,
   },
   {
@@ -44,19 +44,19 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'agents check',
-    summary: 'reach the servers of the agents file, and show what agents get of them',
+    summary: 'reach the servers of the agents file, and show which tools each agent gets',
     isDefault: true,
     load: async () => (await import('./commands/check.ts')).agentsCheck,
   },
   {
     name: 'config check',
-    summary: 'check the environment and the agents file, and show what they amount to',
+    summary: 'check the settings and the agents file, and show the result',
     isDefault: 'also alone',
     load: async () => (await import('./commands/check.ts')).configCheck,
   },
   {
     name: 'versions list',
-    summary: 'show the versions of the workflow code, and the turns that wait with each',
+    summary: 'list the versions of the workflow code, and the open turns of each',
     isDefault: 'also alone',
     load: async () => (await versions()).list,
   },
@@ -67,39 +67,39 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'versions use',
-    summary: 'start new turns with any version that is kept',
+    summary: 'start new turns with the version that you name',
     load: async () => (await versions()).use,
   },
   {
     name: 'installation status',
-    summary: 'whether the database and Temporal belong together',
+    summary: 'show whether the database and Temporal belong together',
     isDefault: 'also alone',
     load: async () => (await import('./commands/installation.ts')).status,
   },
   {
     name: 'installation adopt',
-    summary: 'let the database and Temporal belong together from now on, after a restore',
+    summary: 'join the database and Temporal after one of them was restored',
     load: async () => (await import('./commands/installation.ts')).adoption,
   },
   {
     name: 'tools build',
-    summary: 'bundle a folder of tools ahead of the start of a worker',
+    summary: 'bundle a folder of tools, so that workers start faster',
     load: async () => (await import('./commands/tools-build.ts')).build,
   },
   {
     name: 'api-keys create',
-    summary: 'make an API key for a service, and print it',
+    summary: 'create an API key for a service, and print it',
     isDefault: true,
     load: async () => (await apiKeys()).create,
   },
   {
     name: 'api-keys list',
-    summary: 'show the API keys there are',
+    summary: 'list the API keys',
     load: async () => (await apiKeys()).list,
   },
   {
     name: 'api-keys revoke',
-    summary: 'end an API key at once',
+    summary: 'revoke an API key at once',
     load: async () => (await apiKeys()).revoke,
   },
   {
@@ -109,7 +109,7 @@ export const serviceCommands: CommandEntry[] = [
   },
   {
     name: 'accounts list',
-    summary: 'show the accounts that all users of a tenant share',
+    summary: 'list the accounts that all users of a tenant share',
     load: async () => (await accounts()).list,
   },
   {

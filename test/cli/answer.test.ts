@@ -166,7 +166,7 @@ test('as a command: with a key for a user, a file, and an object for each questi
 });
 
 test.each([
-  [['answer'], 'Say what answers'],
+  [['answer'], 'Name a source of answers'],
   [['answer', '--for', 'alice', '--decline'], '--for needs an API key'],
   [['answer', '--decline', '--timeout', '60'], '--timeout 60 is no duration'],
   [['answer', '--answers', 'nowhere.yaml'], 'nowhere.yaml does not exist'],

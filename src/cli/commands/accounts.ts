@@ -22,7 +22,12 @@ const operatorName = '(command line)';
 const permitMs = 15 * 60_000;
 
 const options = {
-  tenant: { type: 'string', value: '<tenant>', description: 'whose accounts', required: true },
+  tenant: {
+    type: 'string',
+    value: '<tenant>',
+    description: 'the tenant whose accounts these are',
+    required: true,
+  },
 } as const;
 
 export const list = defineCommand({
@@ -68,11 +73,10 @@ export const connect = defineCommand({
     as: {
       type: 'string',
       value: '<user>',
-      description: 'who signs in to connect it, within fifteen minutes; not for servers with store: vault',
+      description: 'the user who signs in to connect it, within fifteen minutes; not with store: vault',
     },
   },
-  details:
-    `With store: vault, the API key is read from stdin: ${ourCommand('accounts connect billing --tenant acme < key.txt')}`,
+  details: `With store: vault, the API key is read from stdin: ${ourCommand('accounts connect billing --tenant acme < key.txt')}`,
   run: ({ tenant, as }, [name = '']) =>
     printFrom((parts) => {
       const server = sharedServer(parts.config, name);
@@ -110,7 +114,8 @@ async function keepGivenKey(
   server: ServerConfig,
   store: Pick<VaultStore, 'keep'>,
 ): Promise<string> {
-  if (process.stdin.isTTY) throw new Error(
+  if (process.stdin.isTTY)
+    throw new Error(
       `Write the key on stdin: ${ourCommand(`accounts connect ${server.name} --tenant ${tenant} < key.txt`)}`,
     );
   const key = { tenant, server: server.name, user: null };
@@ -126,7 +131,8 @@ async function givePermit(
   { config, storage }: Dependencies,
   { tenant, server, user }: { tenant: string; server: string; user: string | undefined },
 ): Promise<string> {
-  if (user === undefined) throw new Error(
+  if (user === undefined)
+    throw new Error(
       `Say who signs in to connect it: ${ourCommand(`accounts connect ${server} --tenant ${tenant} --as <user>`)}`,
     );
   await storage.accountPermits.give({ tenant, server, user, expiresAt: Date.now() + permitMs });

@@ -12,23 +12,27 @@ import { demoUserOption, readPort, readService, serviceOption } from './option-v
 export const acp = defineCommand({
   arguments: [],
   options: {
-    agent: { type: 'string', value: '<name>', description: 'the agent of new sessions (the first one)' },
+    agent: {
+      type: 'string',
+      value: '<name>',
+      description: 'the agent of new sessions (default: the first one)',
+    },
     service: serviceOption,
     'token-file': {
       type: 'string',
       value: '<file>',
-      description: 'where an API token is, instead of your login',
+      description: 'a file with an API token, instead of your login',
     },
     as: demoUserOption,
-    draft: { type: 'boolean', description: 'speak ACP v2, too, to clients that ask for it' },
+    draft: { type: 'boolean', description: 'also speak ACP v2, with clients that ask for it' },
     listen: {
       type: 'string',
       value: '<port>',
-      description: 'HTTP and WebSocket on this port of 127.0.0.1 instead of stdio; clients bring their token',
+      description:
+        'serve HTTP and WebSocket on this port of 127.0.0.1 instead of stdio; clients send their token',
     },
   },
-  details:
-    `For the configuration of an editor, which starts it and speaks to it on stdin and stdout. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}, which the editor can also start; at the demo, as alice. --draft and --listen are experiments of the protocol.`,
+  details: `For the configuration of an editor, which starts it and speaks to it on stdin and stdout. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}, which the editor can also start; at the demo, as alice. --draft and --listen are experiments of the protocol.`,
   async run({ agent, service: given, 'token-file': tokenFile, as, draft, listen }) {
     const service = serviceAddress(readService(given));
     const common = { service, agent, version: programVersion() };

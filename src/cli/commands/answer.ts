@@ -25,24 +25,25 @@ export const answer = defineCommand({
     for: {
       type: 'string',
       value: '<user>',
-      description: 'whose questions; with an API key that acts for users (INTERLUDE_TOKEN)',
+      description:
+        'the user whose questions to answer; needs an API key that acts for users (INTERLUDE_TOKEN)',
     },
     ...sourceOptions,
-    prompt: { type: 'boolean', description: 'ask here in the terminal what nothing else answers' },
+    prompt: { type: 'boolean', description: 'ask in this terminal what nothing else answers' },
     once: { type: 'boolean', description: 'end when a question was answered and no other is open' },
     timeout: {
       type: 'string',
       value: '<duration>',
-      description: 'end when nothing was asked for so long, like 60s',
+      description: 'end when nothing was asked for this long, like 60s',
     },
     service: serviceOption,
     token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
     as: demoUserOption,
-    json: { type: 'boolean', description: 'for programs: one object for each question, a line each' },
+    json: { type: 'boolean', description: 'for programs: one line of JSON for each question' },
   },
   details: [
-    'Answers what agents ask this user, in all conversations, from when it starts: what is open already, too.',
-    'An answer that does not fit is not sent; the question stays open for a person. Answers are in the audit with what gave them.',
+    'Answers what agents ask this user in all conversations, including the questions that are open already.',
+    'An answer that does not fit is not sent; the question stays open for a person. The audit records what gave each answer.',
     '',
     'Exit codes: 0 every question was answered, 2 wrong command line, 3 a question was left open or an answer not confirmed, 5 nothing was asked in time.',
   ].join('\n'),
@@ -56,7 +57,9 @@ export const answer = defineCommand({
     try {
       const sources = await readSources({ ...values, order }, { terminal, canPrompt: false });
       if (sources.length === 0)
-        throw new UsageError('Say what answers: --answers <file>, --responder <url>, --prompt or --decline.');
+        throw new UsageError(
+          'Name a source of answers: --answers <file>, --responder <url>, --prompt or --decline.',
+        );
       const token = given ?? env['INTERLUDE_TOKEN'];
       if (values.for !== undefined && token === undefined)
         throw new UsageError('--for needs an API key that acts for users, in INTERLUDE_TOKEN or --token.');

@@ -16,21 +16,28 @@ export const create = defineCommand({
   options: {
     tenant: {
       ...tenant,
-      description: 'whose conversations and accounts the service may use',
+      description: 'the tenant whose conversations and accounts the service may use',
       required: true,
     },
     service: {
       type: 'string',
       value: '<name>',
       description:
-        'the service that it is for, whose other keys read the same conversations (one of its own)',
+        'the service that uses the key; all its keys read the same conversations (default: a new one)',
     },
-    'acts-for-users': { type: 'boolean', description: 'it may name the user it acts for' },
+    'acts-for-users': {
+      type: 'boolean',
+      description: 'it may act for users, whom it names with each request',
+    },
     'approves-for-users': {
       type: 'boolean',
-      description: 'and approve calls for them, as a program that asks them itself',
+      description: 'it may also approve calls for them, because its program asks them itself',
     },
-    by: { type: 'string', value: '<name>', description: 'who makes it, for the list (your user name)' },
+    by: {
+      type: 'string',
+      value: '<name>',
+      description: 'who creates it, for the list (default: your user name)',
+    },
   },
   details:
     'Conversations belong to the service. To replace a key, make another one for the same service, then revoke the first; a key without --service is of a service named by its id. A key that acts for users names one with each request (x-interlude-user) and is that user then: it reads and writes their conversations, uses their accounts, and is asked their questions. It never connects an account, and approves nothing unless it may.',

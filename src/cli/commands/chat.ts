@@ -21,18 +21,21 @@ export const chat = defineCommand({
   arguments: [],
   options: {
     as: demoUserOption,
-    agent: { type: 'string', value: '<name>', description: 'which agent to talk to (the first one)' },
+    agent: {
+      type: 'string',
+      value: '<name>',
+      description: 'which agent to talk to (default: the first one)',
+    },
     conversation: { type: 'string', value: '<id>', description: 'go on with an earlier conversation' },
     answers: {
       type: 'strings',
       value: '<file>',
-      description: 'questions that this file answers are not asked (YAML)',
+      description: 'answer questions from this file (YAML); only the others are asked',
     },
     url: serviceOption,
     token: { type: 'string', value: '<token>', description: 'an API token, instead of your login' },
   },
-  details:
-    `Messages can also come from a pipe, one per line. Without a token it uses the login of ${ourCommand('login')}; at the demo, alice.`,
+  details: `Messages can also come from a pipe, one per line. Without a token it uses the login of ${ourCommand('login')}; at the demo, alice.`,
   async run({ url: given, token, answers, ...rest }) {
     const url = readService(given, '--url');
     const { conversation } = rest;

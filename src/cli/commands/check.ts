@@ -17,12 +17,12 @@ export const configCheck = defineCommand({
     for: {
       type: 'string',
       value: `<${kinds.join(' | ')}>`,
-      description: 'the process that will have this configuration',
+      description: 'the process to check the configuration for',
       default: 'start',
     },
   },
   details: [
-    'Run it with the environment and in the folder of that process. The issuer of a start and of a server is asked whether it answers; nothing else is reached, and nothing is started.',
+    'Run it in the folder and with the environment of that process. For start and server it checks that AUTH_ISSUER answers; it contacts nothing else, and starts nothing.',
     '',
     'Exit codes: 0 nothing found but warnings, 1 something is wrong, 2 wrong command line. More: docs/configuration.md',
   ].join('\n'),
@@ -71,12 +71,12 @@ function placeOf(url: string): string {
 export const agentsCheck = defineCommand({
   arguments: [],
   options: {
-    config: { type: 'string', value: '<file>', description: 'the agents file (INTERLUDE_CONFIG)' },
+    config: { type: 'string', value: '<file>', description: 'the agents file (default: INTERLUDE_CONFIG)' },
     server: { type: 'strings', value: '<name>', description: 'only this server' },
     token: {
       type: 'strings',
       value: '<server=token>',
-      description: "lists the tools of a server with this token, where they are an account's",
+      description: 'the token for listing the tools of a server that wants an account',
     },
     timeout: {
       type: 'string',
@@ -87,10 +87,10 @@ export const agentsCheck = defineCommand({
     json: { type: 'boolean', description: 'for programs: one object on standard output' },
   },
   details: [
-    'Run it with the environment of a process. Nothing is called and nothing is registered.',
+    'Run it with the environment of a process. It calls no tool and registers nowhere.',
     `A server that wants an account is asked for its tools with --token, or as the account that ${ourCommand('try')} has there.`,
     '',
-    'Exit codes: 0 nothing found but warnings, 1 something an agent will lack, 2 wrong command line or agents file. More: docs/agents.md',
+    'Exit codes: 0 nothing found but warnings, 1 an agent will lack something, 2 wrong command line or agents file. More: docs/agents.md',
   ].join('\n'),
   async run({ config: file, ...values }) {
     const { env } = process;

@@ -46,21 +46,23 @@ export const adoption = defineCommand({
   options: {
     turns: {
       type: 'string',
-      value: 'end|restart',
+      value: '<end | restart>',
       required: true,
       description:
-        'what becomes of turns that Temporal does not know: end them, or begin those again that only wait for a person and whose calls may be repeated',
+        'what to do with turns that Temporal does not know: end all of them, or restart those that only wait for a person and whose calls may be repeated',
     },
-    'dry-run': { type: 'boolean', description: 'say what would be done, and change nothing' },
+    'dry-run': { type: 'boolean', description: 'show what would be done, and change nothing' },
     'take-over': {
       type: 'boolean',
-      description: 'although the mark at Temporal was written minutes ago; the processes that wrote it stop',
+      description:
+        'go on although the mark at Temporal was written minutes ago; the processes that wrote it stop',
     },
   },
   details:
     'Nothing is sent to other servers. Turns that only Temporal knows are terminated there. Processes that wait go on by themselves afterwards.',
   run: ({ turns, 'dry-run': dryRun, 'take-over': takeOver }) => {
-    if (turns !== 'end' && turns !== 'restart') throw new UsageError('--turns is end or restart.');
+    if (turns !== 'end' && turns !== 'restart')
+      throw new UsageError(`--turns ${turns} is neither end nor restart.`);
     return withBoth(async (parts, examined) => {
       if (examined.belonging.kind === 'together') {
         print('They belong together; there is nothing to do.\n');

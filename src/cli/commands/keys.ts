@@ -13,8 +13,8 @@ const progressEveryMs = 2_000;
 
 export const reseal = defineCommand({
   arguments: [],
-  options: { 'dry-run': { type: 'boolean', description: 'say what would be done, and change nothing' } },
-  details: 'INTERLUDE_KEYS has the newest key first, and the older ones behind it.',
+  options: { 'dry-run': { type: 'boolean', description: 'show what would be done, and change nothing' } },
+  details: 'INTERLUDE_KEYS lists the newest key first, and the older ones after it.',
   async run({ 'dry-run': dryRun }) {
     const config = readConfig();
     const stop = new AbortController();

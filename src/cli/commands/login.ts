@@ -12,10 +12,9 @@ export const login = defineCommand({
   arguments: [],
   options: {
     service: serviceOption,
-    device: { type: 'boolean', description: 'with a code, in a browser of another machine' },
+    device: { type: 'boolean', description: 'sign in with a code, in a browser on another machine' },
   },
-  details:
-    `The login is kept in your own configuration folder and renewed by itself; ${ourCommand('logout')} ends it. INTERLUDE_TOKEN is used instead where it is set.`,
+  details: `The login is kept in your own configuration folder and renewed by itself; ${ourCommand('logout')} ends it. INTERLUDE_TOKEN is used instead where it is set.`,
   async run({ service: given, device }) {
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));
@@ -29,7 +28,7 @@ export const logout = defineCommand({
   arguments: [],
   options: {
     service: serviceOption,
-    server: { type: 'string', value: '<url>', description: 'instead: forget the account at this MCP server' },
+    server: { type: 'string', value: '<url>', description: 'forget the account at this MCP server instead' },
   },
   async run({ service: given, server }) {
     if (server !== undefined) return forgetAccount(server);

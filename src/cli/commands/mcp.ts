@@ -17,12 +17,11 @@ import { demoUserOption, readService, serviceOption } from './option-values.ts';
 export const mcp = defineCommand({
   arguments: [],
   options: {
-    agent: { type: 'string', value: '<name>', description: 'offer this agent only (all of them)' },
+    agent: { type: 'string', value: '<name>', description: 'offer this agent only (default: all of them)' },
     service: serviceOption,
     as: demoUserOption,
   },
-  details:
-    `For the configuration of an MCP client, which starts it. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}; at the demo, as alice.`,
+  details: `For the configuration of an MCP client, which starts it. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}; at the demo, as alice.`,
   async run({ agent, service: given, as }) {
     const service = serviceAddress(readService(given));
     const logins = createKeptLogins(loginsFolder(process.env));

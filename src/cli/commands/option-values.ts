@@ -9,13 +9,13 @@ export const defaultUrl = `http://127.0.0.1:${defaultPort}`;
 export const serviceOption = {
   type: 'string',
   value: '<url>',
-  description: `where Interlude answers (${defaultUrl})`,
+  description: `the address of Interlude (default: ${defaultUrl})`,
 } as const;
 
 export const demoUserOption = {
   type: 'string',
   value: '<user>',
-  description: 'demo user: alice or bob',
+  description: 'a user of the demo: alice or bob',
 } as const;
 
 /** `option`: its name in errors. */

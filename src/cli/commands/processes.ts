@@ -6,7 +6,7 @@ export const server = defineCommand({
   arguments: [],
   options: {},
   details:
-    'Any number of them may run. Needs a sign-in of yours (AUTH_ISSUER) and a Temporal (TEMPORAL_ADDRESS).',
+    'Any number of them may run. Needs your OpenID provider (AUTH_ISSUER) and your Temporal (TEMPORAL_ADDRESS).',
   async run() {
     hideEnvironment();
     const { runApiProcess } = await import('../../processes/api-process.ts');

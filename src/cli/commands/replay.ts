@@ -19,11 +19,18 @@ import { readPort } from './option-values.ts';
 export const replayCassette = defineCommand({
   arguments: ['<cassette>'],
   options: {
-    port: { type: 'string', value: '<port>', description: 'where to listen', default: '0' },
-    stdio: { type: 'boolean', description: 'on standard input and output, instead of HTTP' },
+    port: {
+      type: 'string',
+      value: '<port>',
+      description: 'the port for HTTP; 0 takes a free one',
+      default: '0',
+    },
+    stdio: {
+      type: 'boolean',
+      description: 'serve on standard input and output instead, for a client that starts it',
+    },
   },
-  details:
-    `Answers a client with what ${ourCommand('try --record')} has recorded, until Ctrl+C. What the client says differently is shown as a diff, and the exit code is then 1.`,
+  details: `Answers a client with what ${ourCommand('try --record')} has recorded, until Ctrl+C. What the client says differently is shown as a diff, and the exit code is then 1.`,
   async run({ port, stdio }, [file = '']) {
     const replay = createReplayServer(await readCassetteFile(file));
     const say = (text: string) => printAside(`${text}\n`);

@@ -6,7 +6,7 @@ export const start = defineCommand({
   arguments: [],
   options: {},
   details:
-    'Configured parts replace its own ones. Data are kept in .interlude, or in the folder INTERLUDE_DATA.',
+    'Parts that you configure replace its own. Data is kept in .interlude, or in the folder INTERLUDE_DATA.',
   async run() {
     hideEnvironment();
     const { runEmbedded } = await import('../../development/embedded.ts');

@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { listOfTools, orMistakes } from './tools-check.ts';
 
 export const build = defineCommand({
-  arguments: ['folder'],
+  arguments: ['<folder>'],
   options: {},
   details:
     'The bundle is kept in the folder, as .interlude-bundle.json. A worker that finds it there, and the folder unchanged, starts without bundling.',

@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts';
 import { print, printAside } from '../terminal-text.ts';
 
 export const check = defineCommand({
-  arguments: ['folder'],
+  arguments: ['<folder>'],
   options: {},
   details: 'Prints every mistake with its file and what to do about it; the exit code is then 1.',
   run: (_, [folder = '.']) =>

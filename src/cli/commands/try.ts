@@ -10,7 +10,7 @@ export const tryServer = defineCommand({
   options: tryOptions,
   details: [
     `A command comes last, best after --, with options of its own: ${ourCommand('try --tool book -- node server.js')}`,
-    'Sources of answers are tried in the order given. Where nothing answers, nothing is sent.',
+    'Sources of answers are tried in the order given. If none of them answers, nothing is sent.',
     '',
     'Exit codes: 0 done, 1 the tool failed, 2 wrong command line or no such server, 3 a question was not answered,',
     '4 the server breaks the protocol, 5 it sent nothing for too long. More: docs/testing-servers.md',
@@ -27,11 +27,11 @@ export const lintServer = defineCommand({
   rest: true,
   options: lintOptions,
   details: [
-    'Calls the tools that say that they ask, declines and cancels what they ask, and answers it where --answers does.',
+    'Calls the tools whose description says that they ask; declines and cancels their questions, and answers those that --answers answers.',
     'Tools that need arguments get those of --calls. Destructive ones are only called when they are named.',
     '',
     'Exit codes: 0 nothing found but warnings, 1 errors (with --strict also warnings), 2 wrong command line or no such server,',
-    '3 no tool asked anything, 4 the server does not shake hands, 5 it said nothing. More: docs/testing-servers.md',
+    '3 no tool asked anything, 4 the server does not complete the handshake, 5 it stays silent. More: docs/testing-servers.md',
   ].join('\n'),
   async run(values, words, order) {
     const { stdin, stdout, stderr, env } = process;

@@ -74,7 +74,7 @@ export const questions = defineCommand({
       default: 'pending',
     },
   },
-  details: 'Those that are open, unless said otherwise; newest first.',
+  details: 'Open questions, unless --status says otherwise; newest first.',
   run: ({ status, limit, ...given }) =>
     withOperators(given.tenant, async ({ operators, by, now }) => {
       const { items } = await operators.questions(
@@ -93,11 +93,11 @@ export const questions = defineCommand({
 
 export const turn = defineCommand({
   arguments: ['<id>'],
-  details: 'Of the id, the first eight characters are enough, which readable log lines show.',
+  details: 'The first eight characters of the id are enough; readable log lines show them.',
   options: {
     contents: {
       type: 'boolean',
-      description: 'with what was said, called and answered; this is recorded in the audit',
+      description: 'also show what was said, called and answered; the audit records it',
     },
   },
   run: ({ contents }, [id = '']) =>
@@ -230,7 +230,9 @@ function timelineOfStory({ turn, items, links, waitedMs }: TurnStory, now: numbe
   const [first] = items;
   return [
     `${agent} for ${ownerInWords(turn)}: ${stateOf(turn)}`,
-    ...turn.waitsFor.map((question) => `  ${waitInWords(question, now)}\n  ${ourCommand(`cancel ${question.id}`)}`),
+    ...turn.waitsFor.map(
+      (question) => `  ${waitInWords(question, now)}\n  ${ourCommand(`cancel ${question.id}`)}`,
+    ),
     '',
     ...rows.flatMap(([name, text]) => (text === null ? [] : [`  ${name.padEnd(13)} ${text}`])),
     '',

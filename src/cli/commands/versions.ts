@@ -63,14 +63,15 @@ export const rollback = defineCommand({
   run: () =>
     withStorage(async (storage, deployment) => {
       const [, before] = await storage.versions.list(deployment);
-      if (!before) throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
+      if (!before)
+        throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
       await useVersion(storage, deployment, before.buildId);
       print(`New turns start with version ${before.buildId}.\n`);
     }),
 });
 
 export const use = defineCommand({
-  arguments: ['build-id'],
+  arguments: ['<build-id>'],
   options: {},
   details: 'As rollback, to any version whose code is kept.',
   run: (_, [buildId = '']) =>

@@ -5,7 +5,7 @@ export const connectionOptions = {
   timeout: {
     type: 'string',
     value: '<duration>',
-    description: 'how long the server may say nothing',
+    description: 'how long the server may stay silent',
     default: '60s',
   },
   'max-time': {
@@ -17,39 +17,47 @@ export const connectionOptions = {
   era: {
     type: 'string',
     value: '<auto | modern | legacy>',
-    description: 'which MCP to speak',
+    description: 'which MCP to speak: modern is 2026-07-28, legacy is older, auto finds out',
     default: 'auto',
   },
   can: {
     type: 'string',
     value: '<form,url>',
-    description: 'which questions the client declares that it can show: form,url, form, url or none',
+    description: 'the questions it declares that it can show: form,url, form, url or none',
     default: 'form,url',
   },
   token: {
     type: 'string',
     value: '<token>',
-    description: 'for a server that wants one (INTERLUDE_TRY_TOKEN)',
+    description: 'the token that the server wants (default: INTERLUDE_TRY_TOKEN)',
   },
   'client-id': {
     type: 'string',
     value: '<id>',
-    description: 'who this program is where one signs in, if it may not register itself',
+    description: 'the OAuth client to sign in as, if this program cannot register itself',
   },
   header: { type: 'strings', value: '<name: value>', description: 'sent with every request' },
 } as const satisfies Options;
 
 export const sourceOptions = {
   answers: { type: 'strings', value: '<file>', description: 'answer from a file (YAML)' },
-  responder: { type: 'strings', value: '<url>', description: 'answer by a program that is asked over HTTP' },
-  'responder-header': { type: 'strings', value: '<name: value>', description: 'sent to responders' },
+  responder: {
+    type: 'strings',
+    value: '<url>',
+    description: 'answer from a program that is asked over HTTP',
+  },
+  'responder-header': {
+    type: 'strings',
+    value: '<name: value>',
+    description: 'sent with every request to a responder',
+  },
   'responder-timeout': {
     type: 'string',
     value: '<duration>',
     description: 'how long a responder may take',
     default: '30s',
   },
-  prompt: { type: 'boolean', description: 'ask here in the terminal; the default where there is one' },
+  prompt: { type: 'boolean', description: 'ask in this terminal; the default if there is one' },
   decline: { type: 'boolean', description: 'decline what nothing else answers' },
 } as const;
 
@@ -59,11 +67,11 @@ export const tryOptions = {
     value: '<name>',
     description: 'call this tool; without it, the tools are listed',
   },
-  args: { type: 'strings', value: '<key=value | JSON>', description: 'its arguments' },
+  args: { type: 'strings', value: '<key=value | JSON>', description: 'its arguments; may be repeated' },
   ...sourceOptions,
   'max-rounds': { type: 'string', value: '<number>', description: 'how often it may ask', default: '5' },
   ...connectionOptions,
-  record: { type: 'string', value: '<cassette>', description: 'write all that is said into a file' },
+  record: { type: 'string', value: '<cassette>', description: 'record the session in this file' },
   replay: {
     type: 'string',
     value: '<cassette>',
@@ -75,12 +83,16 @@ export const tryOptions = {
 const { prompt: _prompt, decline: _decline, ...answering } = sourceOptions;
 
 export const lintOptions = {
-  calls: { type: 'string', value: '<file>', description: 'with what to call the tools (YAML)' },
-  tool: { type: 'strings', value: '<name>', description: 'call this one, whatever it says of itself' },
-  all: { type: 'boolean', description: 'call all tools, those included that do not say that they ask' },
+  calls: { type: 'string', value: '<file>', description: 'the arguments to call the tools with (YAML)' },
+  tool: {
+    type: 'strings',
+    value: '<name>',
+    description: 'call this tool, even if it does not say that it asks',
+  },
+  all: { type: 'boolean', description: 'call all tools, even those that do not say that they ask' },
   ...answering,
   ...connectionOptions,
   timeout: { ...connectionOptions.timeout, default: '20s' },
-  strict: { type: 'boolean', description: 'exit code 1 for warnings, too' },
+  strict: { type: 'boolean', description: 'exit with 1 for warnings, too' },
   json: { type: 'boolean', description: 'for programs: one object on standard output' },
 } as const satisfies Options;
