@@ -8,7 +8,7 @@ import { countReplies } from './tables/sessions.ts';
 import { lastSeqs } from './log/append.ts';
 import { openQuestionIds } from './tables/open-questions.ts';
 import { createMergeQueue, mergeTurn } from './log/turn-log.ts';
-import { isMigrated } from './migrations/migrate.ts';
+import { DatabaseTooOld, isMigrated } from './migrations/migrate.ts';
 import { openPostgres, DirectUrlUnusable } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { ElicitationRow } from './schema/question-tables.ts';
@@ -156,10 +156,8 @@ function cannotOpen(database: Config['database'], cause: unknown): Error {
     const given = withoutCredentials(typeof directUrl === 'string' ? directUrl : directUrl());
     return new DatabaseUnusable(`DATABASE_DIRECT_URL (${given}): ${cause.message}`, { cause });
   }
-  return new DatabaseUnusable(
-    `Cannot open the database ${nameOf(database)}: ${reason}. Check DATABASE_URL and that it can be reached.`,
-    { cause },
-  );
+  const advice = cause instanceof DatabaseTooOld ? '' : ' Check DATABASE_URL and that it can be reached.';
+  return new DatabaseUnusable(`Cannot open the database ${nameOf(database)}: ${reason}.${advice}`, { cause });
 }
 
 class DatabaseUnusable extends Error {

@@ -6,6 +6,7 @@ import { openStorage } from '../../../src/storage/open-storage.ts';
 import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import { onEachDatabase } from '../contract.ts';
+import type { DatabaseConfig } from '../contract.ts';
 import { newTurn, ending } from './fixtures.ts';
 
 onEachDatabase((subject) => {
@@ -69,15 +70,43 @@ onEachDatabase((subject) => {
       expect(await other.versions.living(name)).toEqual([]);
     });
 
+    const openQuery = (database: DatabaseConfig) =>
+      database.kind === 'sqlite'
+        ? openSqlite(database.path)
+        : openPostgres(database.url, pino({ level: 'silent' }));
+    const executed = (name: string, agoMs: number) =>
+      sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date(Date.now() - agoMs).toISOString()})`;
+
+    test('a database that the 51 earlier migrations created is up to date', async () => {
+      const database = await subject().fresh();
+      await (await openStorage(database)).close();
+      const { query, close } = await openQuery(database);
+      for (const name of ['001-conversations', '050-services-and-sessions'])
+        await executed(name, 60_000).execute(query);
+      await close();
+      const storage = await openStorage(database);
+      await storage.ping();
+      await storage.close();
+    });
+
+    test('a database that has only some of them is left as it is, with the commit that migrates it', async () => {
+      const database = await subject().fresh();
+      await (await openStorage(database)).close();
+      const { query, close } = await openQuery(database);
+      await sql`delete from kysely_migration`.execute(query);
+      await executed('001-conversations', 60_000).execute(query);
+      await executed('045-plain-tools', 30_000).execute(query);
+      await expect(openStorage(database)).rejects.toThrow(/045-plain-tools.*commit 53bbe43d/);
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(query);
+      expect(rows.map(({ name }) => name).toSorted()).toEqual(['001-conversations', '045-plain-tools']);
+      await close();
+    });
+
     test('after a rollback, the older release opens a database that a later one has migrated', async () => {
       const database = await subject().fresh();
       await (await openStorage(database)).close();
-      const logger = pino({ level: 'silent' });
-      const { query, close } =
-        database.kind === 'sqlite' ? await openSqlite(database.path) : openPostgres(database.url, logger);
-      await sql`insert into kysely_migration (name, timestamp) values ('999-of-a-later-release', ${new Date(Date.now() + 60_000).toISOString()})`.execute(
-        query,
-      );
+      const { query, close } = await openQuery(database);
+      await executed('999-of-a-later-release', -60_000).execute(query);
       await close();
       const storage = await openStorage(database);
       await storage.ping();
