@@ -24,7 +24,6 @@ export interface QuestionObserver {
 
 /** What differs between the two databases. */
 export interface Backend {
-  kind: Database['kind'];
   query: Kysely<Tables>;
   /** Checks what the connection supports, for example behind a pooler. Rejects if it cannot work. */
   checkConnections?(): Promise<void>;
@@ -48,7 +47,6 @@ export interface Backend {
 
 /** What the tables, the log and the notifications share. */
 export interface Database {
-  kind: 'sqlite' | 'postgres';
   query: Kysely<Tables>;
   notifications: Notifications;
   endings: TurnEndings;
@@ -62,8 +60,8 @@ export interface Database {
   answeringForMs: () => number;
 }
 
-/** For `$if`: whether rows that are read have to be locked. SQLite's transactions never run concurrently. */
-export function needsLocks(query: Kysely<Tables>): boolean {
+/** PostgreSQL needs locks on rows that are read; SQLite's transactions never run concurrently. */
+export function isPostgres(query: Kysely<Tables>): boolean {
   return query.getExecutor().adapter instanceof PostgresAdapter;
 }
 

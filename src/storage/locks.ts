@@ -5,11 +5,6 @@
 import { withTimeout } from '../time/with-timeout.ts';
 import { toStorageError } from './transient-errors.ts';
 
-export interface Locks {
-  /** Runs `work` alone. Rejects with `LockTimeoutError` when the lock is not free within `waitMs`. */
-  withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
-}
-
 /** Excludes other processes. `acquire` resolves to null when it took too long. */
 export interface SharedLock {
   acquire(name: string, waitMs: number): Promise<(() => Promise<void>) | null>;
@@ -19,11 +14,14 @@ class LockTimeoutError extends Error {
   override name = 'LockTimeoutError';
 }
 
-export function createLocks(shared: SharedLock): Locks {
+export type Locks = ReturnType<typeof createLocks>;
+
+export function createLocks(shared: SharedLock) {
   const queues = new Map<string, Promise<void>>();
 
   return {
-    async withLock(name, waitMs, work) {
+    /** Runs `work` alone. Rejects with `LockTimeoutError` when the lock is not free within `waitMs`. */
+    async withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T> {
       const giveUpAt = performance.now() + waitMs;
       const turn = Promise.withResolvers<void>();
       const before = queues.get(name);

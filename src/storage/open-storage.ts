@@ -12,6 +12,7 @@ import { DatabaseTooOld, isMigrated } from './migrations/migrate.ts';
 import { openPostgres, DirectUrlUnusable } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { ElicitationRow } from './schema/question-tables.ts';
+import { isPostgres } from './database.ts';
 import type { QuestionObserver, OutboxObserver, Database, Backend } from './database.ts';
 import { storageParts } from './storage.ts';
 import type { Storage } from './storage.ts';
@@ -45,7 +46,7 @@ export async function openStorage(
   const { backend, clock } = await openBackend(database, options, logger).catch((error: unknown) => {
     throw cannotOpen(database, error);
   });
-  const { kind, query, channel } = backend;
+  const { query, channel } = backend;
   const notifications = createNotifications({
     pollMs: options.pollMs ?? backend.pollMs,
     channel,
@@ -62,7 +63,6 @@ export async function openStorage(
     logger,
   });
   const parts: Database = {
-    kind,
     query,
     notifications,
     endings,
@@ -79,7 +79,7 @@ export async function openStorage(
     clockAheadMs: clock.aheadMs,
     async ping() {
       await backend.checkFile?.();
-      if (kind === 'sqlite') return void (await sql`select 1`.execute(query));
+      if (!isPostgres(query)) return void (await sql`select 1`.execute(query));
       const { rows } = await sql<{ isReadOnly: boolean }>`
         select current_setting('transaction_read_only')::boolean as "isReadOnly"`.execute(query);
       if (rows[0]?.isReadOnly === true) throw new DatabaseUnavailable(readOnly);

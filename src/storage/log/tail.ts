@@ -8,14 +8,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
 import { compileOnce } from '../database.ts';
 import { eventFromRow } from './coded-rows.ts';
 import { remainder } from './merged-deltas.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import { logFollowed } from '../../telemetry/metrics/instruments.ts';
 import { withoutVoidItems } from '../../turn/event.ts';
 import type { Notifications } from '../notifications/notifications.ts';
@@ -45,7 +45,7 @@ interface Batch {
 
 export type ReadBatch = (ref: ConversationRef, after: number) => Promise<Batch>;
 
-type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
+type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'event' | 'at'>;
 
 /**
  * Limits a batch to what a slow reader may hold in memory. Needs only the length of the column, for which neither database
@@ -53,7 +53,7 @@ type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' |
  */
 const selectBatch = compileOnce((query, from: ConversationRef & BatchBounds & { after: number }) => {
   const { tenant, conversation, after, entries, bytes } = from;
-  return sql<Row>`
+  return sql<StoredEvent>`
     select seq, turn_id, event, at from turn_events
     where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
       select coalesce(max(seq), 0) from (

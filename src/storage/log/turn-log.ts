@@ -1,4 +1,3 @@
-import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
@@ -7,45 +6,21 @@ import { dueAfter } from '../tables/turn-rows.ts';
 import { eventFromRow } from './coded-rows.ts';
 import { createFollow, createReadBatch } from './tail.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
 import type { NewEvent } from './append.ts';
 
-export interface TurnLog {
-  /**
-   * Appends in order, in one transaction, and wakes followers after the commit. Sequence numbers have no gaps. A `reset-step`
-   * deletes, in the same transaction, the earlier entries of its step.
-   */
-  append(turn: TurnRef, events: NewEvent[]): Promise<void>;
-  /**
-   * Entries with `seq > after`, oldest first. A cursor inside a merged delta gets the rest of that delta
-   * (same `seq` as the merged row), no more and no less.
-   */
-  read(conversation: ConversationRef, after: number, limit?: number): Promise<LogEntry[]>;
-  /**
-   * Batches of entries as they come, never empty, without gaps or repetitions. Ends only when `signal` aborts. Woken by an
-   * in-process signal or LISTEN/NOTIFY, with a slow poll as a safety net.
-   */
-  follow(conversation: ConversationRef, after: number, signal: AbortSignal): AsyncIterable<LogEntry[]>;
-  /** The sequence number of the newest entry; 0: none. */
-  latest(conversation: ConversationRef): Promise<number>;
-  /** The sequence number just before the turn's first event; null: it has none yet. */
-  startOf(turn: TurnRef): Promise<number | null>;
-  /** The sequence number of the turn's last event; null: it has not ended. */
-  endOf(turn: TurnRef): Promise<number | null>;
-  /** Merges each run of deltas of one part into its last row. Once is enough. */
-  merge(turn: TurnRef): Promise<void>;
-  /**
-   * As `merge`, one turn after another, in the background; `close` waits for it. A merge that fails, or is lost with its
-   * process, is repeated when the turn is claimed as due.
-   */
-  mergeLater(turn: TurnRef): void;
-}
+export type TurnLog = ReturnType<typeof createTurnLog>;
 
-export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger: Logger): TurnLog {
+export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger: Logger) {
   const { query, notifications } = database;
 
+  /**
+   * Entries with `seq > after`, oldest first. A cursor inside a merged delta gets the rest of that delta (same `seq` as the
+   * merged row), no more and no less.
+   */
   const read = async (ref: ConversationRef, after: number, limit?: number): Promise<LogEntry[]> => {
     const rows = await query
       .selectFrom('turn_events')
@@ -58,6 +33,7 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
     return rows.map((row) => toLogEntry(row, after));
   };
 
+  /** The sequence number of the newest entry; 0: none. */
   const latest = async (ref: ConversationRef): Promise<number> => {
     const row = await query
       .selectFrom('conversations')
@@ -71,20 +47,27 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
     const row = await query
       .selectFrom('turn_events')
       .select('seq')
-      .where('turn_id', '=', turnId)
-      .where('key', '=', key)
+      .where(({ and }) => and({ turn_id: turnId, key }))
       .executeTakeFirst();
     return row?.seq ?? null;
   };
 
   return {
-    async append(turn, events) {
+    /**
+     * Appends in order, in one transaction, and wakes followers after the commit. Sequence numbers have no gaps. A `reset-step`
+     * deletes, in the same transaction, the earlier entries of its step.
+     */
+    async append(turn: TurnRef, events: NewEvent[]): Promise<void> {
       if (events.length === 0) return;
       const now = database.now();
       await query.transaction().execute((write) => writeToConversation(write, turn, { events }, now));
       notifications.announce(turn);
     },
     read,
+    /**
+     * Batches of entries as they come, never empty, without gaps or repetitions. Ends only when `signal` aborts. Woken by an
+     * in-process signal or LISTEN/NOTIFY, with a slow poll as a safety net.
+     */
     follow: createFollow({
       readBatch: createReadBatch(query),
       latest,
@@ -93,30 +76,37 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
       now: database.now,
     }),
     latest,
-    // By their keys: sorting a long turn's events would cost every reader.
-    async startOf(turn) {
+    /** The sequence number just before the turn's first event; null: it has none yet. */
+    async startOf(turn: TurnRef): Promise<number | null> {
+      // By its key: sorting a long turn's events would cost every reader.
       const started = await seqOf(turn, 'turn-started');
       return started === null ? null : started - 1;
     },
-    endOf: (turn) => seqOf(turn, 'turn-ended'),
-    merge: (turn) => mergeTurn(database, turn),
-    mergeLater: (turn) => mergeQueue.add(turn),
+    /** The sequence number of the turn's last event; null: it has not ended. */
+    endOf: (turn: TurnRef): Promise<number | null> => seqOf(turn, 'turn-ended'),
+    /** Merges each run of deltas of one part into its last row. Once is enough. */
+    merge: (turn: TurnRef): Promise<void> => mergeTurn(database, turn),
+    /**
+     * As `merge`, one turn after another, in the background; `close` waits for it. A merge that fails, or is lost with its
+     * process, is repeated when the turn is claimed as due.
+     */
+    mergeLater: (turn: TurnRef): void => mergeQueue.add(turn),
   };
 }
 
-type Row = Pick<Selectable<Tables['turn_events']>, 'seq' | 'turn_id' | 'event' | 'at'>;
+type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'event' | 'at'>;
 
 /** As a reader sees it that has read everything up to `after`. */
-export function toLogEntry({ seq, turn_id: turnId, event, at }: Row, after = 0): LogEntry {
+export function toLogEntry({ seq, turn_id: turnId, event, at }: StoredEvent, after = 0): LogEntry {
   return { seq, turnId, at, event: remainder(eventFromRow(event), after) };
 }
 
-export async function mergeTurn({ query, kind }: Database, turn: TurnRef): Promise<void> {
+export async function mergeTurn({ query }: Database, turn: TurnRef): Promise<void> {
   const { tenant, conversation, turnId } = turn;
   await query.transaction().execute(async (write) => {
-    // Serialises merges of one turn. SQLite does so anyway.
+    // Serialises merges of one turn.
     const lock = write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId);
-    if (kind === 'postgres') await lock.forNoKeyUpdate().execute();
+    if (isPostgres(write)) await lock.forNoKeyUpdate().execute();
     const rows = await write
       .selectFrom('turn_events')
       .select(['seq', 'key', 'event', 'at'])

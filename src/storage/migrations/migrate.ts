@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Migration } from 'kysely/migration';
-import type { Database } from '../database.ts';
+import { isPostgres } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { accountsAndSurfaces } from './051-accounts-and-surfaces.ts';
 import { turnsAndQuestions } from './051-turns-and-questions.ts';
@@ -27,9 +27,9 @@ const migrations: Record<string, Migration> = {
   },
 };
 
-export async function migrate({ kind, query }: Pick<Database, 'kind' | 'query'>): Promise<void> {
+export async function migrate(query: Kysely<Tables>): Promise<void> {
   await query.transaction().execute(async (db) => {
-    if (kind === 'postgres') await sql.raw(takeLock).execute(db);
+    if (isPostgres(db)) await sql.raw(takeLock).execute(db);
     const names = await executedMigrations(db);
     const last = names.at(-1);
     if (last !== undefined && last < initial) throw new DatabaseTooOld(last);

@@ -70,7 +70,6 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
   const connect = () => (isPooled ? null : new DirectClient(settings));
   const channelOn = (channel: string) => createPostgresCarrier({ channel, pool, connect, logger });
   return {
-    kind: 'postgres',
     query,
     async checkConnections() {
       if (options.directUrl !== undefined) return expectNotifications(pool, new DirectClient(settings));
@@ -88,7 +87,7 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
       const dialect = reportingDialect(createDialect(openPool({ Client: DirectClient, max: 2 })));
       const unlimited = new Kysely<Tables>({ dialect });
       try {
-        await migrate({ kind: 'postgres', query: unlimited });
+        await migrate(unlimited);
       } finally {
         await unlimited.destroy();
       }
@@ -137,11 +136,11 @@ function socketWithin(ms: number): Socket {
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
   oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
 
-/** Kysely's dialect, without session state: behind a pooler it would stay on a connection that other clients use. */
 /** A process that is frozen inside a transaction would keep a conversation locked for all others. */
 const idleInTransactionMs = 30_000;
 const setLimit = `set local idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 
+/** Kysely's dialect, without session state: behind a pooler it would stay on a connection that other clients use. */
 function createDialect(pool: pg.Pool): Dialect {
   const dialect = new PostgresDialect({ pool });
   return {

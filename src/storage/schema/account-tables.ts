@@ -1,5 +1,6 @@
 /** Tables of accounts, credentials and keys, and of what is known of servers. See ../schema.ts. */
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { Columns } from '../columns.ts';
 
 /** A tool as its server listed it (MCP `Tool`, JSON). */
 export interface CatalogueTool {
@@ -45,25 +46,16 @@ export interface ConnectionRow extends ConnectionKey {
 }
 
 export interface AccountTables {
-  connections: {
-    tenant: string;
-    server: string;
+  connections: Columns<Omit<ConnectionRow, 'user' | 'status' | 'scopes'>> & {
     /** Empty for a credential of the whole tenant: a primary key cannot hold null. */
     user_id: string;
-    store: string;
-    version: number;
     /** A removed connection keeps its row, without its secret, so that versions never go back. */
     status: ConnectionRow['status'] | 'removed';
-    broken_reason: ConnectionReason | null;
-    account: string | null;
+    /** JSON. */
     scopes: string;
-    sealed: string;
-    fresh_until: number | null;
-    troubled_at: number | null;
-    created_at: number;
-    updated_at: number;
   };
   connect_attempts: {
+    /** Random, without meaning. */
     id: string;
     tenant: string;
     server: string;
@@ -71,7 +63,7 @@ export interface AccountTables {
     user_id: string;
     /** Empty when no question asked for it. */
     elicitation_id: string;
-    /** Who began it. */
+    /** The user who began it. */
     actor: string;
     created_at: number;
     expires_at: number;
@@ -88,9 +80,11 @@ export interface AccountTables {
     expires_at: number;
   };
   oauth_attempts: {
+    /** SHA-256 of the state parameter. */
     state_hash: string;
     /** Empty when no question asked for it. */
     elicitation_id: string;
+    /** SHA-256 of the browser session the attempt belongs to. */
     session_hash: string;
     sealed: string;
     expires_at: number;
@@ -119,9 +113,12 @@ export interface AccountTables {
   api_keys: {
     id: string;
     tenant: string;
+    /** The key's owner; keys of one service replace each other. Null: made before services had names. */
     service: string | null;
     hash: string;
+    /** Who made it, as reported by their machine; null for older keys. */
     created_by: string | null;
+    /** Within a minute. */
     last_used_at: number | null;
     created_at: number;
     revoked_at: number | null;

@@ -1,6 +1,7 @@
 /** Tables of questions, answers, approvals, and the audit. See ../schema.ts. */
 import type { ClosedBecause, Status, ElicitationRequest } from '../../elicitation/elicitation.ts';
 import type { TurnRef, Turn } from '../../turn/turn.ts';
+import type { Columns } from '../columns.ts';
 
 type AuditAction =
   /** The person was sent to the question's page. */
@@ -88,34 +89,13 @@ export interface AuditEntry {
 }
 
 export interface QuestionTables {
-  elicitations: {
-    id: string;
-    tenant: string;
-    conversation: string;
-    turn_id: string;
+  elicitations: Columns<Omit<ElicitationRow, 'delegation' | 'request' | 'traceParent'>> & {
+    /** JSON. */
+    request: string;
     /** The place in the turn that asks; see `NewQuestion`. */
     place: string;
-    agent: string;
-    user_id: string;
-    request: string;
-    server: string | null;
-    seen_version: number | null;
-    /** 1: only the report of its page settles it. */
-    is_reported: number;
-    status: Status;
-    /** The consent to open its page, while it is pending. */
-    consent: string | null;
-    response_id: string | null;
-    salt: string;
-    created_at: number;
-    deadline: number;
-    settled_at: number | null;
-    because: ClosedBecause | null;
-    /** 1: its turn or its call ended before the accepted answer was acted on. */
-    is_unused: number;
     /** The poll that runs while it is open. */
     look: string | null;
-    /** Its turn's. */
     trace_parent: string | null;
   };
   /** Calls that wait for a pending question, or have waited for it until it was settled. */

@@ -1,5 +1,6 @@
 /** Tables that turns do not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
 import type { TurnRef } from '../../turn/turn.ts';
+import type { Columns } from '../columns.ts';
 
 export interface PushConfigKey {
   turn: Pick<TurnRef, 'tenant' | 'turnId'>;
@@ -28,6 +29,7 @@ export interface McpReply {
   kind: 'misfit' | 'awaited' | 'undelivered';
   /** Of a misfit: the fields and what they accept; never what was entered. */
   reasons: string | null;
+  /** The number of replies to this question. */
   times: number;
 }
 
@@ -60,30 +62,17 @@ export interface SessionTables {
     tool: string;
     /** JSON: a string or a number. */
     progress_token: string | null;
-    /** Null: an older release wrote the row. */
+    /** Identifies the call, because clients reuse request ids. Null: an older release wrote the row. */
     idempotency_key: string | null;
     created_at: number;
   };
-  mcp_replies: {
-    session_id: string;
-    elicitation_id: string;
-    kind: McpReply['kind'];
-    reasons: string | null;
-    /** The number of replies to this question. */
-    times: number;
-  };
+  mcp_replies: { session_id: string } & Columns<McpReply>;
   /** Of the pages; see ../tables/sessions.ts. */
   ended_sessions: {
     id_hash: string;
     expires_at: number;
   };
-  learned_eras: {
-    server: string;
-    tool: string;
-    era: LearnedEra['era'];
-    identity: string;
-    learned_at: number;
-  };
+  learned_eras: { learned_at: number } & Columns<LearnedEra>;
   push_configs: {
     delivery_id: string;
     tenant: string;
@@ -101,8 +90,11 @@ export interface SessionTables {
   installation: {
     key: string;
     id: string;
+    /** 0: Temporal's mark has not been written yet. */
     generation: number;
+    /** Random for each generation, so that two databases that continue from one backup differ. Null in generation 0. */
     token: string | null;
+    /** Of the next generation, once a process has begun to write it. */
     next_token: string | null;
     /** When the next generation is to be written. */
     due_at: number;

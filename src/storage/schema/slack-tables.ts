@@ -1,11 +1,5 @@
 /** Tables of the Slack app. See ../schema.ts and ../tables/slack.ts. */
-
-export interface SlackTicket extends SlackPerson {
-  digest: string;
-  /** `install`: for an operator who comes back from Slack with an installation; without team and user. */
-  purpose: 'link' | 'install';
-  expiresAt: number;
-}
+import type { Columns } from '../columns.ts';
 
 /** A person in Slack, by the workspace in which they wrote to us. */
 export interface SlackPerson {
@@ -38,26 +32,34 @@ export interface SlackMessageRow {
 }
 
 export interface SlackSchema {
+  /** Workspaces in which the app is installed. */
   slack_installations: {
     team: string;
     team_name: string;
     tenant: string;
+    /** The app's user there: messages that mention it are for the app. */
     bot_user: string;
     scopes: string;
+    /** The user who installed it; null: the environment did. */
     installed_by: string | null;
+    /** The bot's token. */
     sealed: string;
   };
   slack_events: {
     team: string;
     event_id: string;
+    /** Empty if no user is behind it. */
     slack_user: string;
+    /** Events of one lane are handled one after another. */
     lane: string;
+    /** Slack's timestamp, the order of events in a lane. */
     ts: string;
     /** Empty once it is handled. */
     sealed: string;
     is_parked: number;
     /** Also a lease; null: parked, or handled. */
     due_at: number | null;
+    /** The number of claims. */
     tries: number;
     received_at: number;
   };
@@ -70,7 +72,8 @@ export interface SlackSchema {
   };
   slack_tickets: {
     digest: string;
-    purpose: SlackTicket['purpose'];
+    /** `install`: for an operator who comes back from Slack with an installation; without team and user. */
+    purpose: 'link' | 'install';
     team: string;
     slack_user: string;
     expires_at: number;
@@ -106,20 +109,5 @@ export interface SlackSchema {
     held_at: number;
     is_over: number;
   };
-  slack_messages: {
-    turn_id: string;
-    number: number;
-    team: string;
-    channel: string;
-    ts: string | null;
-    kind: SlackMessageRow['kind'];
-    subject: string;
-    begins: number;
-    ends: number;
-    digest: string;
-    is_sure: number;
-    is_open: number;
-    is_stream: number;
-    started_at: number;
-  };
+  slack_messages: Columns<SlackMessageRow>;
 }

@@ -139,6 +139,7 @@ export interface TurnTables {
     created_at: number;
   };
   workflow_code: {
+    /** The build id of code of turns; the hash of a bundle of tools. */
     id: string;
     kind: CodeKind;
     /** The contract that it needs: see workflows/contract.ts. */

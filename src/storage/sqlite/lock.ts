@@ -31,8 +31,7 @@ export function createSqliteLock(query: Kysely<Tables>, holdMs = 10_000): Shared
     query
       .updateTable('locks')
       .set({ expires_at: Date.now() + holdMs })
-      .where('name', '=', name)
-      .where('owner', '=', owner)
+      .where(({ and }) => and({ name, owner }))
       .execute();
 
   const forget = (name: string, owner: string) =>

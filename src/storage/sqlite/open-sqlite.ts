@@ -17,9 +17,8 @@ export async function openSqlite(file: string): Promise<Backend> {
   const query = new Kysely<Tables>({ dialect: reportingDialect(sqliteDialect(await openFile(file))) });
   const opened = await identityOf(file);
   return {
-    kind: 'sqlite',
     query,
-    migrate: () => migrate({ kind: 'sqlite', query }),
+    migrate: () => migrate(query),
     // Writers of this process notify directly; writes of other processes to the file are found by polling.
     channel: null,
     endingsChannel: null,

@@ -53,17 +53,7 @@ const busy = 5;
 const mostTogether = 50;
 const longestTogetherMs = 5;
 
-export interface SqliteWriter {
-  /** Resolves when the caller may write, inside a transaction. End with `keep` or `discard`. */
-  enter(): Promise<void>;
-  /** Ends the caller's turn; resolves when its writes are committed. */
-  keep(): Promise<void>;
-  /** Rolls back the caller's writes, and ends its turn; resolves when what it may have read of others is committed. */
-  discard(): Promise<void>;
-  /** Runs `work` outside of any transaction. */
-  alone<T>(work: () => T): Promise<T>;
-  close(): Promise<void>;
-}
+export type SqliteWriter = ReturnType<typeof createSqliteWriter>;
 
 interface Group {
   openedAt: number;
@@ -71,10 +61,7 @@ interface Group {
   committed: PromiseWithResolvers<void>;
 }
 
-export function createSqliteWriter(
-  database: DatabaseSync,
-  statements = keepStatements(database),
-): SqliteWriter {
+export function createSqliteWriter(database: DatabaseSync, statements = keepStatements(database)) {
   const run = (sql: string) => void statements.prepare(sql).statement.run();
   const waiting: (() => void)[] = [];
   let isTaken = false;
@@ -129,6 +116,7 @@ export function createSqliteWriter(
     });
   }
 
+  /** Resolves when the caller may write, inside a transaction. End with `keep` or `discard`. */
   async function enter(): Promise<void> {
     await takeTurn();
     try {
@@ -148,7 +136,8 @@ export function createSqliteWriter(
 
   return {
     enter,
-    async keep() {
+    /** Ends the caller's turn; resolves when its writes are committed. */
+    async keep(): Promise<void> {
       const joined = group;
       try {
         if (!joined || !database.isTransaction) {
@@ -165,7 +154,8 @@ export function createSqliteWriter(
       }
       await joined.committed.promise;
     },
-    async discard() {
+    /** Rolls back the caller's writes, and ends its turn; resolves when what it may have read of others is committed. */
+    async discard(): Promise<void> {
       const joined = group;
       try {
         if (!database.isTransaction) fail();
@@ -176,7 +166,8 @@ export function createSqliteWriter(
       }
       await joined?.committed.promise.catch(() => undefined);
     },
-    async alone(work) {
+    /** Runs `work` outside of any transaction. */
+    async alone<T>(work: () => T): Promise<T> {
       await takeTurn();
       try {
         commit();
@@ -185,7 +176,7 @@ export function createSqliteWriter(
         endTurn();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await takeTurn();
       commit();
       database.close();

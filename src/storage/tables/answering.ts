@@ -1,10 +1,11 @@
 /** Records an answer and what follows from it, in one transaction. */
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import { writeToConversation } from '../log/append.ts';
 import type { AuditEntry, ElicitationRow, AnswerSurface } from '../schema/question-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
+import { findRow } from '../statements.ts';
 import { insertAudit } from './audit.ts';
 import { consentOf } from './elicitation-rows.ts';
 import { advanced, announceSettled, lockQuestions, nothingSettled, writeSettled } from './settling.ts';
@@ -24,7 +25,6 @@ export interface Answer {
 }
 
 type Write = Transaction<Tables>;
-type AnswerRow = Selectable<Tables['elicitation_answers']>;
 type Given = Answer & { user: string };
 
 export interface Answered {
@@ -38,7 +38,7 @@ export interface Answered {
   winner: Answer | null;
 }
 
-const insertAnswer = compileOnce((write, row: AnswerRow) => {
+const insertAnswer = compileOnce((write, row: Row<'elicitation_answers'>) => {
   const { elicitation_id, response_id, action, sealed_content, received_at, surface } = row;
   return write
     .insertInto('elicitation_answers')
@@ -159,12 +159,8 @@ export async function recordedAnswer(
   elicitationId: string,
   responseId: string,
 ): Promise<Answer | null> {
-  const row = await query
-    .selectFrom('elicitation_answers')
-    .selectAll()
-    .where('elicitation_id', '=', elicitationId)
-    .where('response_id', '=', responseId)
-    .executeTakeFirst();
+  const key = { elicitation_id: elicitationId, response_id: responseId };
+  const row = await findRow(query, 'elicitation_answers', key);
   if (!row) return null;
   const { action, sealed_content: sealed, received_at: receivedAt, surface } = row;
   const isDeleted = sealed === deletedContent;

@@ -1,6 +1,8 @@
-import type { Selectable } from 'kysely';
+import { fromColumns, toColumns } from '../columns.ts';
+import type { Fields } from '../columns.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
+import { findRow, updateRows } from '../statements.ts';
 
 /** All false by default. */
 export interface KeyRights {
@@ -10,18 +12,9 @@ export interface KeyRights {
   approvesForUsers: boolean;
 }
 
-export interface ApiKey extends KeyRights {
-  id: string;
-  tenant: string;
-  /** The key's owner; keys of one service replace each other. */
+export interface ApiKey extends Omit<Fields<Row<'api_keys'>>, keyof KeyRights | 'service'>, KeyRights {
+  /** The key's owner. Keys of one service replace each other. */
   service: string;
-  hash: string;
-  /** Who made it, as reported by their machine; null for older keys. */
-  createdBy: string | null;
-  createdAt: number;
-  /** Within a minute. */
-  lastUsedAt: number | null;
-  revokedAt: number | null;
 }
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
@@ -40,21 +33,15 @@ export function createApiKeys({ query, now }: Database) {
       await query
         .insertInto('api_keys')
         .values({
-          id,
-          tenant,
-          service,
-          hash,
-          created_by: createdBy,
+          ...toColumns({ id, tenant, service, hash, createdBy, actsForUsers, approvesForUsers }),
           created_at: now(),
           last_used_at: null,
           revoked_at: null,
-          acts_for_users: Number(actsForUsers),
-          approves_for_users: Number(approvesForUsers),
         })
         .execute();
     },
     async get(id: string): Promise<ApiKey | null> {
-      const row = await query.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+      const row = await findRow(query, 'api_keys', { id });
       return row ? toApiKey(row) : null;
     },
     /** Of one tenant, or of all; with revoked ones. */
@@ -79,22 +66,17 @@ export function createApiKeys({ query, now }: Database) {
     },
     /** Notes that it was used now. */
     async used(id: string): Promise<void> {
-      await query.updateTable('api_keys').set({ last_used_at: now() }).where('id', '=', id).execute();
+      await updateRows(query, 'api_keys', { id }, { last_used_at: now() });
     },
   };
 }
 
-function toApiKey(row: Selectable<Tables['api_keys']>): ApiKey {
+function toApiKey(row: Row<'api_keys'>): ApiKey {
+  const { actsForUsers, approvesForUsers, ...key } = fromColumns(row);
   return {
-    id: row.id,
-    tenant: row.tenant,
-    service: row.service ?? row.id,
-    hash: row.hash,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-    actsForUsers: row.acts_for_users === 1,
-    approvesForUsers: row.approves_for_users === 1,
+    ...key,
+    service: key.service ?? key.id,
+    actsForUsers: actsForUsers === 1,
+    approvesForUsers: approvesForUsers === 1,
   };
 }

@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
+import { insertNew, updateRows } from '../statements.ts';
 
 interface ApprovingUser {
   tenant: string;
@@ -33,56 +34,24 @@ export interface RememberedApproval extends NewApproval {
 
 /** Tools that a user has approved in advance. */
 export function createApprovals({ query, now }: Database) {
-  const inForce = ({ tenant, user }: { tenant: string; user: string }) =>
+  const inForce = ({ tenant, user }: ApprovingUser) =>
     query
       .selectFrom('approvals')
       .selectAll()
-      .where('tenant', '=', tenant)
-      .where('user_id', '=', user)
-      .where('withdrawn_at', 'is', null);
+      .where(({ and }) => and({ tenant, user_id: user, withdrawn_at: null }));
 
   return {
     /** A no-op for an existing id, also after its withdrawal. */
-    async remember({
-      id,
-      tenant,
-      user,
-      server,
-      place,
-      tool,
-      definition,
-      conversation,
-    }: NewApproval): Promise<void> {
-      await query
-        .insertInto('approvals')
-        .values({
-          id,
-          tenant,
-          user_id: user,
-          server,
-          place,
-          tool,
-          definition,
-          conversation: conversation ?? everywhere,
-          created_at: now(),
-          withdrawn_at: null,
-        })
-        .onConflict((same) => same.column('id').doNothing())
-        .execute();
+    async remember(approval: NewApproval): Promise<void> {
+      const { id, tenant, user, server, place, tool, definition } = approval;
+      const conversation = approval.conversation ?? everywhere;
+      const row = toColumns({ id, tenant, user, server, place, tool, definition, conversation });
+      await insertNew(query, 'approvals', { ...row, created_at: now(), withdrawn_at: null }, ['id']);
     },
-    async isRemembered({
-      server,
-      place,
-      tool,
-      definition,
-      conversation,
-      ...user
-    }: ApprovedTool & { conversation: string }): Promise<boolean> {
-      const row = await inForce(user)
-        .where('server', '=', server)
-        .where('place', '=', place)
-        .where('tool', '=', tool)
-        .where('definition', '=', definition)
+    async isRemembered(call: ApprovedTool & { conversation: string }): Promise<boolean> {
+      const { server, place, tool, definition, conversation } = call;
+      const row = await inForce(call)
+        .where(({ and }) => and({ server, place, tool, definition }))
         .where('conversation', 'in', [everywhere, conversation])
         .limit(1)
         .executeTakeFirst();
@@ -98,17 +67,9 @@ export function createApprovals({ query, now }: Database) {
     async withdraw(user: ApprovingUser, id: string): Promise<RememberedApproval | null> {
       const row = await inForce(user).where('id', '=', id).executeTakeFirst();
       if (!row) return null;
-      await query
-        .updateTable('approvals')
-        .set({ withdrawn_at: now() })
-        .where('tenant', '=', row.tenant)
-        .where('user_id', '=', row.user_id)
-        .where('server', '=', row.server)
-        .where('place', '=', row.place)
-        .where('tool', '=', row.tool)
-        .where('conversation', '=', row.conversation)
-        .where('withdrawn_at', 'is', null)
-        .execute();
+      const { tenant, user_id, server, place, tool, conversation } = row;
+      const equal = { tenant, user_id, server, place, tool, conversation, withdrawn_at: null };
+      await updateRows(query, 'approvals', equal, { withdrawn_at: now() });
       return toApproval(row);
     },
   };
@@ -117,15 +78,12 @@ export function createApprovals({ query, now }: Database) {
 /** Value of the column `conversation`. */
 const everywhere = '';
 
-type Row = Selectable<Tables['approvals']>;
-
-function keyOf({ server, place, tool, conversation }: Row): string {
+function keyOf({ server, place, tool, conversation }: Row<'approvals'>): string {
   return JSON.stringify([server, place, tool, conversation]);
 }
 
-function toApproval(row: Row): RememberedApproval {
-  const { id, tenant, user_id: user, server, place, tool, conversation, created_at: createdAt } = row;
-  const definition = row.definition ?? '';
+function toApproval({ withdrawn_at: _, ...row }: Row<'approvals'>): RememberedApproval {
+  const { definition, conversation, ...approval } = fromColumns(row);
   const where = conversation === everywhere ? null : conversation;
-  return { id, tenant, user, server, place, tool, definition, conversation: where, createdAt };
+  return { ...approval, definition: definition ?? '', conversation: where };
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import type { AuditEntry } from '../schema/question-tables.ts';
 
-const insert = compileOnce((query, row: Selectable<Tables['audit']>) => {
+const insert = compileOnce((query, row: Row<'audit'>) => {
   const { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address } = row;
   const values = { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address };
   return query.insertInto('audit').values(values).compile();

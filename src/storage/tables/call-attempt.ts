@@ -65,8 +65,7 @@ export async function stateUnlessRefused(
     .selectFrom('tool_calls')
     .innerJoin('turns', 'turns.turn_id', 'tool_calls.turn_id')
     .select(['state', 'attempt', 'status', 'ending_at'])
-    .where('tool_calls.turn_id', '=', turn.turnId)
-    .where('tool_call_id', '=', toolCallId)
+    .where(({ and }) => and({ 'tool_calls.turn_id': turn.turnId, tool_call_id: toolCallId }))
     .executeTakeFirst();
   if (!row || row.state === 'finished') return row?.state ?? null;
   const mayNotStart = isStart && row.state !== 'started' && row.ending_at !== null;

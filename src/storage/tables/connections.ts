@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import type { ExpressionBuilder, Selectable, Transaction } from 'kysely';
+import type { ExpressionBuilder, Transaction } from 'kysely';
 import type { ConnectionReason } from '../../elicitation/elicitation.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
+import { fromColumns } from '../columns.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import type { Locks } from '../locks.ts';
 import { toElicitation } from './elicitation-rows.ts';
 import { advanced, announceSettled, nothingSettled, writeSettled } from './settling.ts';
@@ -39,8 +40,7 @@ export function createConnections(database: Database, locks: Locks) {
       const rows = await query
         .selectFrom('connections')
         .selectAll()
-        .where('tenant', '=', tenant)
-        .where('user_id', '=', user ?? '')
+        .where(({ and }) => and({ tenant, user_id: user ?? '' }))
         .where('status', '!=', 'removed')
         .orderBy('server')
         .execute();
@@ -80,8 +80,7 @@ export function createConnections(database: Database, locks: Locks) {
       const result = await change(row)
         .set({ sealed, fresh_until: freshUntil, scopes: JSON.stringify(scopes), updated_at: now() })
         .where('status', '!=', 'removed')
-        .where('version', '=', row.version)
-        .where('sealed', '=', row.sealed)
+        .where(({ and }) => and({ version: row.version, sealed: row.sealed }))
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
@@ -89,8 +88,7 @@ export function createConnections(database: Database, locks: Locks) {
     async markBroken(key: ConnectionKey, version: number, reason: ConnectionReason): Promise<boolean> {
       const result = await change(key)
         .set({ status: 'broken', broken_reason: reason, updated_at: now() })
-        .where('status', '=', 'active')
-        .where('version', '=', version)
+        .where(({ and }) => and({ status: 'active', version }))
         .executeTakeFirst();
       return result.numUpdatedRows > 0n;
     },
@@ -106,7 +104,7 @@ export function createConnections(database: Database, locks: Locks) {
           .selectAll()
           .where(isConnection(key))
           .where('status', '!=', 'removed')
-          .$if(needsLocks(write), (some) => some.forUpdate())
+          .$if(isPostgres(write), (some) => some.forUpdate())
           .executeTakeFirst();
         if (!row) return null;
         await write
@@ -199,14 +197,12 @@ async function settleWaiting(
   const rows = await write
     .selectFrom('elicitations')
     .selectAll()
-    .where('status', '=', 'pending')
-    .where('tenant', '=', tenant)
-    .where('server', '=', server)
+    .where(({ and }) => and({ status: 'pending', tenant, server }))
     .where('seen_version', '<', version)
     .$if(user !== null, (own) => own.where('user_id', '=', user ?? ''))
     .orderBy('id')
     .$if(user === null, (some) => some.limit(batchSize))
-    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .$if(isPostgres(write), (some) => some.forNoKeyUpdate())
     .execute();
   const event = { type: 'connected' as const, server, version };
   const changed = rows.map((row) => advanced(toElicitation(row), event, at));
@@ -241,7 +237,7 @@ export async function lockConnection(
   write: Transaction<Tables>,
   key: ConnectionKey & { user: string },
   at: number,
-): Promise<Pick<Selectable<Tables['connections']>, 'status' | 'version'>> {
+): Promise<Pick<Row<'connections'>, 'status' | 'version'>> {
   const { tenant, server, user } = key;
   const { rows } = await lockOne(write, { tenant, server, user, at });
   return rows[0] ?? { status: 'removed', version: 0 };
@@ -257,25 +253,15 @@ const selectOne = compileOnce((query, key: ConnectionKey & { user: string }) =>
 );
 
 function isConnection({ tenant, server, user }: ConnectionKey) {
-  return (row: ExpressionBuilder<Tables, 'connections'>) =>
-    row.and([row('tenant', '=', tenant), row('server', '=', server), row('user_id', '=', user ?? '')]);
+  return (row: ExpressionBuilder<Tables, 'connections'>) => row.and({ tenant, server, user_id: user ?? '' });
 }
 
-function toConnection(row: Selectable<Tables['connections']>): ConnectionRow {
+function toConnection(row: Row<'connections'>): ConnectionRow {
+  const { user, status, scopes, ...same } = fromColumns(row);
   return {
-    tenant: row.tenant,
-    server: row.server,
-    user: row.user_id === '' ? null : row.user_id,
-    store: row.store,
-    version: row.version,
-    status: row.status === 'broken' ? 'broken' : 'active',
-    brokenReason: row.broken_reason,
-    account: row.account,
-    scopes: fromJson(row.scopes),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    sealed: row.sealed,
-    freshUntil: row.fresh_until,
-    troubledAt: row.troubled_at,
+    ...same,
+    user: user === '' ? null : user,
+    status: status === 'broken' ? 'broken' : 'active',
+    scopes: fromJson(scopes),
   };
 }

@@ -1,22 +1,19 @@
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef, TurnOwner, TurnRef } from '../../turn/turn.ts';
 import { isConversation, columnOf } from '../log/append.ts';
+import { fromColumns } from '../columns.ts';
+import type { Fields } from '../columns.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import { contentFromRow } from '../log/coded-rows.ts';
 import { toLogEntry } from '../log/turn-log.ts';
 import { compileOnce } from '../database.ts';
 import type { StoredMessage } from '../schema/turn-tables.ts';
 
-export interface ConversationRow extends ConversationRef, TurnOwner {
-  agent: string;
-  createdAt: number;
-  /** When something was last written to it. */
-  updatedAt: number;
-}
+export type ConversationRow = Fields<Pick<Row<'conversations'>, (typeof conversationColumns)[number]>>;
 
 /** A conversation and its running turn. */
 export interface ListedConversation extends ConversationRow {
@@ -67,7 +64,7 @@ export function createConversations({ query }: Database) {
         .orderBy('conversation', 'desc')
         .limit(limit)
         .execute();
-      return rows.map((row) => ({ ...toConversationRow(row), liveTurn: row.live_turn }));
+      return rows.map(fromColumns);
     },
 
     /** The newest turns of those that began before the sequence number `before`, oldest first. */
@@ -160,20 +157,6 @@ export const conversationColumns = [
   'created_at',
   'updated_at',
 ] as const;
-
-type Row = Pick<Selectable<Tables['conversations']>, (typeof conversationColumns)[number]>;
-
-export function toConversationRow(row: Row): ConversationRow {
-  return {
-    tenant: row.tenant,
-    conversation: row.conversation,
-    user: row.user_id,
-    service: row.service,
-    agent: row.agent,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
 
 const selectOwn = compileOnce((query, ref: ConversationRef) =>
   selectIn(query, ref).where('delegation', 'is', null).compile(),

@@ -1,10 +1,10 @@
-import type { Selectable } from 'kysely';
 import { toElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Status } from '../../elicitation/elicitation.ts';
 import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { NewEvent } from '../log/append.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import { fromJson } from '../schema.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
 import type { NewPoll } from './polls.ts';
 
 /** What waits for a question: a call, and the workflow that continues it. */
@@ -60,56 +60,14 @@ export function settledEvent(elicitation: ElicitationRow): NewEvent {
 }
 
 export function toRow(
-  elicitation: ElicitationRow,
+  { request, traceParent, ...same }: ElicitationRow,
   { place, poll }: Pick<NewQuestion, 'place' | 'poll'>,
-): Selectable<Tables['elicitations']> {
-  return {
-    id: elicitation.id,
-    tenant: elicitation.tenant,
-    conversation: elicitation.conversation,
-    turn_id: elicitation.turnId,
-    place,
-    agent: elicitation.agent,
-    user_id: elicitation.user,
-    request: JSON.stringify(elicitation.request),
-    server: elicitation.server,
-    seen_version: elicitation.seenVersion,
-    is_reported: elicitation.isReported ? 1 : 0,
-    status: elicitation.status,
-    response_id: elicitation.responseId,
-    consent: elicitation.consent,
-    salt: elicitation.salt,
-    created_at: elicitation.createdAt,
-    deadline: elicitation.deadline,
-    settled_at: elicitation.settledAt,
-    because: elicitation.because,
-    is_unused: elicitation.isUnused ? 1 : 0,
-    look: poll?.id ?? null,
-    trace_parent: elicitation.traceParent ?? null,
-  };
+): Row<'elicitations'> {
+  const more = { request: JSON.stringify(request), place, look: poll?.id ?? null };
+  return toColumns({ ...same, ...more, traceParent: traceParent ?? null });
 }
 
-export function toElicitation(row: Selectable<Tables['elicitations']>): ElicitationRow {
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    conversation: row.conversation,
-    turnId: row.turn_id,
-    agent: row.agent,
-    user: row.user_id,
-    request: fromJson(row.request),
-    server: row.server,
-    seenVersion: row.seen_version,
-    isReported: row.is_reported === 1,
-    status: row.status,
-    responseId: row.response_id,
-    consent: row.consent,
-    salt: row.salt,
-    createdAt: row.created_at,
-    deadline: row.deadline,
-    settledAt: row.settled_at,
-    because: row.because,
-    isUnused: row.is_unused === 1,
-    ...(row.trace_parent !== null && { traceParent: row.trace_parent }),
-  };
+export function toElicitation(row: Row<'elicitations'>): ElicitationRow {
+  const { request, place: _, look: _poll, traceParent, ...same } = fromColumns(row);
+  return { ...same, request: fromJson(request), ...(traceParent !== null && { traceParent }) };
 }

@@ -23,10 +23,11 @@ import {
   waitedForBy,
   writeSettled,
 } from './settling.ts';
+import type { Leaving } from './settling.ts';
 import type { NewQuestion } from './elicitation-rows.ts';
 import type { OpenLimits } from './opening.ts';
 import type { AskedOf } from './open-questions.ts';
-import type { Answer, Answered } from './answering.ts';
+import type { Answer } from './answering.ts';
 
 /** A question and the time until its deadline, by the database's clock. */
 export interface TimedQuestion {
@@ -56,56 +57,6 @@ export type SettlingEvent =
   /** The call that asks is given up. */
   | { type: 'abandoned' };
 
-export interface Elicitations {
-  /**
-   * Opens the questions of one call, all or none, with their events, in one transaction. If a question's `place` is taken,
-   * the existing question gets this waiter too. Locks in the order of `settle`: connection, turn, questions, conversation.
-   */
-  open(questions: NewQuestion[], limits: OpenLimits): Promise<OpenedQuestions>;
-  /**
-   * Records an answer and what follows from it by `advance` (elicitation/lifecycle.ts): answer, outcome, event, audit entry
-   * and outbox mark in one transaction. While the question is pending, an answer is recorded even if it settles nothing; not
-   * when the question is settled or its deadline has passed. `accept` settles a connection question whose account is
-   * connected.
-   */
-  answer(id: string, answer: Answer & { user: string }, audit: AuditEntry): Promise<Answered | null>;
-  /**
-   * Applies the event to those of the questions that are pending, in one transaction. Returns all of them, in the given
-   * order, as they are afterwards. `except`: a workflow that is not notified, because the caller's activity reports to it.
-   */
-  settle(
-    ids: string[],
-    event: SettlingEvent,
-    options?: { except?: string; audit?: AuditEntry },
-  ): Promise<TimedQuestion[]>;
-  /** In the given order; unknown ids are left out. */
-  read(ids: string[]): Promise<TimedQuestion[]>;
-  get(id: string): Promise<ElicitationRow | null>;
-  /** The questions that this call has asked or shared in this turn, oldest first. */
-  ofCall(turn: TurnRef, toolCallId: string): Promise<TimedQuestion[]>;
-  /** How the turn's last question about this account was settled, if not by `accept`; null: there is none. */
-  refusalOf(turn: TurnRef, server: string): Promise<Exclude<Outcome, 'accept'> | null>;
-  /** A call or workflow stops waiting. A question without waiters is settled as `cancel`. */
-  leave(turn: TurnRef, waiter: { toolCallId: string } | { workflowId: string }): Promise<void>;
-  /** Resolves with the question once it is settled by any process; null when `signal` aborts first. */
-  untilSettled(
-    question: ConversationRef & { id: string },
-    signal: AbortSignal,
-  ): Promise<ElicitationRow | null>;
-  ofConversation(ref: ConversationRef, status?: Status): Promise<ElicitationRow[]>;
-  /** The open questions of this user in all conversations, newest first; at most 100. */
-  openOf(asked: AskedOf): Promise<ElicitationRow[]>;
-  /**
-   * Each question to this user whenever its status changes: first the open ones, oldest first, possibly none; then others as
-   * they are opened and settled, by any process. Ends only when `signal` aborts.
-   */
-  followOf(asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]>;
-  /** Deletes the content of answers to turns that ended before this time. Returns their number. */
-  deleteContent(endedBefore: number): Promise<number>;
-  /** Null when there is none under this id. */
-  recorded(elicitationId: string, responseId: string): Promise<Answer | null>;
-}
-
 const selectOne = compileOnce((query, { id }: { id: string }) =>
   query.selectFrom('elicitations').selectAll().where('id', '=', id).compile(),
 );
@@ -114,14 +65,22 @@ const selectOfCall = compileOnce((query, { turnId, toolCallId }: { turnId: strin
     .selectFrom('elicitations')
     .innerJoin('question_waiters', 'question_waiters.elicitation_id', 'elicitations.id')
     .selectAll('elicitations')
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
+    .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
     .orderBy('created_at')
     .orderBy('id')
     .compile(),
 );
 
-export function createElicitations(database: Database, logger: Logger): Elicitations {
+type Asked = ConversationRef & { id: string };
+
+interface SettleOptions {
+  except?: string;
+  audit?: AuditEntry;
+}
+
+export type Elicitations = ReturnType<typeof createElicitations>;
+
+export function createElicitations(database: Database, logger: Logger) {
   const { query, notifications, questions, now, timeIn } = database;
 
   /** Without a pending question, the time is not needed. */
@@ -132,7 +91,11 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
   }
 
   return {
-    async open(given, limits) {
+    /**
+     * Opens the questions of one call, all or none, with their events, in one transaction. If a question's `place` is taken,
+     * the existing question gets this waiter too. Locks in the order of `settle`: connection, turn, questions, conversation.
+     */
+    async open(given: NewQuestion[], limits: OpenLimits): Promise<OpenedQuestions> {
       const opening = await query
         .transaction()
         .execute((write) => openQuestions(database, write, given, limits))
@@ -147,9 +110,21 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       for (const question of opened) questions.opened(question);
       return { kind: 'opened', questions: rows.map((row) => withRemaining(row, time)) };
     },
+    /**
+     * Records an answer and what follows from it by `advance` (elicitation/lifecycle.ts): answer, outcome, event, audit entry
+     * and outbox mark in one transaction. While the question is pending, an answer is recorded even if it settles nothing; not
+     * when the question is settled or its deadline has passed. `accept` settles a connection question whose account is
+     * connected.
+     */
     answer: createAnswer(database),
-    settle: (ids, event, options) => settle(database, ids, event, options),
-    async read(ids) {
+    /**
+     * Applies the event to those of the questions that are pending, in one transaction. Returns all of them, in the given
+     * order, as they are afterwards. `except`: a workflow that is not notified, because the caller's activity reports to it.
+     */
+    settle: (ids: string[], event: SettlingEvent, options?: SettleOptions): Promise<TimedQuestion[]> =>
+      settle(database, ids, event, options),
+    /** In the given order; unknown ids are left out. */
+    async read(ids: string[]): Promise<TimedQuestion[]> {
       const rows: ElicitationRow[] = [];
       for (const chunk of chunks(ids)) {
         const found = await query.selectFrom('elicitations').selectAll().where('id', 'in', chunk).execute();
@@ -157,17 +132,18 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       }
       return timed(inOrder(ids, rows));
     },
-    get: (id) => find(query, id),
-    async ofCall({ turnId }, toolCallId) {
+    get: (id: string): Promise<ElicitationRow | null> => find(query, id),
+    /** The questions that this call has asked or shared in this turn, oldest first. */
+    async ofCall({ turnId }: TurnRef, toolCallId: string): Promise<TimedQuestion[]> {
       const { rows } = await selectOfCall(query, { turnId, toolCallId });
       return timed(rows.map(toElicitation));
     },
-    async refusalOf({ turnId }, server) {
+    /** How the turn's last question about this account was settled, if not by `accept`; null: there is none. */
+    async refusalOf({ turnId }: TurnRef, server: string): Promise<Exclude<Outcome, 'accept'> | null> {
       const row = await query
         .selectFrom('elicitations')
         .select('status')
-        .where('turn_id', '=', turnId)
-        .where('server', '=', server)
+        .where(({ and }) => and({ turn_id: turnId, server }))
         .where('status', 'not in', ['pending', 'accept'])
         .where('place', '!=', sql.ref<string>('id'))
         .orderBy('settled_at', 'desc')
@@ -175,7 +151,8 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
         .executeTakeFirst();
       return row ? (row.status as Exclude<Outcome, 'accept'>) : null;
     },
-    async leave({ turnId }, waiter) {
+    /** A call or workflow stops waiting. A question without waiters is settled as `cancel`. */
+    async leave({ turnId }: TurnRef, waiter: Leaving): Promise<void> {
       const settled = await startingOver(query, async (write, toLock, needs) => {
         const locked = await lockQuestions(write, toLock);
         needs(await waitedForBy(write, turnId, waiter));
@@ -184,23 +161,36 @@ export function createElicitations(database: Database, logger: Logger): Elicitat
       });
       announceSettled(database, settled);
     },
-    untilSettled: (asked, signal) => untilSettled(database, asked, signal),
-    async ofConversation({ tenant, conversation }, status) {
+    /** Resolves with the question once it is settled by any process; null when `signal` aborts first. */
+    untilSettled: (asked: Asked, signal: AbortSignal): Promise<ElicitationRow | null> =>
+      untilSettled(database, asked, signal),
+    async ofConversation(
+      { tenant, conversation }: ConversationRef,
+      status?: Status,
+    ): Promise<ElicitationRow[]> {
       const rows = await query
         .selectFrom('elicitations')
         .selectAll()
-        .where('tenant', '=', tenant)
-        .where('conversation', '=', conversation)
+        .where(({ and }) => and({ tenant, conversation }))
         .$if(status !== undefined, (some) => some.where('status', '=', status ?? 'pending'))
         .orderBy('created_at')
         .orderBy('id')
         .execute();
       return rows.map(toElicitation);
     },
-    openOf: (asked) => openQuestionsOf(database, asked),
-    followOf: (asked, signal) => followQuestionsOf(database, asked, signal, logger),
-    deleteContent: (endedBefore) => deleteContent(query, endedBefore),
-    recorded: (elicitationId, responseId) => recordedAnswer(query, elicitationId, responseId),
+    /** The open questions of this user in all conversations, newest first; at most 100. */
+    openOf: (asked: AskedOf): Promise<ElicitationRow[]> => openQuestionsOf(database, asked),
+    /**
+     * Each question to this user whenever its status changes: first the open ones, oldest first, possibly none; then others as
+     * they are opened and settled, by any process. Ends only when `signal` aborts.
+     */
+    followOf: (asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]> =>
+      followQuestionsOf(database, asked, signal, logger),
+    /** Deletes the content of answers to turns that ended before this time. Returns their number. */
+    deleteContent: (endedBefore: number): Promise<number> => deleteContent(query, endedBefore),
+    /** Null when there is none under this id. */
+    recorded: (elicitationId: string, responseId: string): Promise<Answer | null> =>
+      recordedAnswer(query, elicitationId, responseId),
   };
 }
 
@@ -208,7 +198,7 @@ async function settle(
   database: Database,
   ids: string[],
   event: SettlingEvent,
-  { except, audit }: Parameters<Elicitations['settle']>[2] = {},
+  { except, audit }: SettleOptions = {},
 ): Promise<TimedQuestion[]> {
   const { query, now, timeIn } = database;
   if (ids.length === 0) return [];
@@ -242,7 +232,7 @@ async function find(query: Kysely<Tables>, id: string): Promise<ElicitationRow |
 
 async function untilSettled(
   { query, notifications }: Database,
-  { id, ...conversation }: Parameters<Elicitations['untilSettled']>[0],
+  { id, ...conversation }: Asked,
   signal: AbortSignal,
 ): Promise<ElicitationRow | null> {
   const subscription = notifications.subscribe(conversation);

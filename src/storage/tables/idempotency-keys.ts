@@ -1,4 +1,5 @@
 import type { TurnOwner } from '../../turn/turn.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Database } from '../database.ts';
 
 /** The use of an `Idempotency-Key`: always the same message in the same conversation. */
@@ -52,24 +53,13 @@ export function createIdempotencyKeys({ query, now }: Database) {
           )
           .returning(['fingerprint', 'conversation', 'client_message_id'])
           .executeTakeFirstOrThrow();
-        return {
-          ...use,
-          fingerprint: row.fingerprint,
-          conversation: row.conversation,
-          clientMessageId: row.client_message_id,
-        };
+        return { ...use, ...fromColumns(row) };
       }),
   };
 }
 
 function rowOf({ tenant, user, service, key, fingerprint, conversation, clientMessageId }: KeyUse) {
-  return {
-    tenant,
-    user_id: user ?? '',
-    // Names of services contain no spaces.
-    key: service ? `service ${service} ${key}` : key,
-    fingerprint,
-    conversation,
-    client_message_id: clientMessageId,
-  };
+  // Names of services contain no spaces.
+  const ownKey = service ? `service ${service} ${key}` : key;
+  return toColumns({ tenant, user: user ?? '', key: ownKey, fingerprint, conversation, clientMessageId });
 }

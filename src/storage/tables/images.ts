@@ -3,6 +3,7 @@ import type { ImagePart } from '../../turn/message-parts.ts';
 import { chunks } from '../log/append.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { insertNew } from '../statements.ts';
 import { imagesIn, isImagePart } from '../../turn/message-parts.ts';
 import type { StoredMessage } from '../schema/turn-tables.ts';
 
@@ -25,16 +26,10 @@ export function createImages({ query }: Database) {
       for (const chunk of chunks(names)) {
         const rows = await query
           .selectFrom('images')
-          .select(['turn_id', 'digest', 'data'])
-          .where((row) =>
-            row.or(
-              chunk.map(({ turnId, digest }) =>
-                row.and([row('turn_id', '=', turnId), row('digest', '=', digest)]),
-              ),
-            ),
-          )
+          .select(['turn_id as turnId', 'digest', 'data'])
+          .where(({ or, and }) => or(chunk.map(({ turnId, digest }) => and({ turn_id: turnId, digest }))))
           .execute();
-        found.push(...rows.map(({ turn_id: turnId, digest, data }) => ({ turnId, digest, data })));
+        found.push(...rows);
       }
       return found;
     },
@@ -49,11 +44,7 @@ export async function insertImages(
 ): Promise<void> {
   // One at a time: each may have megabytes.
   for (const { digest, data } of images) {
-    await write
-      .insertInto('images')
-      .values({ turn_id: turnId, digest, data })
-      .onConflict((conflict) => conflict.columns(['turn_id', 'digest']).doNothing())
-      .execute();
+    await insertNew(write, 'images', { turn_id: turnId, digest, data }, ['turn_id', 'digest']);
   }
 }
 

@@ -2,29 +2,20 @@
  * The row that names the installation that the database belongs to, and how turns continue when it does not match Temporal.
  */
 import { randomUUID } from 'node:crypto';
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { TurnRow } from './turn-rows.ts';
 import { chunks } from '../log/append.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import { fromColumns } from '../columns.ts';
+import type { Fields } from '../columns.ts';
+import type { Row, Tables } from '../schema.ts';
+import { deleteRows, insertNew, updateRows } from '../statements.ts';
 import { addSettledMarks } from './outbox.ts';
 import { advanced, announceSettled, lockPendingOf, writeSettled } from './settling.ts';
 import { toTurn } from './turn-rows.ts';
 
-/**
- * The installation that the database belongs to, and its generation. Temporal keeps the same three values in its mark.
- * `generation` 0: Temporal's mark has not been written yet.
- */
-export interface InstallationRow {
-  id: string;
-  generation: number;
-  /** Random for each generation, so that two databases that continue from one backup differ. Null in generation 0. */
-  token: string | null;
-  /** Of the next generation, once a process has begun to write it. */
-  nextToken: string | null;
-  /** When the next generation is to be written. */
-  dueAt: number;
-}
+/** The installation that the database belongs to, and its generation. Temporal keeps the same three values in its mark. */
+export type InstallationRow = Omit<Fields<Row<'installation'>>, 'key'>;
 
 const key = 'this';
 
@@ -33,7 +24,9 @@ export function createInstallation(database: Database) {
 
   async function read(): Promise<InstallationRow | null> {
     const row = await query.selectFrom('installation').selectAll().executeTakeFirst();
-    return row ? toRow(row) : null;
+    if (!row) return null;
+    const { key: _, ...installation } = fromColumns(row);
+    return installation;
   }
 
   const turns = () => query.selectFrom('turns').selectAll().orderBy('created_at', 'desc').orderBy('turn_id');
@@ -51,11 +44,7 @@ export function createInstallation(database: Database) {
         next_token: randomUUID(),
         due_at: now(),
       };
-      await query
-        .insertInto('installation')
-        .values(row)
-        .onConflict((there) => there.column('key').doNothing())
-        .execute();
+      await insertNew(query, 'installation', row, ['key']);
       const made = await read();
       if (!made) throw new Error('the row of the installation was made and is gone');
       return made;
@@ -130,8 +119,7 @@ export function createInstallation(database: Database) {
         const turn = await write
           .updateTable('turns')
           .set({ due_at: now() + startMs, build_id: buildId })
-          .where('turn_id', '=', turnId)
-          .where('status', '=', 'running')
+          .where(({ and }) => and({ turn_id: turnId, status: 'running' }))
           .returning('turn_id')
           .executeTakeFirst();
         if (!turn) return null;
@@ -141,7 +129,7 @@ export function createInstallation(database: Database) {
         );
         const settled = await writeSettled(write, closed, { at, isEnd: true });
         await forgetQuestions(write, turnId);
-        await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
+        await deleteRows(write, 'tool_call_rounds', { turn_id: turnId });
         await write
           .updateTable('tool_calls')
           .set({ state: 'requested', attempt: 0, progress: null })
@@ -172,12 +160,7 @@ export function createInstallation(database: Database) {
           .where('turn_id', '=', turnId)
           .where('state', '!=', 'finished')
           .execute();
-        await write
-          .updateTable('turn_steps')
-          .set({ attempt: 0 })
-          .where('turn_id', '=', turnId)
-          .where('finish', 'is', null)
-          .execute();
+        await updateRows(write, 'turn_steps', { turn_id: turnId, finish: null }, { attempt: 0 });
         const ids = settled.map(({ id }) => id);
         await addSettledMarks(write, ids, now(), undefined);
       });
@@ -206,8 +189,3 @@ async function forgetQuestions(write: Transaction<Tables>, turnId: string): Prom
 
 /** How long the start of a turn is tried. */
 const startMs = 30_000;
-
-function toRow(row: Selectable<Tables['installation']>): InstallationRow {
-  const { id, generation, token } = row;
-  return { id, generation, token, nextToken: row.next_token, dueAt: row.due_at };
-}

@@ -28,9 +28,7 @@ export async function openQuestionsOf(
   const rows = await query
     .selectFrom('elicitations')
     .selectAll()
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', user)
-    .where('status', '=', 'pending')
+    .where(({ and }) => and({ tenant, user_id: user, status: 'pending' }))
     .where('deadline', '>', now())
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -109,13 +107,7 @@ export async function openQuestionIds(
       .selectFrom('elicitations')
       .select(['id', 'tenant', 'user_id'])
       .where('status', '=', 'pending')
-      .where((row) =>
-        row.or(
-          chunk.map(({ tenant, askedUser }) =>
-            row.and([row('tenant', '=', tenant), row('user_id', '=', askedUser)]),
-          ),
-        ),
-      )
+      .where(({ or, and }) => or(chunk.map(({ tenant, askedUser }) => and({ tenant, user_id: askedUser }))))
       .orderBy('id')
       .execute();
     for (const { tenant, askedUser } of chunk) {

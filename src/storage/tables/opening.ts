@@ -4,14 +4,14 @@
  * are counted correctly and found at their places.
  */
 import { sql } from 'kysely';
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { TooManyOpen } from '../../turn/ask.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { writeToConversation } from '../log/append.ts';
 import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { NewQuestion } from './elicitation-rows.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import { isOver } from '../write-refused.ts';
 import { lockConnection } from './connections.ts';
 import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
@@ -60,7 +60,7 @@ export async function openQuestions(
     .selectAll()
     .where('place', 'in', places)
     .orderBy('id')
-    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .$if(isPostgres(write), (some) => some.forNoKeyUpdate())
     .execute();
   await expectUnfinished(write, first);
 
@@ -122,10 +122,10 @@ async function expectUnconnected(write: Write, questions: NewQuestion[], at: num
   }
 }
 
-type LockedTurn = Pick<Selectable<Tables['turns']>, 'status' | 'ending_at' | 'trace_parent'>;
+type LockedTurn = Pick<Row<'turns'>, 'status' | 'ending_at' | 'trace_parent'>;
 
 const lockTurn = compileOnce((write, { turnId, name }: { turnId: string; name: string }) =>
-  needsLocks(write)
+  isPostgres(write)
     ? sql<LockedTurn>`
         select status, ending_at, trace_parent, pg_advisory_xact_lock(hashtextextended(${name}, 0))
         from turns where turn_id = ${turnId} for share`.compile(write)
@@ -150,8 +150,7 @@ const updateAsking = compileOnce((write, { turnId, toolCallId }: { turnId: strin
   write
     .updateTable('tool_calls')
     .set({ has_asked: 1 })
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
+    .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
     .returning('state')
     .compile(),
 );
@@ -172,9 +171,7 @@ const countOpen = compileOnce(
           'settled',
         ),
       ])
-      .where('tenant', '=', tenant)
-      .where('user_id', '=', user)
-      .where('status', '=', 'pending')
+      .where(({ and }) => and({ tenant, user_id: user, status: 'pending' }))
       .where('deadline', '>', time)
       .compile(),
 );

@@ -3,17 +3,18 @@
  * subject, so that it is unique. `due_at` is the lease of the process that delivers it.
  */
 import { sql } from 'kysely';
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import type { ElicitationRow, Mark } from '../schema/question-tables.ts';
 import { turnWorkflowId } from '../../turn/turn.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
-import type { Tables } from '../schema.ts';
+import { toColumns } from '../columns.ts';
+import type { Row, Tables } from '../schema.ts';
+import { insertNew } from '../statements.ts';
 
 type Write = Transaction<Tables>;
-type Row = Selectable<Tables['outbox']>;
 
 /**
  * The number of marks, over all processes, that are delivered at once by the process that has committed them; the loop
@@ -36,7 +37,7 @@ export function createOutbox({ query, now }: Database) {
       const next = due
         .orderBy('due_at')
         .limit(limit)
-        .$if(needsLocks(query), (mine) => mine.forUpdate().skipLocked());
+        .$if(isPostgres(query), (mine) => mine.forUpdate().skipLocked());
       const rows = await query
         .updateTable('outbox')
         .set({ due_at: at + leaseMs, is_leased: 1 })
@@ -77,25 +78,14 @@ export function createOutbox({ query, now }: Database) {
           .set({ due_at: at, is_leased: 0 })
           .where('id', 'in', chunk)
           .execute();
-      for (const chunk of chunks(settled))
-        await query
-          .insertInto('outbox')
-          .values(
-            chunk.map(({ id, tenant, conversation, turnId }) => ({
-              id: `report/${id}`,
-              kind: 'report' as const,
-              workflow_id: null,
-              elicitation_id: id,
-              tenant,
-              conversation,
-              turn_id: turnId,
-              due_at: at,
-              is_leased: 0,
-              failures: 0,
-            })),
-          )
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .execute();
+      const reports = settled.map(({ id, tenant, conversation, turnId }) => ({
+        ...toColumns({ id: `report/${id}`, elicitationId: id, tenant, conversation, turnId, dueAt: at }),
+        kind: 'report' as const,
+        workflow_id: null,
+        is_leased: 0,
+        failures: 0,
+      }));
+      for (const chunk of chunks(reports)) await insertNew(query, 'outbox', chunk, ['id']);
     },
   };
 }
@@ -109,7 +99,7 @@ export async function addSettledMarks(
 ): Promise<Mark[]> {
   const marks: Mark[] = [];
   for (const ids of chunks(elicitationIds)) {
-    const { rows } = await sql<Row>`
+    const { rows } = await sql<Row<'outbox'>>`
       insert into outbox (id, kind, workflow_id, elicitation_id, tenant, conversation, turn_id, due_at, is_leased, failures)
       select 'settled/' || elicitation_id || '/' || workflow_id, 'settled', workflow_id, elicitation_id,
         tenant, conversation, turn_id,
@@ -132,14 +122,14 @@ export async function addSettledMarks(
   return marks;
 }
 
-type TurnMark = Pick<Row, 'id' | 'kind' | 'workflow_id' | 'tenant' | 'conversation' | 'turn_id'> & {
+type TurnMark = Pick<Row<'outbox'>, 'id' | 'kind' | 'workflow_id' | 'tenant' | 'conversation' | 'turn_id'> & {
   at: number;
   leaseUntil: number;
 };
 
 const insertTurnMark = compileOnce((write, mark: TurnMark) => {
   const { id, kind, workflow_id, tenant, conversation, turn_id, at, leaseUntil } = mark;
-  return sql<Row>`
+  return sql<Row<'outbox'>>`
     insert into outbox (id, kind, workflow_id, tenant, conversation, turn_id, due_at, is_leased, failures)
     select ${id}, ${kind}, ${workflow_id}, ${tenant}, ${conversation}, ${turn_id},
       cast(case when isFree then ${leaseUntil} else ${at} end as bigint), case when isFree then 1 else 0 end, 0
@@ -176,11 +166,11 @@ function leased(at: number) {
   ) as leased)`;
 }
 
-function isOurs({ is_leased: isLeased }: Row): boolean {
+function isOurs({ is_leased: isLeased }: Row<'outbox'>): boolean {
   return isLeased === 1;
 }
 
-function toMark(row: Row): Mark {
+function toMark(row: Row<'outbox'>): Mark {
   const { id, kind, tenant, conversation, turn_id: turnId } = row;
   const turn = { tenant, conversation, turnId };
   const workflowId = row.workflow_id ?? '';

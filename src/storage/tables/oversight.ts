@@ -7,6 +7,7 @@ import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { TurnRow } from './turn-rows.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { findRows } from '../statements.ts';
 import { attemptWithinExecution } from './call-attempt.ts';
 import { toElicitation } from './elicitation-rows.ts';
 import { selectTurns, toTurn } from './turn-rows.ts';
@@ -88,18 +89,12 @@ export function createOversight({ query }: Database) {
     },
     /** Oldest first. */
     async questionsOf(turnId: string): Promise<ElicitationRow[]> {
-      const rows = await query
-        .selectFrom('elicitations')
-        .selectAll()
-        .where('turn_id', '=', turnId)
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
+      const rows = await findRows(query, 'elicitations', { turn_id: turnId }, 'created_at', 'id');
       return rows.map(toElicitation);
     },
     async attemptsOf(turnId: string): Promise<Attempts> {
       const [steps, calls] = await Promise.all([
-        query.selectFrom('turn_steps').select(['key', 'attempt']).where('turn_id', '=', turnId).execute(),
+        findRows(query, 'turn_steps', { turn_id: turnId }),
         query
           .selectFrom('tool_calls')
           .select(['tool_call_id', 'attempt'])

@@ -8,8 +8,10 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { chunks } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
+import { insertNew } from '../statements.ts';
 import type { PollSubject } from '../schema/question-tables.ts';
 
 export interface NewPoll {
@@ -26,7 +28,7 @@ export interface Poll extends Pick<NewPoll, 'id' | 'subject'> {
   questions: string[];
 }
 
-export function createPolls({ kind, query, now }: Database) {
+export function createPolls({ query, now }: Database) {
   return {
     /**
      * Claims due polls, longest due first, at most `perServer` of one server and none of the servers in `except`. After
@@ -65,8 +67,7 @@ export function createPolls({ kind, query, now }: Database) {
             .select('id')
             .where('id', 'in', next)
             .where('due_at', '<=', at)
-            // SQLite has one writer at a time.
-            .$if(kind === 'postgres', (mine) => mine.forNoKeyUpdate().skipLocked()),
+            .$if(isPostgres(query), (mine) => mine.forNoKeyUpdate().skipLocked()),
         )
         .returning(['id', 'subject', 'looks'])
         .execute();
@@ -132,16 +133,7 @@ export async function addPoll(
   { id, subject, firstMs }: NewPoll,
   now: number,
 ): Promise<void> {
-  await write
-    .insertInto('looks')
-    .values({
-      id,
-      kind: subject.kind,
-      server: subject.server,
-      subject: JSON.stringify(subject),
-      due_at: now + firstMs,
-      looks: 0,
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+  const { kind, server } = subject;
+  const row = { id, kind, server, subject: JSON.stringify(subject), due_at: now + firstMs, looks: 0 };
+  await insertNew(write, 'looks', row, ['id']);
 }

@@ -1,8 +1,9 @@
-import type { Selectable } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
 import type { PushConfig, PushConfigKey } from '../schema/session-tables.ts';
+import { deleteRows, findRow, findRows, upsert } from '../statements.ts';
 
 /** Per caller: for one turn, and for all turns. Targets that have been notified of the end do not count. */
 interface PushLimits {
@@ -12,28 +13,16 @@ interface PushLimits {
 
 /** Where the callers of turns want to be notified. */
 export function createPushConfigs({ query }: Database) {
-  const ofOwner = ({ turn, caller }: Omit<PushConfigKey, 'id'>) =>
-    query
-      .selectFrom('push_configs')
-      .selectAll()
-      .where('tenant', '=', turn.tenant)
-      .where('turn_id', '=', turn.turnId)
-      .where('caller', '=', caller);
-  const remove = ({ turn, caller, id }: PushConfigKey) =>
-    query
-      .deleteFrom('push_configs')
-      .where('tenant', '=', turn.tenant)
-      .where('turn_id', '=', turn.turnId)
-      .where('caller', '=', caller)
-      .where('id', '=', id);
+  const ofOwner = ({ turn, caller }: Omit<PushConfigKey, 'id'>) => ({
+    tenant: turn.tenant,
+    turn_id: turn.turnId,
+    caller,
+  });
+
   return {
     /** Replaces the caller's earlier one of this id. Otherwise returns the limit that the caller has reached. */
     async put(config: PushConfig, { perTurn, perCaller }: PushLimits): Promise<'kept' | keyof PushLimits> {
-      const all = await query
-        .selectFrom('push_configs')
-        .select(['tenant', 'turn_id', 'id'])
-        .where('caller', '=', config.caller)
-        .execute();
+      const all = await findRows(query, 'push_configs', { caller: config.caller });
       const ofTurn = all.filter(
         (row) => row.tenant === config.turn.tenant && row.turn_id === config.turn.turnId,
       );
@@ -41,74 +30,39 @@ export function createPushConfigs({ query }: Database) {
         if (ofTurn.length >= perTurn) return 'perTurn';
         if (all.length >= perCaller) return 'perCaller';
       }
-      const row = toRow(config);
-      await query
-        .insertInto('push_configs')
-        .values(row)
-        .onConflict((same) => same.columns(['tenant', 'turn_id', 'caller', 'id']).doUpdateSet(row))
-        .execute();
+      const { turn, id, deliveryId, wire, isStructured: structured, position, sealed } = config;
+      const { conversation } = turn;
+      const values = toColumns({ conversation, deliveryId, wire, structured, position, sealed });
+      await upsert(query, 'push_configs', { ...ofOwner(config), id }, values);
       return 'kept';
     },
     async get(key: PushConfigKey): Promise<PushConfig | null> {
-      const row = await ofOwner(key).where('id', '=', key.id).executeTakeFirst();
+      const row = await findRow(query, 'push_configs', { ...ofOwner(key), id: key.id });
       return row ? toConfig(row) : null;
     },
     async list(owner: Omit<PushConfigKey, 'id'>): Promise<PushConfig[]> {
-      return (await ofOwner(owner).orderBy('id').execute()).map(toConfig);
+      return (await findRows(query, 'push_configs', ofOwner(owner), 'id')).map(toConfig);
     },
     async remove(key: PushConfigKey): Promise<void> {
-      await remove(key).execute();
+      await deleteRows(query, 'push_configs', { ...ofOwner(key), id: key.id });
     },
     /** Null when it was removed or replaced. */
     async ofDelivery(deliveryId: string): Promise<PushConfig | null> {
-      const row = await query
-        .selectFrom('push_configs')
-        .selectAll()
-        .where('delivery_id', '=', deliveryId)
-        .executeTakeFirst();
+      const row = await findRow(query, 'push_configs', { delivery_id: deliveryId });
       return row ? toConfig(row) : null;
     },
     async removeDelivery(deliveryId: string): Promise<void> {
-      await query.deleteFrom('push_configs').where('delivery_id', '=', deliveryId).execute();
+      await deleteRows(query, 'push_configs', { delivery_id: deliveryId });
     },
     /** Of all callers. */
     async deliveriesOf({ tenant, turnId }: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<string[]> {
-      const rows = await query
-        .selectFrom('push_configs')
-        .select('delivery_id')
-        .where('tenant', '=', tenant)
-        .where('turn_id', '=', turnId)
-        .execute();
+      const rows = await findRows(query, 'push_configs', { tenant, turn_id: turnId });
       return rows.map((row) => row.delivery_id);
     },
   };
 }
 
-function toRow({ turn, caller, id, deliveryId, wire, isStructured, position, sealed }: PushConfig) {
-  return {
-    delivery_id: deliveryId,
-    tenant: turn.tenant,
-    turn_id: turn.turnId,
-    conversation: turn.conversation,
-    caller,
-    id,
-    wire,
-    structured: isStructured ? 1 : 0,
-    position,
-    sealed,
-  };
-}
-
-function toConfig(row: Selectable<Tables['push_configs']>): PushConfig {
-  const { tenant, turn_id: turnId, conversation, caller, id, wire, position, sealed } = row;
-  return {
-    turn: { tenant, conversation, turnId },
-    caller,
-    id,
-    deliveryId: row.delivery_id,
-    wire,
-    isStructured: row.structured === 1,
-    position,
-    sealed,
-  };
+function toConfig(row: Row<'push_configs'>): PushConfig {
+  const { tenant, conversation, turnId, structured, ...config } = fromColumns(row);
+  return { ...config, turn: { tenant, conversation, turnId }, isStructured: structured === 1 };
 }

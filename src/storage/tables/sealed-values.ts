@@ -6,7 +6,9 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { ConnectionKey } from '../schema/account-tables.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Fields } from '../columns.ts';
+import type { Row, Tables } from '../schema.ts';
+import { deleteRows, insertNew } from '../statements.ts';
 
 /** A sealed value and its place. */
 export type SealedValue = { sealed: string } & (
@@ -128,11 +130,8 @@ function begins(column: string, prefix: string) {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
 }
 
-interface KeyProof {
-  keyId: string;
-  /** A text that this key has encrypted. */
-  proof: string;
-}
+/** `proof`: a text that this key has encrypted. */
+type KeyProof = Omit<Fields<Row<'key_proofs'>>, 'createdAt'>;
 
 /**
  * One proof for every key that seals or has sealed, by which a process checks whether its keys are those of this database.
@@ -143,16 +142,12 @@ export function createKeyProofs({ query, now }: Database) {
       query.selectFrom('key_proofs').select(['key_id as keyId', 'proof']).orderBy('key_id').execute(),
     /** False, and nothing changes, when this key has one. */
     async add({ keyId, proof }: KeyProof): Promise<boolean> {
-      const { numInsertedOrUpdatedRows } = await query
-        .insertInto('key_proofs')
-        .values({ key_id: keyId, proof, created_at: now() })
-        .onConflict((conflict) => conflict.column('key_id').doNothing())
-        .executeTakeFirst();
-      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+      const row = { key_id: keyId, proof, created_at: now() };
+      return (await insertNew(query, 'key_proofs', row, ['key_id'])) > 0;
     },
     /** Nothing changes if the proof has changed. */
     async remove({ keyId, proof }: KeyProof): Promise<void> {
-      await query.deleteFrom('key_proofs').where('key_id', '=', keyId).where('proof', '=', proof).execute();
+      await deleteRows(query, 'key_proofs', { key_id: keyId, proof });
     },
   };
 }

@@ -3,27 +3,20 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
 import type { RepliedSession } from '../notifications/notifications.ts';
+import { fromColumns, toColumns } from '../columns.ts';
+import type { Fields } from '../columns.ts';
 import { fromJson } from '../schema.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import type { McpReply } from '../schema/session-tables.ts';
+import { deleteRows, findRow, insertNew, updateRows, upsert } from '../statements.ts';
 
-export interface McpSession {
-  id: string;
-  owner: string;
-  version: string;
+export interface McpSession extends Omit<Fields<Row<'mcp_sessions'>>, 'shows'> {
   shows: { url: boolean; form: boolean };
-  expiresAt: number;
 }
 
-interface McpCall {
-  requestId: string;
-  tool: string;
-  conversation: string;
-  turnId: string;
+interface McpCall extends Omit<Fields<Row<'mcp_calls'>>, 'sessionId' | 'createdAt' | 'progressToken'> {
   /** The client's token for progress notifications. */
   progressToken: string | number | null;
-  /** Identifies the call, because clients reuse request ids. */
-  idempotencyKey: string | null;
 }
 
 /** How often the expiry is extended at most, because most requests only read. */
@@ -63,50 +56,26 @@ export function createMcpSessions({ query, now, notifications }: Database) {
         .executeTakeFirst();
       if (!row) return null;
       if (row.expires_at + putOffMs < expiresAt)
-        await query.updateTable('mcp_sessions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
+        await updateRows(query, 'mcp_sessions', { id }, { expires_at: expiresAt });
       const { owner, version, shows } = row;
       return { id, owner, version, shows: fromJson(shows), expiresAt: row.expires_at };
     },
     async end(id: string): Promise<void> {
-      await query.deleteFrom('mcp_sessions').where('id', '=', id).execute();
+      await deleteRows(query, 'mcp_sessions', { id });
     },
     /** Replaces an earlier call with the same id. Deletes what is over in this session and was kept for a day. */
-    async addCall(
-      sessionId: string,
-      { requestId, conversation, turnId, tool, progressToken, idempotencyKey }: McpCall,
-    ): Promise<void> {
+    async addCall(sessionId: string, call: McpCall): Promise<void> {
       await forget(sessionId);
-      const call = {
-        conversation,
-        turn_id: turnId,
-        tool,
-        progress_token: progressToken === null ? null : JSON.stringify(progressToken),
-        idempotency_key: idempotencyKey,
-        created_at: now(),
-      };
-      await query
-        .insertInto('mcp_calls')
-        .values({ session_id: sessionId, request_id: requestId, ...call })
-        .onConflict((same) => same.columns(['session_id', 'request_id']).doUpdateSet(call))
-        .execute();
+      const { requestId, conversation, turnId, tool, idempotencyKey } = call;
+      const progressToken = call.progressToken === null ? null : JSON.stringify(call.progressToken);
+      const values = { conversation, turnId, tool, progressToken, idempotencyKey, createdAt: now() };
+      await upsert(query, 'mcp_calls', { session_id: sessionId, request_id: requestId }, toColumns(values));
     },
     async findCall(sessionId: string, requestId: string): Promise<McpCall | null> {
-      const row = await query
-        .selectFrom('mcp_calls')
-        .select([
-          'request_id as requestId',
-          'conversation',
-          'turn_id as turnId',
-          'tool',
-          'progress_token as progressToken',
-          'idempotency_key as idempotencyKey',
-        ])
-        .where('session_id', '=', sessionId)
-        .where('request_id', '=', requestId)
-        .executeTakeFirst();
+      const row = await findRow(query, 'mcp_calls', { session_id: sessionId, request_id: requestId });
       if (!row) return null;
-      const { progressToken } = row;
-      return { ...row, progressToken: progressToken === null ? null : fromJson(progressToken) };
+      const { sessionId: _, createdAt: _at, progressToken, ...call } = fromColumns(row);
+      return { ...call, progressToken: progressToken === null ? null : fromJson(progressToken) };
     },
     /** Replaces an earlier reply to the same question. */
     async putReply(
@@ -199,19 +168,10 @@ export function createEndedSessions({ query, now }: Database) {
     /** Kept until `expiresAt`, when the cookie is not accepted any more. */
     async add({ idHash, expiresAt }: { idHash: string; expiresAt: number }): Promise<void> {
       await query.deleteFrom('ended_sessions').where('expires_at', '<=', now()).execute();
-      await query
-        .insertInto('ended_sessions')
-        .values({ id_hash: idHash, expires_at: expiresAt })
-        .onConflict((same) => same.column('id_hash').doNothing())
-        .execute();
+      await insertNew(query, 'ended_sessions', { id_hash: idHash, expires_at: expiresAt }, ['id_hash']);
     },
     async has(idHash: string): Promise<boolean> {
-      const row = await query
-        .selectFrom('ended_sessions')
-        .select('id_hash')
-        .where('id_hash', '=', idHash)
-        .executeTakeFirst();
-      return row !== undefined;
+      return (await findRow(query, 'ended_sessions', { id_hash: idHash })) !== undefined;
     },
   };
 }

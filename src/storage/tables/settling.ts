@@ -8,7 +8,7 @@
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import { advance, toLifecycle } from '../../elicitation/lifecycle.ts';
 import type { LifecycleEvent } from '../../elicitation/lifecycle.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks, writeToConversation } from '../log/append.ts';
 import type { AuditEntry, ElicitationRow, Mark } from '../schema/question-tables.ts';
@@ -32,17 +32,16 @@ const lockOne = compileOnce((write, { id }: { id: string }) =>
     .selectFrom('elicitations')
     .selectAll()
     .where('id', '=', id)
-    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
+    .$if(isPostgres(write), (row) => row.forNoKeyUpdate())
     .compile(),
 );
 const lockPendingOfTurn = compileOnce((write, { turnId }: { turnId: string }) =>
   write
     .selectFrom('elicitations')
     .selectAll()
-    .where('turn_id', '=', turnId)
-    .where('status', '=', 'pending')
+    .where(({ and }) => and({ turn_id: turnId, status: 'pending' }))
     .orderBy('id')
-    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
+    .$if(isPostgres(write), (row) => row.forNoKeyUpdate())
     .compile(),
 );
 
@@ -70,7 +69,7 @@ const lockLeftOpenOfTurn = compileOnce((write, { turnId }: { turnId: string }) =
       ]),
     )
     .orderBy('id')
-    .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+    .$if(isPostgres(write), (some) => some.forNoKeyUpdate())
     .compile(),
 );
 
@@ -86,7 +85,7 @@ export async function lockQuestions(write: Write, ids: string[]): Promise<Elicit
       .selectAll()
       .where('id', 'in', chunk)
       .orderBy('id')
-      .$if(needsLocks(write), (some) => some.forNoKeyUpdate())
+      .$if(isPostgres(write), (some) => some.forNoKeyUpdate())
       .execute();
     locked.push(...rows.map(toElicitation));
   }
@@ -235,7 +234,8 @@ export async function startingOver<T>(
   }
 }
 
-type Leaving = { toolCallId: string } | { workflowId: string };
+/** A call or a workflow. */
+export type Leaving = { toolCallId: string } | { workflowId: string };
 
 /** For `where` on the table of waiters. */
 function isLeaving(leaving: Leaving) {
@@ -251,8 +251,7 @@ export async function waitedForBy(write: Write, turnId: string, leaving: Leaving
     .selectFrom('question_waiters')
     .innerJoin('elicitations', 'elicitations.id', 'question_waiters.elicitation_id')
     .select('elicitations.id')
-    .where('elicitations.turn_id', '=', turnId)
-    .where('elicitations.status', '=', 'pending')
+    .where(({ and }) => and({ 'elicitations.turn_id': turnId, 'elicitations.status': 'pending' }))
     .where(isLeaving(leaving))
     .execute();
   return rows.map(({ id }) => id);

@@ -1,52 +1,27 @@
 import { sql } from 'kysely';
+import { fromColumns, toColumns } from '../columns.ts';
+import type { Fields } from '../columns.ts';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
+import type { Row } from '../schema.ts';
 import type { SlackPerson } from '../schema/slack-tables.ts';
+import { insertNew } from '../statements.ts';
 
-export interface SlackEventKey {
-  team: string;
-  eventId: string;
-}
+export type SlackEvent = Omit<Fields<Row<'slack_events'>>, 'isParked' | 'dueAt'>;
+export type NewSlackEvent = Omit<SlackEvent, 'receivedAt' | 'tries'>;
+export type SlackEventKey = Pick<SlackEvent, 'team' | 'eventId'>;
 
-export interface NewSlackEvent extends SlackEventKey {
-  /** Empty if no user is behind it. */
-  slackUser: string;
-  /** Events of one lane are handled one after another. */
-  lane: string;
-  /** Slack's timestamp, the order of events in a lane. */
-  ts: string;
-  sealed: string;
-}
-
-export interface SlackEvent extends NewSlackEvent {
-  receivedAt: number;
-  /** The number of claims, with this one. */
-  tries: number;
-}
-
-export function createSlackEvents({ kind, query, now }: Database) {
+export function createSlackEvents({ query, now }: Database) {
   const change = ({ team, eventId }: SlackEventKey) =>
     query.updateTable('slack_events').where('team', '=', team).where('event_id', '=', eventId);
   async function addAll(events: NewSlackEvent[]): Promise<number> {
     const at = now();
     const rows = events.map(({ team, eventId, slackUser, lane, ts, sealed }) => ({
-      team,
-      event_id: eventId,
-      slack_user: slackUser,
-      lane,
-      ts,
-      sealed,
-      is_parked: 0,
+      ...toColumns({ team, eventId, slackUser, lane, ts, sealed, isParked: false, tries: 0 }),
       due_at: at,
-      tries: 0,
       received_at: at,
     }));
-    const added = await query
-      .insertInto('slack_events')
-      .values(rows)
-      .onConflict((same) => same.columns(['team', 'event_id']).doNothing())
-      .returning('event_id')
-      .execute();
-    return added.length;
+    return insertNew(query, 'slack_events', rows, ['team', 'event_id']);
   }
 
   return {
@@ -79,23 +54,13 @@ export function createSlackEvents({ kind, query, now }: Database) {
               )
               .orderBy('due.received_at')
               .limit(limit)
-              // SQLite has one writer at a time.
-              .$if(kind === 'postgres', (rows) => rows.forNoKeyUpdate().skipLocked())
+              .$if(isPostgres(query), (rows) => rows.forNoKeyUpdate().skipLocked())
               .$asTuple('team', 'event_id'),
           ),
         )
         .returningAll()
         .execute();
-      return rows.map((row) => ({
-        team: row.team,
-        eventId: row.event_id,
-        slackUser: row.slack_user,
-        lane: row.lane,
-        ts: row.ts,
-        sealed: row.sealed,
-        receivedAt: row.received_at,
-        tries: row.tries,
-      }));
+      return rows.map(({ is_parked: _, due_at: _dueAt, ...event }) => fromColumns(event));
     },
     async renew(events: SlackEventKey[], leaseMs: number): Promise<void> {
       for (const event of events)
@@ -119,9 +84,7 @@ export function createSlackEvents({ kind, query, now }: Database) {
       const row = await query
         .selectFrom('slack_events')
         .select('event_id')
-        .where('team', '=', team)
-        .where('lane', '=', lane)
-        .where('is_parked', '=', 1)
+        .where(({ and }) => and({ team, lane, is_parked: 1 }))
         .limit(1)
         .executeTakeFirst();
       return row !== undefined;
@@ -131,9 +94,7 @@ export function createSlackEvents({ kind, query, now }: Database) {
       const { numUpdatedRows } = await query
         .updateTable('slack_events')
         .set({ due_at: now(), is_parked: 0 })
-        .where('team', '=', team)
-        .where('slack_user', '=', slackUser)
-        .where('is_parked', '=', 1)
+        .where(({ and }) => and({ team, slack_user: slackUser, is_parked: 1 }))
         .where('received_at', '>=', since)
         .executeTakeFirst();
       return Number(numUpdatedRows);

@@ -5,7 +5,7 @@
  *
  * Locks the turn's row before the step's row, and that before what the end of a turn locks, and the conversation.
  */
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { LeftOut } from '../../turn/left-out.ts';
 import type { StepFinish } from '../../turn/step.ts';
 import type { TurnRef, Usage } from '../../turn/turn.ts';
@@ -13,11 +13,12 @@ import type { NewEvent, StepAttempt } from '../log/append.ts';
 import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
 import type { Ended, Ending, EndedTurn } from './turn-end.ts';
 import { chunks, isConversation, stepKey, writeToConversation, isSaidIn, columnOf } from '../log/append.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import { announceSettled } from './settling.ts';
 import { endTurn } from './turn-end.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
+import { findRow } from '../statements.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
 
 type StepStart =
@@ -32,28 +33,17 @@ type KeptStep =
   /** It was kept before, with this finish; nothing is written. */
   | { kind: 'known'; finish: StepFinish };
 
-export interface Steps {
-  /** From now on, writes of older attempts at the step are refused. */
-  begin(turn: TurnRef, of: StepAttempt): Promise<StepStart>;
-  /** As `TurnLog.append`, for an attempt at a step. */
-  append(turn: TurnRef, of: StepAttempt, events: NewEvent[]): Promise<void>;
-  /** Everything that a step leaves behind, in one transaction. */
-  keep(
-    turn: TurnRef,
-    of: StepAttempt,
-    kept: {
-      finish: StepFinish;
-      usage: Usage;
-      messages: Omit<StoredMessage, 'turnId'>[];
-      events: NewEvent[];
-      /** `code`: the code that the call needs, which has to stay until the call is finished. */
-      calls: (Omit<ToolCallRow, 'state' | 'createdAt'> & { code?: string })[];
-      /** Messages of the transcript, by id, of which the model is given less from now on. */
-      leftOut?: ReadonlyMap<string, LeftOut>;
-      /** The turn ends with the step, as completed, unless it is stopping already. The caller has to be its workflow. */
-      ending?: Pick<Ending, 'resultOf'>;
-    },
-  ): Promise<KeptStep>;
+interface Kept {
+  finish: StepFinish;
+  usage: Usage;
+  messages: Omit<StoredMessage, 'turnId'>[];
+  events: NewEvent[];
+  /** `code`: the code that the call needs, which has to stay until the call is finished. */
+  calls: (Omit<ToolCallRow, 'state' | 'createdAt'> & { code?: string })[];
+  /** Messages of the transcript, by id, of which the model is given less from now on. */
+  leftOut?: ReadonlyMap<string, LeftOut>;
+  /** The turn ends with the step, as completed, unless it is stopping already. The caller has to be its workflow. */
+  ending?: Pick<Ending, 'resultOf'>;
 }
 
 const selectStep = compileOnce((query, { turnId, key }: { turnId: string; key: string }) =>
@@ -70,13 +60,12 @@ const lockRunning = compileOnce((write, { turnId }: { turnId: string }) =>
   write
     .selectFrom('turns')
     .select('turn_id')
-    .where('turn_id', '=', turnId)
-    .where('status', '=', 'running')
+    .where(({ and }) => and({ turn_id: turnId, status: 'running' }))
     .where('ending_at', 'is', null)
-    .$if(needsLocks(write), (row) => row.forNoKeyUpdate())
+    .$if(isPostgres(write), (row) => row.forNoKeyUpdate())
     .compile(),
 );
-const upsertStep = compileOnce((write, row: Selectable<Tables['turn_steps']>) => {
+const upsertStep = compileOnce((write, row: Row<'turn_steps'>) => {
   const { turn_id, key, attempt, finish, input_tokens, output_tokens } = row;
   const values = { attempt, finish, input_tokens, output_tokens };
   return write
@@ -93,20 +82,23 @@ const upsertStep = compileOnce((write, row: Selectable<Tables['turn_steps']>) =>
     .compile();
 });
 
-export function createSteps(database: Database): Steps {
+export function createSteps(database: Database) {
   const { query, notifications, now } = database;
   return {
-    begin: (turn, of) =>
+    /** From now on, writes of older attempts at the step are refused. */
+    begin: (turn: TurnRef, of: StepAttempt): Promise<StepStart> =>
       of.attempt === 1
         ? beginFirst(query, turn, of)
         : query.transaction().execute((write) => beginAgain(write, turn, of)),
-    async append(turn, of, events) {
+    /** As `TurnLog.append`, for an attempt at a step. */
+    async append(turn: TurnRef, of: StepAttempt, events: NewEvent[]): Promise<void> {
       if (events.length === 0) return;
       const at = now();
       await query.transaction().execute((write) => writeToConversation(write, turn, { events, of }, at));
       notifications.announce(turn);
     },
-    async keep(turn, of, kept) {
+    /** Everything that a step leaves behind, in one transaction. */
+    async keep(turn: TurnRef, of: StepAttempt, kept: Kept): Promise<KeptStep> {
       const at = now();
       const done = await query.transaction().execute((write) => keepStep(write, turn, of, kept, at));
       if (done.kind === 'known') return done;
@@ -118,8 +110,6 @@ export function createSteps(database: Database): Steps {
     },
   };
 }
-
-type Kept = Parameters<Steps['keep']>[2];
 
 async function keepStep(
   write: Transaction<Tables>,
@@ -200,16 +190,13 @@ async function beginAgain(write: Transaction<Tables>, turn: TurnRef, of: StepAtt
 }
 
 /** A turn that was asked to stop begins no step, although its workflow may not know yet. */
-function isStopping({
-  status,
-  ending_at,
-}: Pick<Selectable<Tables['turns']>, 'status' | 'ending_at'>): boolean {
+function isStopping({ status, ending_at }: Pick<Row<'turns'>, 'status' | 'ending_at'>): boolean {
   return ending_at !== null || isOver(status);
 }
 
 /** The end of a turn closes the calls that it sees, so it has to come before all of this, or after. */
 async function lockTurn(write: Transaction<Tables>, { turnId }: TurnRef): Promise<void> {
-  if (!needsLocks(write)) return;
+  if (!isPostgres(write)) return;
   await write.selectFrom('turns').select('turn_id').where('turn_id', '=', turnId).forShare().execute();
 }
 
@@ -224,7 +211,7 @@ async function takeRow(
   write: Transaction<Tables>,
   turn: TurnRef,
   of: StepAttempt,
-  kept: Pick<Parameters<Steps['keep']>[2], 'finish' | 'usage'> | null,
+  kept: Pick<Kept, 'finish' | 'usage'> | null,
 ): Promise<StepFinish | null> {
   const key = stepKey(turn, of);
   const { rows: taken } = await upsertStep(write, {
@@ -236,12 +223,7 @@ async function takeRow(
     output_tokens: kept?.usage.outputTokens ?? null,
   });
   if (taken.length > 0) return null;
-  const { finish } = await write
-    .selectFrom('turn_steps')
-    .select('finish')
-    .where('turn_id', '=', turn.turnId)
-    .where('key', '=', key)
-    .executeTakeFirstOrThrow();
-  if (finish === null) throw new WriteRefused('newer-attempt');
-  return finish;
+  const step = await findRow(write, 'turn_steps', { turn_id: turn.turnId, key });
+  if (!step?.finish) throw new WriteRefused('newer-attempt');
+  return step.finish;
 }

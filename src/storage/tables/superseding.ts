@@ -2,13 +2,13 @@
  * Whether a live turn only waits for people, so that a new message may replace it, and which accepted answers the end of a
  * turn or a call leaves unused. Both use what was read while the turn, its pending questions and its unfinished calls are locked.
  */
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { ElicitationRequest, Status } from '../../elicitation/elicitation.ts';
 import type { ToolCallRow } from '../schema/turn-tables.ts';
 import { fromJson } from '../schema.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import { fromColumn } from '../log/append.ts';
-import { needsLocks } from '../database.ts';
+import { isPostgres } from '../database.ts';
 
 /** An unfinished call, and the questions that it has asked or shared. */
 export interface OpenCall {
@@ -90,9 +90,8 @@ export function lockCall(
   return write
     .selectFrom('tool_calls')
     .select(['tool_call_id', 'state', 'delegation', 'has_asked'])
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
-    .$if(needsLocks(write), (call) => call.forNoKeyUpdate())
+    .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
+    .$if(isPostgres(write), (call) => call.forNoKeyUpdate())
     .executeTakeFirst();
 }
 
@@ -108,7 +107,7 @@ function acceptedLast({ questions, newestEffectAt }: OpenCall): CallQuestion[] {
 }
 
 export type LockedCall = Pick<
-  Selectable<Tables['tool_calls']>,
+  Row<'tool_calls'>,
   'tool_call_id' | 'tool_name' | 'input' | 'state' | 'delegation' | 'created_at' | 'has_asked'
 >;
 

@@ -7,6 +7,7 @@ import { writeToConversation, fromColumn } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
 import type { Tables } from '../schema.ts';
 import type { Database } from '../database.ts';
+import { deleteRows, findRows, insertNew } from '../statements.ts';
 import { WriteRefused } from '../write-refused.ts';
 import {
   announceSettled,
@@ -39,84 +40,11 @@ export interface CallResult {
   event: NewEvent;
 }
 
-/** By turn and call id, with calls of delegated agents. A call is created with the step that asks for it. */
-interface ToolCalls {
-  get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null>;
-  /**
-   * As `get`, for the attempt that continues it. `isHeld`: not taken, because an earlier attempt holds it. An expired hold
-   * still counts until the database has responded to this process for `holdMs` without an outage, because its holder could
-   * not renew it either.
-   */
-  take(
-    turn: TurnRef,
-    toolCallId: string,
-    by: CallAttempt,
-    holdMs?: number,
-  ): Promise<(ToolCallRow & { isHeld?: true }) | null>;
-  /** Keeps later attempts from taking the call for this long, by the database's clock. 0 releases it. */
-  hold(turn: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void>;
-  /**
-   * Compare-and-set `requested` or `paused` → `started`. False: another attempt has started it. Rejects with `WriteRefused`
-   * when the turn was asked to stop, or has ended.
-   */
-  start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean>;
-  /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
-  release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void>;
-  /**
-   * Returns how often the call has failed since it was requested, or since its last round. 0: another attempt has taken it over.
-   * Infinity: it is finished.
-   */
-  countFailure(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<number>;
-  /**
-   * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
-   * Keeping a round again is a no-op; false: another process was first, and its round counts.
-   */
-  keepRound(
-    turn: TurnRef,
-    toolCallId: string,
-    round: ToolCallRound,
-    state: 'paused' | 'started',
-    by: CallAttempt,
-  ): Promise<boolean>;
-  /**
-   * A call's progress, with its event, in one transaction. False, and nothing is written, when it had as much progress
-   * already, is finished, or belongs to another attempt.
-   */
-  noteProgress(
-    turn: TurnRef,
-    toolCallId: string,
-    progress: number,
-    event: NewEvent,
-    by: CallAttempt,
-  ): Promise<boolean>;
-  /** In order. Deleted when the call is finished; if its turn ends first, when it is abandoned. */
-  rounds(turn: TurnRef, toolCallId: string): Promise<ToolCallRound[]>;
-  /**
-   * → `finished`, with the message for the calling model and the event for the log, in one transaction. The first finish
-   * counts. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
-   * for are settled as withdrawn, in the same transaction.
-   *
-   * `stoppedWith`: the call ends without a result of its own, as do these other calls, which have not started. Accepted
-   * answers that it has not used are marked as unused, unless another call has waited for them, too.
-   */
-  finish(
-    turn: TurnRef,
-    toolCallId: string,
-    /** `notice`: an event before it. */
-    result: CallResult & { notice?: NewEvent; stoppedWith?: string[] },
-    by?: CallAttempt,
-  ): Promise<boolean>;
-  /** The calls of a turn that have rounds, also after the turn's end. */
-  withRounds(turn: TurnRef): Promise<ToolCallRow[]>;
-  /** For all calls of an ended turn, once they are abandoned. */
-  forgetRounds(turn: TurnRef): Promise<void>;
-  /** The code that unfinished calls need. */
-  codeInUse(): Promise<string[]>;
-  /** Also those of delegated agents. */
-  unfinished(turn: TurnRef): Promise<UnfinishedCall[]>;
+interface FinishedCall extends CallResult {
+  /** An event before the call's own. */
+  notice?: NewEvent;
+  stoppedWith?: string[];
 }
-
-type State = ToolCallRow['state'];
 
 const columns = [
   'tool_call_id',
@@ -140,8 +68,7 @@ const selectOne = compileOnce((query, { turnId, toolCallId }: CallId) =>
   query
     .selectFrom('tool_calls')
     .select(columns)
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
+    .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
     .compile(),
 );
 const updateStarted = compileOnce((query, call: CallOfAttempt) =>
@@ -173,12 +100,12 @@ const updateFinished = compileOnce((write, call: CallId) =>
 const deleteRounds = compileOnce((write, { turnId, toolCallId }: CallId) =>
   write
     .deleteFrom('tool_call_rounds')
-    .where('turn_id', '=', turnId)
-    .where('tool_call_id', '=', toolCallId)
+    .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
     .compile(),
 );
 
-export function createToolCalls(database: Database): ToolCalls {
+/** By turn and call id, with calls of delegated agents. A call is created with the step that asks for it. */
+export function createToolCalls(database: Database) {
   const { query, notifications, now, answeringForMs } = database;
   const find = async ({ turnId }: TurnRef, toolCallId: string) => {
     const { rows } = await selectOne(query, { turnId, toolCallId });
@@ -186,7 +113,17 @@ export function createToolCalls(database: Database): ToolCalls {
   };
 
   return {
-    async take(turn, toolCallId, by, holdMs = 0) {
+    /**
+     * As `get`, for the attempt that continues it. `isHeld`: not taken, because an earlier attempt holds it. An expired hold
+     * still counts until the database has responded to this process for `holdMs` without an outage, because its holder could
+     * not renew it either.
+     */
+    async take(
+      turn: TurnRef,
+      toolCallId: string,
+      by: CallAttempt,
+      holdMs = 0,
+    ): Promise<(ToolCallRow & { isHeld?: true }) | null> {
       // 0: no hold has run out.
       const ranOutBy = answeringForMs() < holdMs ? 0 : now();
       // Nothing is older than a first attempt, which leaves its number with its first write.
@@ -208,7 +145,8 @@ export function createToolCalls(database: Database): ToolCalls {
         call.state !== 'finished' && call.attempt < numberOf(by) && (call.held_until ?? 0) > ranOutBy;
       return { ...toToolCall(call), ...(isHeld && { isHeld }) };
     },
-    async hold({ turnId }, toolCallId, ms, by) {
+    /** Keeps later attempts from taking the call for this long, by the database's clock. 0 releases it. */
+    async hold({ turnId }: TurnRef, toolCallId: string, ms: number, by: CallAttempt): Promise<void> {
       await query
         .updateTable('tool_calls')
         .set({ attempt: numberOf(by), held_until: ms === 0 ? null : now() + ms })
@@ -216,34 +154,46 @@ export function createToolCalls(database: Database): ToolCalls {
         .where('state', '!=', 'finished')
         .execute();
     },
-    async get(turn, toolCallId) {
+    async get(turn: TurnRef, toolCallId: string): Promise<ToolCallRow | null> {
       const row = await find(turn, toolCallId);
       return row ? toToolCall(row) : null;
     },
-    async start(turn, toolCallId, by) {
+    /**
+     * Compare-and-set `requested` or `paused` → `started`. False: another attempt has started it. Rejects with `WriteRefused`
+     * when the turn was asked to stop, or has ended.
+     */
+    async start(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<boolean> {
       const { turnId } = turn;
       const { numAffectedRows } = await updateStarted(query, { turnId, toolCallId, number: numberOf(by) });
       if (Number(numAffectedRows) > 0) return true;
       await stateUnlessRefused(query, turn, toolCallId, by, { isStart: true });
       return false;
     },
-    async release(turn, toolCallId, by) {
+    /** `started` → what it was before, for a request that certainly had no effect (refused with 401, connection refused). */
+    async release(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<void> {
       const rounds = query
         .selectFrom('tool_call_rounds')
         .select('round')
-        .where('turn_id', '=', turn.turnId)
-        .where('tool_call_id', '=', toolCallId);
+        .where(({ and }) => and({ turn_id: turn.turnId, tool_call_id: toolCallId }));
       const result = await query
         .updateTable('tool_calls')
         .set(({ case: when, exists }) => ({
-          state: when().when(exists(rounds)).then<State>('paused').else<State>('requested').end(),
+          state: when()
+            .when(exists(rounds))
+            .then<ToolCallRow['state']>('paused')
+            .else<ToolCallRow['state']>('requested')
+            .end(),
         }))
-        .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+        .where(openTo({ ...turn, toolCallId }, numberOf(by)))
         .where('state', '=', 'started')
         .executeTakeFirst();
       if (result.numUpdatedRows === 0n) await stateUnlessRefused(query, turn, toolCallId, by);
     },
-    async countFailure(turn, toolCallId, by) {
+    /**
+     * Returns how often the call has failed since it was requested, or since its last round. 0: another attempt has taken it over.
+     * Infinity: it is finished.
+     */
+    async countFailure(turn: TurnRef, toolCallId: string, by: CallAttempt): Promise<number> {
       const row = await query
         .updateTable('tool_calls')
         .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
@@ -255,33 +205,49 @@ export function createToolCalls(database: Database): ToolCalls {
       const call = await find(turn, toolCallId);
       return call && call.state !== 'finished' ? 0 : Infinity;
     },
-    keepRound: (turn, toolCallId, { round, sealed }, state, by) =>
+    /**
+     * Adds a round, in one transaction with `started` → `state`: `paused`, or still `started` while a connection is held.
+     * Keeping a round again is a no-op; false: another process was first, and its round counts.
+     */
+    keepRound: (
+      turn: TurnRef,
+      toolCallId: string,
+      { round, sealed }: ToolCallRound,
+      state: 'paused' | 'started',
+      by: CallAttempt,
+    ): Promise<boolean> =>
       query.transaction().execute(async (write) => {
         const at = now();
         const call = await write
           .updateTable('tool_calls')
           .set({ state, failures: 0 })
-          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+          .where(openTo({ ...turn, toolCallId }, numberOf(by)))
           .where('state', '=', 'started')
           .executeTakeFirst();
         if (call.numUpdatedRows === 0n) {
           await stateUnlessRefused(write, turn, toolCallId, by);
           return false;
         }
-        const kept = await write
-          .insertInto('tool_call_rounds')
-          .values({ turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: at })
-          .onConflict((conflict) => conflict.columns(['turn_id', 'tool_call_id', 'round']).doNothing())
-          .executeTakeFirst();
-        return Number(kept.numInsertedOrUpdatedRows) > 0;
+        const row = { turn_id: turn.turnId, tool_call_id: toolCallId, round, sealed, created_at: at };
+        return (await insertNew(write, 'tool_call_rounds', row, ['turn_id', 'tool_call_id', 'round'])) > 0;
       }),
-    async noteProgress(turn, toolCallId, progress, event, by) {
+    /**
+     * A call's progress, with its event, in one transaction. False, and nothing is written, when it had as much progress
+     * already, is finished, or belongs to another attempt.
+     */
+    async noteProgress(
+      turn: TurnRef,
+      toolCallId: string,
+      progress: number,
+      event: NewEvent,
+      by: CallAttempt,
+    ): Promise<boolean> {
       const at = now();
       const noting = query.transaction().execute(async (write) => {
         const call = await write
           .updateTable('tool_calls')
           .set({ progress })
-          .where(openTo({ ...turn, toolCallId }, by && numberOf(by)))
+          .where(openTo({ ...turn, toolCallId }, numberOf(by)))
           .where('state', '!=', 'finished')
           .where((row) => row.or([row('progress', 'is', null), row('progress', '<', progress)]))
           .executeTakeFirst();
@@ -296,23 +262,36 @@ export function createToolCalls(database: Database): ToolCalls {
       if (hasGrown) notifications.announce(turn);
       return hasGrown;
     },
-    rounds: ({ turnId }, toolCallId) =>
-      query
-        .selectFrom('tool_call_rounds')
-        .select(['round', 'sealed'])
-        .where('turn_id', '=', turnId)
-        .where('tool_call_id', '=', toolCallId)
-        .orderBy('round')
-        .execute(),
-    async finish(...given) {
-      const [turn] = given;
-      const finished = await startingOver(query, (...transaction) => finish(...transaction, given, now()));
+    /** In order. Deleted when the call is finished; if its turn ends first, when it is abandoned. */
+    async rounds({ turnId }: TurnRef, toolCallId: string): Promise<ToolCallRound[]> {
+      const call = { turn_id: turnId, tool_call_id: toolCallId };
+      const rows = await findRows(query, 'tool_call_rounds', call, 'round');
+      return rows.map(({ round, sealed }) => ({ round, sealed }));
+    },
+    /**
+     * → `finished`, with the message for the calling model and the event for the log, in one transaction. The first finish
+     * counts. Without `by` the attempt need not be the newest. The call leaves its questions: those that no other call waits
+     * for are settled as withdrawn, in the same transaction.
+     *
+     * `stoppedWith`: the call ends without a result of its own, as do these other calls, which have not started. Accepted
+     * answers that it has not used are marked as unused, unless another call has waited for them, too.
+     */
+    async finish(
+      turn: TurnRef,
+      toolCallId: string,
+      result: FinishedCall,
+      by?: CallAttempt,
+    ): Promise<boolean> {
+      const finished = await startingOver(query, (write, toLock, needs) =>
+        finish(write, toLock, needs, { turn, toolCallId, result, by }, now()),
+      );
       if (!finished) return false;
       notifications.announce(turn);
       announceSettled(database, finished);
       return true;
     },
-    async withRounds({ turnId }) {
+    /** The calls of a turn that have rounds, also after the turn's end. */
+    async withRounds({ turnId }: TurnRef): Promise<ToolCallRow[]> {
       const rows = await query
         .selectFrom('tool_calls')
         .select([...columns])
@@ -323,10 +302,12 @@ export function createToolCalls(database: Database): ToolCalls {
         .execute();
       return rows.map(toToolCall);
     },
-    async forgetRounds({ turnId }) {
-      await query.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
+    /** For all calls of an ended turn, once they are abandoned. */
+    async forgetRounds({ turnId }: TurnRef): Promise<void> {
+      await deleteRows(query, 'tool_call_rounds', { turn_id: turnId });
     },
-    async codeInUse() {
+    /** The code that unfinished calls need. */
+    async codeInUse(): Promise<string[]> {
       const rows = await query
         .selectFrom('tool_calls')
         .select('code')
@@ -336,7 +317,8 @@ export function createToolCalls(database: Database): ToolCalls {
         .execute();
       return rows.flatMap(({ code }) => code ?? []);
     },
-    async unfinished(turn) {
+    /** Also those of delegated agents. */
+    async unfinished(turn: TurnRef): Promise<UnfinishedCall[]> {
       const rows = await query
         .selectFrom('tool_calls')
         .select([...columns, 'delegation'])
@@ -364,12 +346,19 @@ function isFreeFor(
     ]);
 }
 
+interface Finishing {
+  turn: TurnRef;
+  toolCallId: string;
+  result: FinishedCall;
+  by: CallAttempt | undefined;
+}
+
 /** Null: the call was finished already, or does not exist. */
 async function finish(
   write: Transaction<Tables>,
   toLock: string[],
   needs: (ids: string[]) => void,
-  [turn, toolCallId, { message, event, notice, stoppedWith }, by]: Parameters<ToolCalls['finish']>,
+  { turn, toolCallId, result: { message, event, notice, stoppedWith }, by }: Finishing,
   at: number,
 ): Promise<Settled | null> {
   const { tenant, conversation, turnId } = turn;

@@ -3,6 +3,7 @@ import { compileOnce } from '../database.ts';
 import { fromJson } from '../schema.ts';
 import type { Database } from '../database.ts';
 import type { LearnedEra } from '../schema/session-tables.ts';
+import { deleteRows, upsert } from '../statements.ts';
 
 /** `isOwn`: listed for the account that was asked about. */
 export interface KeptToolList extends ToolList {
@@ -22,13 +23,10 @@ export function createToolCatalogue({ query, now }: Database) {
       const { user_id, tools, audience, fresh_ms: freshMs, updated_at: updatedAt } = row;
       return { tools: fromJson(tools), audience, freshMs, isOwn: user_id === userId, updatedAt };
     },
-    async put(key: ConnectionKey, { tools, audience, freshMs }: ToolList): Promise<void> {
+    put(key: ConnectionKey, { tools, audience, freshMs }: ToolList): Promise<void> {
+      const { tenant, server } = key;
       const values = { tools: JSON.stringify(tools), audience, fresh_ms: freshMs, updated_at: now() };
-      await query
-        .insertInto('tool_catalogue')
-        .values({ tenant: key.tenant, server: key.server, user_id: userIdOf(key), ...values })
-        .onConflict((conflict) => conflict.columns(['tenant', 'server', 'user_id']).doUpdateSet(values))
-        .execute();
+      return upsert(query, 'tool_catalogue', { tenant, server, user_id: userIdOf(key) }, values);
     },
   };
 }
@@ -38,8 +36,7 @@ const selectOne = compileOnce(
     query
       .selectFrom('tool_catalogue')
       .select(['user_id', 'tools', 'audience', 'fresh_ms', 'updated_at'])
-      .where('tenant', '=', tenant)
-      .where('server', '=', server)
+      .where(({ and }) => and({ tenant, server }))
       .where((one) => one.or([one('user_id', '=', userId), one('audience', '=', 'tenant')]))
       .orderBy((one) => one.case().when('user_id', '=', userId).then(0).else(1).end())
       .orderBy('updated_at', 'desc')
@@ -78,21 +75,8 @@ export function createExposedTools({ query }: Database) {
       await query.transaction().execute(async (write) => {
         if (agents.length > 0)
           await write.deleteFrom('agent_exposed_tools').where('agent', 'in', agents).execute();
-        if (tools.length === 0) return;
-        const rows = tools.map(({ name, agent, ...rest }) => ({
-          name,
-          agent,
-          description: JSON.stringify(rest),
-        }));
-        await write
-          .insertInto('agent_exposed_tools')
-          .values(rows)
-          .onConflict((same) =>
-            same
-              .columns(['agent', 'name'])
-              .doUpdateSet(({ ref }) => ({ description: ref('excluded.description') })),
-          )
-          .execute();
+        for (const { name, agent, ...rest } of tools)
+          await upsert(write, 'agent_exposed_tools', { agent, name }, { description: JSON.stringify(rest) });
       });
     },
     /** By name, then by agent. */
@@ -124,16 +108,11 @@ export function createLearnedEras({ query, now }: Database) {
         .orderBy('learned_at', 'desc')
         .execute(),
     /** Replaces what was learned about this tool before. */
-    async learn({ server, tool, era, identity }: LearnedEra): Promise<void> {
-      const learned = { era, identity, learned_at: now() };
-      await query
-        .insertInto('learned_eras')
-        .values({ server, tool, ...learned })
-        .onConflict((same) => same.columns(['server', 'tool']).doUpdateSet(learned))
-        .execute();
+    learn({ server, tool, era, identity }: LearnedEra): Promise<void> {
+      return upsert(query, 'learned_eras', { server, tool }, { era, identity, learned_at: now() });
     },
     async forget(server: string): Promise<void> {
-      await query.deleteFrom('learned_eras').where('server', '=', server).execute();
+      await deleteRows(query, 'learned_eras', { server });
     },
   };
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
+import { findRow, updateRows } from '../statements.ts';
 import { WriteRefused } from '../write-refused.ts';
 
 /** A call of an author's activity: the tool's workflow, and the number of the call in it. */
@@ -38,7 +39,7 @@ const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name,
         ])
         .where('turn_id', '=', turnId)
         .where('status', 'in', ['starting', 'running'])
-        .$if(needsLocks(query), (turn) => turn.forShare()),
+        .$if(isPostgres(query), (turn) => turn.forShare()),
     )
     .onConflict((conflict) => conflict.columns(['workflow_id', 'activity_id']).doNothing())
     .returning('state')
@@ -47,14 +48,6 @@ const insertEffect = compileOnce((query, { workflowId, activityId, turnId, name,
 
 /** What authors' activities have done, so that none takes effect twice. */
 export function createToolEffects({ query, now }: Database) {
-  const rowOf = ({ workflowId, activityId }: EffectRef) =>
-    query
-      .selectFrom('tool_effects')
-      .select(['state', 'sealed'])
-      .where('workflow_id', '=', workflowId)
-      .where('activity_id', '=', activityId)
-      .executeTakeFirst();
-
   return {
     /**
      * `started`: an earlier attempt has begun, with an unknown result. A new effect of an ended turn is refused
@@ -69,29 +62,20 @@ export function createToolEffects({ query, now }: Database) {
         at: now(),
       });
       if (claimed.length > 0) return { kind: 'claimed' };
-      const row = await rowOf(effect);
+      const { workflowId, activityId } = effect;
+      const row = await findRow(query, 'tool_effects', { workflow_id: workflowId, activity_id: activityId });
       if (!row) throw new WriteRefused('turn-ended');
       const { state, sealed } = row;
       return state === 'finished' ? { kind: state, sealed } : { kind: state };
     },
     /** `started` → `finished`. The first result counts. */
     async finish({ workflowId, activityId }: EffectRef, sealed: string): Promise<boolean> {
-      const result = await query
-        .updateTable('tool_effects')
-        .set({ state: 'finished', sealed })
-        .where('workflow_id', '=', workflowId)
-        .where('activity_id', '=', activityId)
-        .where('state', '=', 'started')
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
+      const effect = { workflow_id: workflowId, activity_id: activityId, state: 'started' } as const;
+      return (await updateRows(query, 'tool_effects', effect, { state: 'finished', sealed })) > 0;
     },
     /** After the tool's end: keeps the effects, deletes their results. */
     async forgetResults(workflowId: string): Promise<void> {
-      await query
-        .updateTable('tool_effects')
-        .set({ sealed: null })
-        .where('workflow_id', '=', workflowId)
-        .execute();
+      await updateRows(query, 'tool_effects', { workflow_id: workflowId }, { sealed: null });
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Additions, NewEvent } from '../log/append.ts';
 import { dueAfter, usageOf } from './turn-rows.ts';
 import type { Mark, ElicitationRow, AuditEntry } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
+import { deleteRows, updateRows } from '../statements.ts';
 import { addTurnMark } from './outbox.ts';
 import { advanced, lockLeftOpen, lockPendingOf, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
@@ -59,8 +60,7 @@ const updateEnded = compileOnce(
         staged: null,
         due_at: turn.due_at,
       }))
-      .where('turn_id', '=', turn.turnId)
-      .where('status', '=', 'running')
+      .where(({ and }) => and({ turn_id: turn.turnId, status: 'running' }))
       .returning(['created_at', 'status'])
       .compile(),
 );
@@ -120,13 +120,9 @@ export async function endTurn(
     const ended = { status: written, startedAt: running.created_at, questions };
     return { ended, usage, marks: [...marks, ...(await cancelled())] };
   }
-  const { numUpdatedRows } = await write
-    .updateTable('turns')
-    .set({ status, ended_at: now, staged: null, ...dueAfter.end(now) })
-    .where('turn_id', '=', turnId)
-    .where('status', '=', 'starting')
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n ? { ended: null, usage: null, marks: await cancelled() } : null;
+  const end = { status, ended_at: now, staged: null, ...dueAfter.end(now) };
+  const updated = await updateRows(write, 'turns', { turn_id: turnId, status: 'starting' }, end);
+  return updated > 0 ? { ended: null, usage: null, marks: await cancelled() } : null;
 }
 
 async function writeEnd(
@@ -197,6 +193,6 @@ async function leaveRounds(write: Write, turn: TurnRef, keepsCalls: boolean, at:
   const rounds = write.selectFrom('tool_call_rounds').select('round').where('turn_id', '=', turnId);
   if (!keepsCalls)
     return (await rounds.limit(1).executeTakeFirst()) ? addTurnMark(write, 'abandon', turn, at) : [];
-  await write.deleteFrom('tool_call_rounds').where('turn_id', '=', turnId).execute();
+  await deleteRows(write, 'tool_call_rounds', { turn_id: turnId });
   return [];
 }

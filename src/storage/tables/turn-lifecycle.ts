@@ -3,9 +3,9 @@
  * before the row of their conversation.
  */
 import { sql } from 'kysely';
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { TurnRef, Turn, TurnEndStatus, TurnOwner } from '../../turn/turn.ts';
-import { compileOnce, needsLocks } from '../database.ts';
+import { compileOnce, isPostgres } from '../database.ts';
 import { isConversation, writeToConversation } from '../log/append.ts';
 import { dueAfter, toTurn } from './turn-rows.ts';
 import { insertImages } from './images.ts';
@@ -13,7 +13,8 @@ import type { TurnRow } from './turn-rows.ts';
 import { routedByTemporal, currentBuildId } from './versions.ts';
 import type { StoredMessage, ToolCallRow } from '../schema/turn-tables.ts';
 import { fromJson } from '../schema.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
+import { deleteRows, findRow } from '../statements.ts';
 import { isOver } from '../write-refused.ts';
 import { lockLeftOpen, StartOver } from './settling.ts';
 import type { Settled } from './settling.ts';
@@ -151,14 +152,11 @@ export async function prepareTurn(
   return { buildId: prepared.build_id, ...(replaced && { replaced }) };
 }
 
-type TurnRecord = Selectable<Tables['turns']>;
-
 const selectBeside = compileOnce((query, of: Record<'tenant' | 'conversation' | 'clientMessageId', string>) =>
   query
     .selectFrom('turns')
     .selectAll()
-    .where('tenant', '=', of.tenant)
-    .where('conversation', '=', of.conversation)
+    .where(({ and }) => and({ tenant: of.tenant, conversation: of.conversation }))
     .where((row) =>
       row.or([
         row('status', 'in', ['starting', 'running']),
@@ -172,7 +170,7 @@ const selectBeside = compileOnce((query, of: Record<'tenant' | 'conversation' | 
 async function turnsBeside(
   write: Write,
   { tenant, conversation, clientMessageId }: NewTurn,
-): Promise<TurnRecord[]> {
+): Promise<Row<'turns'>[]> {
   const { rows } = await selectBeside(write, { tenant, conversation, clientMessageId });
   return rows;
 }
@@ -180,7 +178,7 @@ async function turnsBeside(
 /** Ends the live turn if that is allowed. Undefined if it was deleted instead. */
 async function makeRoom(
   write: Write,
-  { turn_id: turnId }: TurnRecord,
+  { turn_id: turnId }: Row<'turns'>,
   { onBusy, resultOf }: Replacing,
   now: number,
 ): Promise<Preparation['replaced']> {
@@ -188,11 +186,11 @@ async function makeRoom(
     .selectFrom('turns')
     .selectAll()
     .where('turn_id', '=', turnId)
-    .$if(needsLocks(write), (turn) => turn.forNoKeyUpdate())
+    .$if(isPostgres(write), (turn) => turn.forNoKeyUpdate())
     .executeTakeFirst();
   if (!row || isOver(row.status)) throw new StartOver();
   if (row.status === 'starting' && row.created_at < now - abandonedAfterMs) {
-    await write.deleteFrom('turns').where('turn_id', '=', turnId).execute();
+    await deleteRows(write, 'turns', { turn_id: turnId });
     return undefined;
   }
   await lockLeftOpen(write, turnId);
@@ -218,16 +216,14 @@ async function makeRoom(
 async function removeUnbegun(write: Write, turnId: string): Promise<boolean> {
   const removed = await write
     .deleteFrom('turns')
-    .where('turn_id', '=', turnId)
-    .where('status', '=', 'failed')
+    .where(({ and }) => and({ turn_id: turnId, status: 'failed' }))
     .where((row) =>
       row.not(
         row.exists(
           row
             .selectFrom('turn_events')
             .select('seq')
-            .where('turn_id', '=', turnId)
-            .where('key', '=', 'turn-started'),
+            .where(({ and }) => and({ turn_id: turnId, key: 'turn-started' })),
         ),
       ),
     )
@@ -241,8 +237,7 @@ export async function beginTurn(write: Write, turn: TurnRef, now: number): Promi
   const row = await write
     .updateTable('turns')
     .set({ status: 'running', ...dueAfter.begin(now) })
-    .where('turn_id', '=', turn.turnId)
-    .where('status', '=', 'starting')
+    .where(({ and }) => and({ turn_id: turn.turnId, status: 'starting' }))
     .returning(['agent', 'staged'])
     .executeTakeFirst();
   // An earlier attempt of the same activity may have begun it.
@@ -255,12 +250,8 @@ export async function beginTurn(write: Write, turn: TurnRef, now: number): Promi
 }
 
 export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean> {
-  const withdrawn = await write
-    .deleteFrom('turns')
-    .where('turn_id', '=', turn.turnId)
-    .where('status', '=', 'starting')
-    .executeTakeFirst();
-  if (withdrawn.numDeletedRows === 0n) return (await thisTurn(write, turn)) === undefined;
+  const withdrawn = await deleteRows(write, 'turns', { turn_id: turn.turnId, status: 'starting' });
+  if (withdrawn === 0) return (await thisTurn(write, turn)) === undefined;
 
   // A conversation without any turn is deleted. The lock comes first, so that no other request can be preparing one.
   await write
@@ -278,6 +269,6 @@ export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean
 
 const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
 
-function thisTurn(write: Write, { turnId }: TurnRef) {
-  return write.selectFrom('turns').select('status').where('turn_id', '=', turnId).executeTakeFirst();
+function thisTurn(write: Write, { turnId }: TurnRef): Promise<Row<'turns'> | undefined> {
+  return findRow(write, 'turns', { turn_id: turnId });
 }

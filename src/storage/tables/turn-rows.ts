@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import type { Selectable } from 'kysely';
 import type { ConversationRef, Usage, TurnOwner, Turn, TurnRef, TurnStatus } from '../../turn/turn.ts';
+import { fromColumns } from '../columns.ts';
 import { fromJson } from '../schema.ts';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row } from '../schema.ts';
 
 export interface TurnRow extends Turn, TurnOwner {
   status: TurnStatus;
@@ -54,9 +55,9 @@ export function selectTurns(query: Database['query'], { tenant, conversation }: 
     .$if(conversation !== undefined, (turns) => turns.where('turns.conversation', '=', conversation ?? ''));
 }
 
-type Row = Selectable<Tables['turns']> & { input_tokens: number | null; output_tokens: number | null };
+type StoredTurn = Row<'turns'> & { input_tokens: number | null; output_tokens: number | null };
 
-export function toTurn(row: Row): TurnRow {
+export function toTurn(row: StoredTurn): TurnRow {
   return {
     tenant: row.tenant,
     conversation: row.conversation,
@@ -78,7 +79,7 @@ export function toTurn(row: Row): TurnRow {
 export function usageOf({
   input_tokens,
   output_tokens,
-}: Pick<Row, 'input_tokens' | 'output_tokens'>): Usage | null {
+}: Pick<StoredTurn, 'input_tokens' | 'output_tokens'>): Usage | null {
   return input_tokens === null || output_tokens === null
     ? null
     : { inputTokens: Number(input_tokens), outputTokens: Number(output_tokens) };
@@ -134,7 +135,7 @@ export const dueAfter = {
  * a lease: a claim moves it, so that processes never reconcile the same turn at once, and the claim of a dead process runs out.
  */
 export async function claimDueTurns(
-  { kind, query, now }: Database,
+  { query, now }: Database,
   limit: number,
   againMs: number,
   longestMs?: number,
@@ -153,17 +154,9 @@ export async function claimDueTurns(
         )
         .orderBy('due_at')
         .limit(limit)
-        // SQLite has one writer at a time.
-        .$if(kind === 'postgres', (due) => due.forNoKeyUpdate().skipLocked()),
+        .$if(isPostgres(query), (due) => due.forNoKeyUpdate().skipLocked()),
     )
     .returning(['tenant', 'conversation', 'turn_id', 'status', 'created_at', 'due_at'])
     .execute();
-  return rows.map((row) => ({
-    tenant: row.tenant,
-    conversation: row.conversation,
-    turnId: row.turn_id,
-    status: row.status,
-    createdAt: row.created_at,
-    dueAt: row.due_at ?? at,
-  }));
+  return rows.map((row) => ({ ...fromColumns(row), dueAt: row.due_at ?? at }));
 }

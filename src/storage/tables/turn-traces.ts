@@ -117,8 +117,7 @@ export function createTurnTraces({ query, now }: Database) {
       const row = await query
         .selectFrom('tool_calls')
         .select('created_at')
-        .where('turn_id', '=', turnId)
-        .where('tool_call_id', '=', toolCallId)
+        .where(({ and }) => and({ turn_id: turnId, tool_call_id: toolCallId }))
         .executeTakeFirst();
       return row?.created_at ?? null;
     },

@@ -2,7 +2,8 @@ import type { ConversationRef, TurnEndStatus, TurnOwner, TurnRef } from '../../t
 import type { AuditEntry } from '../schema/question-tables.ts';
 import type { ConversationRow } from './conversations.ts';
 import type { StoredMessage } from '../schema/turn-tables.ts';
-import { conversationColumns, toConversationRow } from './conversations.ts';
+import { conversationColumns } from './conversations.ts';
+import { fromColumns } from '../columns.ts';
 import { isConversation } from '../log/append.ts';
 import { insertAudit } from './audit.ts';
 import { claimDueTurns, listTurns, selectTurns, toTurn } from './turn-rows.ts';
@@ -15,68 +16,7 @@ import type { TurnRow, TurnFilter, TurnPosition, DueTurn } from './turn-rows.ts'
 import type { Ended, Ending } from './turn-end.ts';
 import type { NewTurn, Replacing, Prepared } from './turn-lifecycle.ts';
 
-export interface Turns {
-  conversation(ref: ConversationRef): Promise<ConversationRow | null>;
-  /**
-   * Writes the turn as `starting`, with its messages staged, and their images, in one transaction; creates the conversation
-   * row if it is new. Only the result `prepared` writes anything. Readers see nothing yet.
-   *
-   * A conversation has one live turn. The existing one makes room, ended as `superseded`, when it only waits for people: at
-   * least one call is unfinished, every innermost unfinished call has a pending question, every accepted answer was acted on,
-   * and no model step and no effect is under way (storage/tables/superseding.ts).
-   *
-   * The turn starts with the current version of `deployment`; without a deployment it has none.
-   */
-  prepare(turn: NewTurn, replacing: Replacing, deployment?: string): Promise<Prepared>;
-  /**
-   * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one transaction. On a
-   * running turn: true, nothing changes. False when it was withdrawn or has ended.
-   */
-  begin(turn: TurnRef): Promise<boolean>;
-  /** `starting` → deleted. False when the workflow had already begun it, or it has ended. */
-  withdraw(turn: TurnRef): Promise<boolean>;
-  /**
-   * Asks the turn to stop: settles its open questions as `cancel` and queues the cancellation of its workflow, in one
-   * transaction with the audit entry; processes that work for it are notified. Its workflow writes the end. False: it was not
-   * live.
-   */
-  cancel(turn: TurnRef, audit?: AuditEntry): Promise<boolean>;
-  /** As `cancel`, called by the turn's own workflow: its cancellation is not queued. */
-  announceEnd(turn: TurnRef): Promise<void>;
-  /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
-  whenEnding(turn: TurnRef, signal: AbortSignal): Promise<boolean>;
-  /**
-   * Finishes the turn's calls, closes open questions as `cancel`, marks accepted answers that were not acted on as unused,
-   * and writes the terminal event and status, in one transaction; the first end counts. Unless `isOwn`, queues the
-   * cancellation of its workflow. If servers may keep calls open, queues abandoning them; their rounds stay until then. Null
-   * when there was nothing to end, or the turn had not begun, so its log has no end.
-   */
-  end(turn: TurnRef, status: TurnEndStatus, ending?: Ending): Promise<Ended | null>;
-  /**
-   * Turns to look after, longest due first: running ones that may have lost their workflow, and ended ones that may not be
-   * merged. They are leased for `againMs`; merging a turn takes it off the list.
-   */
-  claimDue(limit: number, againMs: number): Promise<DueTurn[]>;
-  /** As `claimDue`, for turns that have not ended within `longestMs`. */
-  claimOverdue(limit: number, againMs: number, longestMs: number): Promise<DueTurn[]>;
-  get(turn: TurnRef): Promise<TurnRow | null>;
-  /** In any conversation. */
-  find(turn: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<TurnRow | null>;
-  /** Last changed first: by their end, or their beginning while they run. `total`: the number on all pages. */
-  list(
-    owner: TurnOwner,
-    filter: TurnFilter,
-    page: { after: TurnPosition | null; limit: number },
-  ): Promise<{ rows: TurnRow[]; total: number }>;
-  /** The conversation's running turn; null: it is idle. */
-  live(ref: ConversationRef): Promise<TurnRow | null>;
-  /** The turn that this client message started in the conversation, in any state. */
-  byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null>;
-  /** Content of the message that the turn began with, also before it has begun; null when it was withdrawn. */
-  given(turn: TurnRef & Pick<TurnRow, 'clientMessageId'>): Promise<unknown>;
-}
-
-export function createTurns(database: Database): Turns {
+export function createTurns(database: Database) {
   const { query, notifications, endings, now } = database;
 
   async function stop(turn: TurnRef, isOwn: boolean, audit?: AuditEntry): Promise<boolean> {
@@ -91,15 +31,25 @@ export function createTurns(database: Database): Turns {
   }
 
   return {
-    async conversation(ref) {
+    async conversation(ref: ConversationRef): Promise<ConversationRow | null> {
       const row = await query
         .selectFrom('conversations')
         .select(conversationColumns)
         .where(isConversation(ref))
         .executeTakeFirst();
-      return row ? toConversationRow(row) : null;
+      return row ? fromColumns(row) : null;
     },
-    async prepare(turn, replacing, deployment) {
+    /**
+     * Writes the turn as `starting`, with its messages staged, and their images, in one transaction; creates the conversation
+     * row if it is new. Only the result `prepared` writes anything. Readers see nothing yet.
+     *
+     * A conversation has one live turn. The existing one makes room, ended as `superseded`, when it only waits for people: at
+     * least one call is unfinished, every innermost unfinished call has a pending question, every accepted answer was acted on,
+     * and no model step and no effect is under way (storage/tables/superseding.ts).
+     *
+     * The turn starts with the current version of `deployment`; without a deployment it has none.
+     */
+    async prepare(turn: NewTurn, replacing: Replacing, deployment?: string): Promise<Prepared> {
       const preparing = { turn, replacing, deployment };
       try {
         const { buildId, replaced } = await startingOver(query, (write) =>
@@ -115,18 +65,37 @@ export function createTurns(database: Database): Turns {
         throw error;
       }
     },
-    async begin(turn) {
+    /**
+     * `starting` → `running`: the messages enter the conversation and `turn-started` enters the log, in one transaction. On a
+     * running turn: true, nothing changes. False when it was withdrawn or has ended.
+     */
+    async begin(turn: TurnRef): Promise<boolean> {
       const isBegun = await query.transaction().execute((write) => beginTurn(write, turn, now()));
       if (isBegun) notifications.announce(turn);
       return isBegun;
     },
-    withdraw: (turn) => query.transaction().execute((write) => withdrawTurn(write, turn)),
-    cancel: (turn, audit) => stop(turn, false, audit),
-    async announceEnd(turn) {
+    /** `starting` → deleted. False when the workflow had already begun it, or it has ended. */
+    withdraw: (turn: TurnRef): Promise<boolean> =>
+      query.transaction().execute((write) => withdrawTurn(write, turn)),
+    /**
+     * Asks the turn to stop: settles its open questions as `cancel` and queues the cancellation of its workflow, in one
+     * transaction with the audit entry; processes that work for it are notified. Its workflow writes the end. False: it was not
+     * live.
+     */
+    cancel: (turn: TurnRef, audit?: AuditEntry): Promise<boolean> => stop(turn, false, audit),
+    /** As `cancel`, called by the turn's own workflow: its cancellation is not queued. */
+    async announceEnd(turn: TurnRef): Promise<void> {
       await stop(turn, true);
     },
-    whenEnding: (turn, signal) => endings.when(turn, signal),
-    async end(turn, status, ending = {}) {
+    /** True as soon as the turn is ending or has ended; false when `signal` aborts first. Never rejects. */
+    whenEnding: (turn: TurnRef, signal: AbortSignal): Promise<boolean> => endings.when(turn, signal),
+    /**
+     * Finishes the turn's calls, closes open questions as `cancel`, marks accepted answers that were not acted on as unused,
+     * and writes the terminal event and status, in one transaction; the first end counts. Unless `isOwn`, queues the
+     * cancellation of its workflow. If servers may keep calls open, queues abandoning them; their rounds stay until then. Null
+     * when there was nothing to end, or the turn had not begun, so its log has no end.
+     */
+    async end(turn: TurnRef, status: TurnEndStatus, ending: Ending = {}): Promise<Ended | null> {
       const done = await query.transaction().execute(async (write) => {
         const ended = await endTurn(write, turn, status, ending, now());
         if (ended && ending.audit) await insertAudit(write, ending.audit);
@@ -139,20 +108,33 @@ export function createTurns(database: Database): Turns {
       announceSettled(database, { questions: ended?.questions ?? [], marks });
       return ended;
     },
-    claimDue: (limit, againMs) => claimDueTurns(database, limit, againMs),
-    claimOverdue: (limit, againMs, longestMs) => claimDueTurns(database, limit, againMs, longestMs),
-    async get({ tenant, conversation, turnId }) {
+    /**
+     * Turns to look after, longest due first: running ones that may have lost their workflow, and ended ones that may not be
+     * merged. They are leased for `againMs`; merging a turn takes it off the list.
+     */
+    claimDue: (limit: number, againMs: number): Promise<DueTurn[]> => claimDueTurns(database, limit, againMs),
+    /** As `claimDue`, for turns that have not ended within `longestMs`. */
+    claimOverdue: (limit: number, againMs: number, longestMs: number): Promise<DueTurn[]> =>
+      claimDueTurns(database, limit, againMs, longestMs),
+    async get({ tenant, conversation, turnId }: TurnRef): Promise<TurnRow | null> {
       const row = await selectTurns(query, { tenant, conversation })
         .where('turns.turn_id', '=', turnId)
         .executeTakeFirst();
       return row ? toTurn(row) : null;
     },
-    async find({ tenant, turnId }) {
+    /** In any conversation. */
+    async find({ tenant, turnId }: Pick<TurnRef, 'tenant' | 'turnId'>): Promise<TurnRow | null> {
       const row = await selectTurns(query, { tenant }).where('turns.turn_id', '=', turnId).executeTakeFirst();
       return row ? toTurn(row) : null;
     },
-    list: (owner, filter, page) => listTurns(query, owner, filter, page),
-    async live(ref) {
+    /** Last changed first: by their end, or their beginning while they run. `total`: the number on all pages. */
+    list: (
+      owner: TurnOwner,
+      filter: TurnFilter,
+      page: { after: TurnPosition | null; limit: number },
+    ): Promise<{ rows: TurnRow[]; total: number }> => listTurns(query, owner, filter, page),
+    /** The conversation's running turn; null: it is idle. */
+    async live(ref: ConversationRef): Promise<TurnRow | null> {
       const row = await selectTurns(query, ref)
         .where('status', '=', 'running')
         .orderBy('created_at', 'desc')
@@ -160,17 +142,20 @@ export function createTurns(database: Database): Turns {
         .executeTakeFirst();
       return row ? toTurn(row) : null;
     },
-    async byClientMessage(ref, clientMessageId) {
+    /** The turn that this client message started in the conversation, in any state. */
+    async byClientMessage(ref: ConversationRef, clientMessageId: string): Promise<TurnRow | null> {
       const row = await selectTurns(query, ref)
         .where('client_message_id', '=', clientMessageId)
         .executeTakeFirst();
       return row ? toTurn(row) : null;
     },
-    async given({ tenant, conversation, turnId, clientMessageId: id }) {
+    /** Content of the message that the turn began with, also before it has begun; null when it was withdrawn. */
+    async given(turn: TurnRef & Pick<TurnRow, 'clientMessageId'>): Promise<unknown> {
+      const { turnId, clientMessageId: id } = turn;
       const said = await query
         .selectFrom('messages')
         .select('content')
-        .where(isConversation({ tenant, conversation }))
+        .where(isConversation(turn))
         .where('id', '=', id)
         .executeTakeFirst();
       if (said) return fromJson(said.content);

@@ -4,9 +4,11 @@
  */
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import type { CodeKind } from '../schema/turn-tables.ts';
+import { deleteRows, insertNew, upsert } from '../statements.ts';
 
 /** In place of a build id: Temporal's own routing decides which version a turn starts with. */
 export const routedByTemporal = '';
@@ -35,11 +37,10 @@ export const currentBuildId = (deployment: string) =>
 /** Which version of the workflow code new turns of a deployment start with, and which processes could run them. */
 export type Versions = ReturnType<typeof createVersions>;
 
-export function createVersions({ kind, query, now }: Database) {
+export function createVersions({ query, now }: Database) {
   /** Serialises transactions, so that ranks are unique. */
   async function nextRank(write: Transaction<Tables>, deployment: string): Promise<number> {
-    if (kind === 'postgres')
-      await sql`lock table deployed_versions in share row exclusive mode`.execute(write);
+    if (isPostgres(write)) await sql`lock table deployed_versions in share row exclusive mode`.execute(write);
     const { rank } = await write
       .selectFrom('deployed_versions')
       .select(({ fn }) => fn.max('rank').as('rank'))
@@ -69,23 +70,15 @@ export function createVersions({ kind, query, now }: Database) {
     advance: (deployment: string, buildId: string): Promise<boolean> =>
       query.transaction().execute(async (write) => {
         const rank = await nextRank(write, deployment);
-        const inserted = await write
-          .insertInto('deployed_versions')
-          .values({ deployment, build_id: buildId, rank, since: now() })
-          .onConflict((conflict) => conflict.columns(['deployment', 'build_id']).doNothing())
-          .executeTakeFirst();
-        return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+        const version = { deployment, build_id: buildId, rank, since: now() };
+        return (await insertNew(write, 'deployed_versions', version, ['deployment', 'build_id'])) > 0;
       }),
     /** Makes a version current, by an operator's command or if there is only one worker. */
     async use(deployment: string, buildId: string): Promise<void> {
       await query.transaction().execute(async (write) => {
         const rank = await nextRank(write, deployment);
-        const since = now();
-        await write
-          .insertInto('deployed_versions')
-          .values({ deployment, build_id: buildId, rank, since })
-          .onConflict((conflict) => conflict.columns(['deployment', 'build_id']).doUpdateSet({ rank, since }))
-          .execute();
+        const version = { deployment, build_id: buildId };
+        await upsert(write, 'deployed_versions', version, { rank, since: now() });
       });
     },
     /** Turns that have not ended, by the version they started with; null: started by a release without versions. */
@@ -100,7 +93,7 @@ export function createVersions({ kind, query, now }: Database) {
     },
     /** The process is alive for another `leaseMs`, by the database's clock. */
     async renewLease(
-      { id, deployment, kind: process, oldest, newest }: LivingProcess,
+      { id, deployment, kind, oldest, newest }: LivingProcess,
       leaseMs: number,
     ): Promise<void> {
       const at = now();
@@ -110,7 +103,7 @@ export function createVersions({ kind, query, now }: Database) {
         .values({
           id,
           deployment,
-          kind: process,
+          kind,
           oldest_contract: oldest,
           newest_contract: newest,
           lease_until: leaseUntil,
@@ -124,7 +117,7 @@ export function createVersions({ kind, query, now }: Database) {
         .execute();
     },
     async endLease(id: string): Promise<void> {
-      await query.deleteFrom('processes').where('id', '=', id).execute();
+      await deleteRows(query, 'processes', { id });
     },
     /** Processes with a current lease. */
     async living(deployment: string): Promise<LivingProcess[]> {
@@ -138,13 +131,7 @@ export function createVersions({ kind, query, now }: Database) {
   };
 }
 
-export interface KeptCode {
-  /** The build id of code of turns; the hash of a bundle of tools. */
-  id: string;
-  kind: CodeKind;
-  /** The contract that it needs: see workflows/contract.ts. */
-  needs: number;
-}
+export type KeptCode = Pick<Row<'workflow_code'>, 'id' | 'kind' | 'needs'>;
 
 /** Workflow code, kept as long as workflows that began with it may continue. */
 export function createWorkflowCode({ query, now }: Database) {

@@ -12,7 +12,6 @@ import { openPostgres } from '../../../src/storage/postgres/open-postgres.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnLog } from '../../../src/storage/log/turn-log.ts';
-import type { Database } from '../../../src/storage/database.ts';
 import { createMergeQueue, createTurnLog } from '../../../src/storage/log/turn-log.ts';
 import { createTurnEndings } from '../../../src/storage/notifications/turn-endings.ts';
 import { createNotifications } from '../../../src/storage/notifications/notifications.ts';
@@ -30,7 +29,7 @@ export interface CountedLog extends AsyncDisposable {
   follow(keep?: BatchBounds, around?: (read: ReadBatch) => ReadBatch): TurnLog['follow'];
 }
 
-export async function openCountedLog(kind: Database['kind']): Promise<CountedLog> {
+export async function openCountedLog(kind: 'sqlite' | 'postgres'): Promise<CountedLog> {
   const stack = new AsyncDisposableStack();
   const logger = pino({ level: 'silent' });
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tail-'));
@@ -57,7 +56,6 @@ export async function openCountedLog(kind: Database['kind']): Promise<CountedLog
   const questions = { opened() {}, settled() {} };
   const turnLog = createTurnLog(
     {
-      kind,
       query,
       notifications: counted.notifications,
       endings,
