@@ -22,7 +22,7 @@ export interface ShownQuestion {
   misfit?: string | undefined;
 }
 
-export interface Shown {
+interface Shown {
   taskId: string;
   contextId: string;
   /** The caller activated the extension. */

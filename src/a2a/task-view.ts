@@ -1,17 +1,18 @@
 /**
- * A turn as an A2A task, folded from the turn's log. The same fold serves reads, blocking calls and streams. The agent's
- * answer is the task's one artifact. Pure.
+ * A turn as an A2A task. The same view serves reads, blocking calls and streams. The agent's answer is the task's one
+ * artifact. Pure.
  */
 import { TaskState } from '@a2a-js/sdk';
 import type { Artifact, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { LogEntry, TurnEvent } from '../turn/event.ts';
-import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
+import type { LogEntry } from '../turn/event.ts';
+import { emptyTurn, foldTurn, openQuestions, ownText } from '../turn/fold-turn.ts';
 import { saidTexts } from '../turn/message-parts.ts';
 import { operationOf } from '../turn/operations.ts';
+import type { TurnEndStatus, TurnRef } from '../turn/turn.ts';
 import { agentMessage, textPart, userMessage } from './parts.ts';
 import { questionMessage, stateOf } from './question.ts';
-import type { Shown, ShownQuestion } from './question.ts';
+import type { ShownQuestion } from './question.ts';
 
 interface TaskFacts {
   turn: Pick<TurnRef, 'conversation' | 'turnId'>;
@@ -45,26 +46,49 @@ interface ViewOptions {
 
 export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewOptions): TaskView {
   const ids = { taskId: facts.turn.turnId, contextId: facts.turn.conversation };
-  const turn = unfoldedTurn(facts.createdAt, facts.status);
+  let turn = emptyTurn;
+  /** What the turn is doing, in words. */
+  let progress: string | undefined;
   const answered = new Set<string>();
   let misfit: { elicitationId: string; reasons: string } | undefined;
   let sentText = '';
   let sentStatus = '';
 
-  const unanswered = () => openIn(turn).filter(({ elicitationId }) => !answered.has(elicitationId));
+  const end = () =>
+    turn.end?.status ?? (facts.status === 'starting' || facts.status === 'running' ? null : facts.status);
+  const unanswered = () => openQuestions(turn).filter(({ elicitationId }) => !answered.has(elicitationId));
 
   function shownQuestion(): ShownQuestion | null {
     const [question, ...rest] = unanswered();
-    if (!question || turn.end !== null) return null;
+    if (!question || end() !== null) return null;
     const reasons = misfit?.elicitationId === question.elicitationId ? misfit.reasons : undefined;
     return { question, waiting: rest.length, misfit: reasons, page: pageOf(question.elicitationId) };
   }
 
-  const status = () => statusOf(turn, shownQuestion(), { ...ids, isStructured });
+  function status(): TaskStatus {
+    const timestamp = new Date(Math.max(facts.createdAt, turn.at ?? 0)).toISOString();
+    const say = (messageId: string, words: string | undefined) =>
+      words === undefined ? undefined : agentMessage(ids, messageId, [textPart(words)]);
+    const ended = end();
+    if (ended !== null) {
+      const state = endState(ended, turn.finish === 'refused');
+      const isAnswered = state === TaskState.TASK_STATE_COMPLETED;
+      const words = isAnswered ? undefined : (turn.failure?.errorText ?? wordsFor(ended));
+      return { state, message: say(`${ids.taskId}/end`, words), timestamp };
+    }
+    const asked = shownQuestion();
+    if (asked) {
+      const message = questionMessage(asked, { ...ids, isStructured });
+      return { state: stateOf(asked.question), message, timestamp };
+    }
+    const isWaiting = facts.status === 'starting' && turn.at === null;
+    const state = isWaiting ? TaskState.TASK_STATE_SUBMITTED : TaskState.TASK_STATE_WORKING;
+    return { state, message: say(`${ids.taskId}/work`, progress), timestamp };
+  }
 
   /** Text that only grew is appended; otherwise the whole text is sent again. */
   function textUpdate(): StreamResponse | null {
-    const now = answerIn(turn);
+    const now = ownText(turn).trim();
     if (now === sentText) return null;
     const append = sentText !== '' && now.startsWith(sentText);
     const update = artifactOf(append ? now.slice(sentText.length) : now);
@@ -83,12 +107,13 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
 
   return {
     add(entries) {
-      for (const entry of entries) foldIn(turn, entry);
+      turn = foldTurn(turn, entries);
+      for (const entry of entries) progress = operationOf(entry, '')?.label ?? progress;
       return [textUpdate(), statusUpdate()].filter((update) => update !== null);
     },
     task() {
       const now = status();
-      sentText = answerIn(turn);
+      sentText = ownText(turn).trim();
       sentStatus = fingerprintOf(now);
       return {
         id: ids.taskId,
@@ -101,32 +126,13 @@ export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewO
     },
     state: () => status().state,
     shown: () => shownQuestion()?.question ?? null,
-    open: () => (turn.end === null ? openIn(turn) : []),
+    open: () => (end() === null ? openQuestions(turn) : []),
     answered: (elicitationId) => void answered.add(elicitationId),
     misfit(reasons) {
       const [question] = unanswered();
       if (question) misfit = { elicitationId: question.elicitationId, reasons };
     },
   };
-}
-
-function statusOf(turn: FoldedTurn, asked: ShownQuestion | null, shown: Shown): TaskStatus {
-  const { taskId, contextId } = shown;
-  const ids = { taskId, contextId };
-  const timestamp = new Date(turn.at).toISOString();
-  const say = (messageId: string, words: string | undefined) =>
-    words === undefined ? undefined : agentMessage(ids, messageId, [textPart(words)]);
-  if (turn.end !== null) {
-    const state = endState(turn.end, turn.isRefused);
-    const isAnswered = state === TaskState.TASK_STATE_COMPLETED;
-    const words = isAnswered ? undefined : (turn.failure ?? wordsFor(turn.end));
-    return { state, message: say(`${ids.taskId}/end`, words), timestamp };
-  }
-  if (asked) {
-    return { state: stateOf(asked.question), message: questionMessage(asked, shown), timestamp };
-  }
-  const state = turn.hasBegun ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
-  return { state, message: say(`${ids.taskId}/work`, turn.progress), timestamp };
 }
 
 /** Ignores the time. */
@@ -189,84 +195,4 @@ function wordsFor(end: TurnEndStatus): string | undefined {
     default:
       return end satisfies never;
   }
-}
-
-interface FoldedTurn {
-  /** Time of the latest entry, in epoch milliseconds. */
-  at: number;
-  hasBegun: boolean;
-  /** Null while the turn runs. */
-  end: TurnEndStatus | null;
-  step: number;
-  /** What the agent said, without the text of repeated steps. */
-  blocks: Map<string, { step: number; text: string }>;
-  /** Including those of delegated agents. */
-  questions: Map<string, ElicitationEvent>;
-  /** What the turn is doing, in words. */
-  progress: string | undefined;
-  failure: string | undefined;
-  /** The model refused to continue. */
-  isRefused: boolean;
-}
-
-function unfoldedTurn(createdAt: number, status: 'starting' | 'running' | TurnEndStatus): FoldedTurn {
-  return {
-    at: createdAt,
-    hasBegun: status !== 'starting',
-    end: status === 'starting' || status === 'running' ? null : status,
-    step: 0,
-    blocks: new Map(),
-    questions: new Map(),
-    progress: undefined,
-    failure: undefined,
-    isRefused: false,
-  };
-}
-
-function foldIn(turn: FoldedTurn, entry: LogEntry): void {
-  const { at, event } = entry;
-  turn.at = Math.max(turn.at, at);
-  turn.hasBegun = true;
-  turn.progress = operationOf(entry, '')?.label ?? turn.progress;
-  if (event.type === 'elicitation-request') turn.questions.set(event.elicitationId, event);
-  // A delegated agent's text is for the agent that called it.
-  if (event.path === undefined) foldInOwn(turn, event);
-}
-
-function foldInOwn(turn: FoldedTurn, event: TurnEvent): void {
-  switch (event.type) {
-    case 'start-step':
-      turn.step = event.step;
-      break;
-    case 'text-delta': {
-      const block = turn.blocks.get(event.id) ?? { step: turn.step, text: '' };
-      turn.blocks.set(event.id, { ...block, text: block.text + event.delta });
-      break;
-    }
-    case 'reset-step':
-      for (const [id, { step }] of turn.blocks) if (step === event.step) turn.blocks.delete(id);
-      break;
-    case 'finish-step':
-      turn.isRefused = event.finish === 'refused';
-      break;
-    case 'error':
-      turn.failure = event.errorText;
-      break;
-    case 'turn-ended':
-      turn.end = event.status;
-      break;
-    default:
-  }
-}
-
-function answerIn({ blocks }: FoldedTurn): string {
-  return [...blocks.values()]
-    .map(({ text }) => text)
-    .join('\n\n')
-    .trim();
-}
-
-/** Oldest first. */
-function openIn({ questions }: FoldedTurn): ElicitationEvent[] {
-  return [...questions.values()].filter(({ status }) => status === 'pending');
 }
