@@ -1,12 +1,12 @@
 /** The caller's conversations as MCP resources, and the agents as prompts. */
 import { z } from 'zod';
 import { ClientIdSchema } from '../../contract/http.ts';
+import { emptyTurn, foldTurn, ownText } from '../../turn/fold-turn.ts';
 import { saidTexts } from '../../turn/message-parts.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';
-import { spokenText } from './tools/call-result.ts';
 
 const scheme = 'interlude://conversations/';
 const mimeType = 'text/markdown';
@@ -57,7 +57,7 @@ export async function readConversation(service: Service, principal: Principal, u
       ...given.map(
         ({ role, content }) => `**${role === 'user' ? 'You' : agent}:** ${saidTexts(content).join('\n')}`,
       ),
-      `**${agent}:** ${log === null ? '(at work)' : spokenText(log)}`,
+      `**${agent}:** ${log === null ? '(at work)' : ownText(foldTurn(emptyTurn, log)).trim()}`,
     ]);
     return { contents: [{ uri, mimeType, text: parts.join('\n\n') }] };
   } catch (error) {

@@ -1,9 +1,9 @@
 /** The tool results of turns. Pure. */
 import { z } from 'zod';
-import type { LogEntry } from '../../../turn/event.ts';
-import type { TurnEndStatus, TurnRef } from '../../../turn/turn.ts';
-import { withoutVoidText } from '../../../turn/event.ts';
+import { ownText } from '../../../turn/fold-turn.ts';
+import type { FoldedTurn } from '../../../turn/fold-turn.ts';
 import { isDirectCall } from '../../../turn/message-parts.ts';
+import type { TurnEndStatus, TurnRef } from '../../../turn/turn.ts';
 import { errorResult } from './tool.ts';
 import type { ToolResult } from './tool.ts';
 
@@ -42,12 +42,10 @@ export function workingResult(turn: TurnName): ToolResult {
   return { content: [{ type: 'text', text }], structuredContent: turnResult(turn, { status: 'working' }) };
 }
 
-/** `entries` end in `turn-ended`. */
-export function resultOfTurn(turn: TurnName, entries: LogEntry[], status: TurnEndStatus): ToolResult {
-  const direct = directResult(entries, status);
-  const text = direct ? textIn(direct.result) : spokenText(entries);
-  const error = entries.map(({ event }) => event).findLast((event) => event.type === 'error');
-  const trouble = status === 'completed' ? undefined : (error?.errorText ?? wordsFor(status));
+export function resultOfTurn(turn: TurnName, seen: FoldedTurn, status: TurnEndStatus): ToolResult {
+  const direct = directResult(seen, status);
+  const text = direct ? textIn(direct.result) : ownText(seen).trim();
+  const trouble = status === 'completed' ? undefined : (seen.failure?.errorText ?? wordsFor(status));
   const words = [text, trouble].filter((part) => part !== undefined && part !== '').join('\n\n');
   return {
     content: [
@@ -61,22 +59,20 @@ export function resultOfTurn(turn: TurnName, entries: LogEntry[], status: TurnEn
 
 /** If the turn was the call of one tool: that tool's result. Null for other turns, and if there is none. */
 export function directResult(
-  entries: LogEntry[],
+  { items }: FoldedTurn,
   status: TurnEndStatus,
 ): { tool: string; result: ToolResult } | null {
-  for (const { event } of entries) {
-    if (event.type !== 'tool-output-available' && event.type !== 'tool-output-error') continue;
-    if (!isDirectCall(event.toolCallId)) continue;
-    const { toolName: tool } = event;
-    if (event.type === 'tool-output-error') return { tool, result: errorResult(event.errorText) };
-    const { content = [], structuredContent } = event.output as McpOutput;
-    const isOver = status === 'completed';
-    return {
-      tool,
-      result: { content, ...(structuredContent && { structuredContent }), ...(!isOver && { isError: true }) },
-    };
-  }
-  return null;
+  const call = items.find((item) => item.type === 'call' && isDirectCall(item.id));
+  const end = call?.type === 'call' ? call.result : undefined;
+  if (!end) return null;
+  const { toolName: tool } = end;
+  if (end.type === 'tool-output-error') return { tool, result: errorResult(end.errorText) };
+  const { content = [], structuredContent } = end.output as McpOutput;
+  const isOver = status === 'completed';
+  return {
+    tool,
+    result: { content, ...(structuredContent && { structuredContent }), ...(!isOver && { isError: true }) },
+  };
 }
 
 interface McpOutput {
@@ -86,15 +82,6 @@ interface McpOutput {
 
 function textIn({ content }: ToolResult): string {
   return content.map(({ text }) => text).join('\n\n');
-}
-
-/** The text of the turn's own agent. */
-export function spokenText(entries: LogEntry[]): string {
-  const parts = new Map<string, string>();
-  for (const { event } of withoutVoidText(entries))
-    if (event.type === 'text-delta' && event.path === undefined)
-      parts.set(event.id, (parts.get(event.id) ?? '') + event.delta);
-  return [...parts.values()].join('\n\n').trim();
 }
 
 function wordsFor(status: Exclude<TurnEndStatus, 'completed'>): string {

@@ -6,8 +6,9 @@ import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { LogEntry } from '../../../turn/event.ts';
-import type { TurnEndStatus } from '../../../turn/turn.ts';
+import { emptyTurn, foldTurn, openQuestions } from '../../../turn/fold-turn.ts';
 import { operationOf } from '../../../turn/operations.ts';
+import type { TurnEndStatus } from '../../../turn/turn.ts';
 import { directResult, resultOfTurn } from './call-result.ts';
 import { fallbackTool } from './tool.ts';
 import type { ToolResult } from './tool.ts';
@@ -108,30 +109,28 @@ export function watchCall(
 }
 
 function createCallView(service: Service, turn: OwnTurn, onProgress?: (words: string) => void) {
-  const entries: LogEntry[] = [];
-  const questions = new Map<string, Question>();
+  let seen = emptyTurn;
   return {
     add(batch: LogEntry[]): void {
-      entries.push(...batch);
+      seen = foldTurn(seen, batch);
+      if (!onProgress) return;
       for (const entry of batch) {
-        if (entry.event.type === 'elicitation-request') {
-          const { elicitationId } = entry.event;
-          questions.set(elicitationId, { ...entry.event, page: service.questionPage(elicitationId) });
-        }
-        const operation = onProgress && operationOf(entry, '');
+        const operation = operationOf(entry, '');
         if (operation) onProgress(operation.label);
       }
     },
     stage(answered: ReadonlySet<string>): CallStage {
-      const last = entries.at(-1);
-      const at = last?.at ?? Date.now();
-      if (last?.event.type === 'turn-ended') {
-        const { status } = last.event;
-        const direct = directResult(entries, status);
-        const result = resultOfTurn(turn, entries, status);
+      const at = seen.at ?? Date.now();
+      if (seen.end) {
+        const { status } = seen.end;
+        const direct = directResult(seen, status);
+        const result = resultOfTurn(turn, seen, status);
         return { kind: 'done', at, status, result, ...(direct && { direct }) };
       }
-      const open = [...questions.values()].filter(({ status }) => status === 'pending');
+      const open = openQuestions(seen).map((question): Question => ({
+        ...question,
+        page: service.questionPage(question.elicitationId),
+      }));
       const asked = open.filter(({ elicitationId }) => !answered.has(elicitationId));
       return asked.length > 0
         ? { kind: 'asks', at, questions: asked, open }
