@@ -1,11 +1,11 @@
 /**
- * A turn as its Slack thread shows it, folded from the turn's log: texts, questions, and how it ended, in order. A longer log
- * only adds parts, except that void text disappears. Pure.
+ * A turn as its Slack thread shows it: texts, questions, and how it ended, in order. A longer log only adds parts, except that
+ * void text disappears. Pure.
  */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { LogEntry } from '../turn/event.ts';
+import { isOwn, openQuestions } from '../turn/fold-turn.ts';
+import type { FoldedTurn } from '../turn/fold-turn.ts';
 import type { TurnEndStatus } from '../turn/turn.ts';
-import { withoutVoidText } from '../turn/event.ts';
 
 export type AnswerPart =
   /** The agent's text between two questions; `subject` counts them. */
@@ -21,55 +21,26 @@ export interface Answer {
   isQuiet: boolean;
 }
 
-export function toAnswer(entries: LogEntry[]): Answer {
+export function toAnswer(turn: FoldedTurn): Answer {
   let text: AnswerPart & { kind: 'text' } = { kind: 'text', subject: '0', markdown: '' };
   const parts: AnswerPart[] = [text];
-  const questions = new Map<string, AnswerPart & { kind: 'question' }>();
-  let failure: string | undefined;
-  let end: TurnEndStatus | undefined;
   let isQuiet = true;
-  for (const { event } of withoutVoidText(entries)) {
-    const isOwn = event.path === undefined && event.parentToolCallId === undefined;
-    switch (event.type) {
-      case 'text-start':
-        if (isOwn && text.markdown !== '') text.markdown += '\n\n';
-        break;
-      case 'text-delta':
-        if (!isOwn) break;
-        text.markdown += event.delta;
-        isQuiet = false;
-        break;
-      case 'finish-step':
-      case 'tool-input-available':
-        isQuiet = true;
-        break;
-      case 'elicitation-request': {
-        const known = questions.get(event.elicitationId);
-        if (known) {
-          known.question = event;
-          break;
-        }
-        const part = { kind: 'question' as const, subject: event.elicitationId, question: event };
-        questions.set(event.elicitationId, part);
-        text = { kind: 'text', subject: String(questions.size), markdown: '' };
-        parts.push(part, text);
-        break;
-      }
-      case 'error':
-        if (isOwn) failure = event.errorText;
-        break;
-      case 'turn-ended':
-        end = event.status;
-        break;
-      default:
-        break;
+  for (const item of turn.items) {
+    if (item.type === 'text' && isOwn(item)) {
+      text.markdown += text.markdown === '' ? item.text : `\n\n${item.text}`;
+      if (item.text !== '') isQuiet = item.endedAt !== null;
+    } else if (item.type === 'question') {
+      const { question } = item;
+      parts.push({ kind: 'question', subject: question.elicitationId, question });
+      text = { kind: 'text', subject: String(Number(text.subject) + 1), markdown: '' };
+      parts.push(text);
     }
   }
   const hasText = parts.some((part) => part.kind === 'text' && part.markdown.trim() !== '');
-  const words = end && wordsOf(end, { failure, hasText });
-  if (words !== undefined) parts.push({ kind: 'end', subject: 'end', words });
-  const isAsked = [...questions.values()].some(({ question }) => question.status === 'pending');
-  return { parts, state: end ? 'ended' : isAsked ? 'waiting' : 'working', isQuiet };
+  const words = turn.end && wordsOf(turn.end.status, { failure: turn.failure?.errorText, hasText });
+  if (words) parts.push({ kind: 'end', subject: 'end', words });
+  const isAsked = openQuestions(turn).length > 0;
+  return { parts, state: turn.end ? 'ended' : isAsked ? 'waiting' : 'working', isQuiet };
 }
 
 function wordsOf(

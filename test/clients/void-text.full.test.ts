@@ -13,6 +13,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { TurnView } from '../../src/client/turn-view.ts';
 import { toAnswer } from '../../src/slack/answer.ts';
 import { turnEntries } from '../../src/storage/log/turn-entries.ts';
+import { emptyTurn, foldTurn } from '../../src/turn/fold-turn.ts';
 import { answerOf, connectAgent } from '../a2a/a2a-client.ts';
 import { connectClient } from '../mcp/mcp-client.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
@@ -217,7 +218,9 @@ test('in a later step, nothing of the steps before is lost to OpenAI’s clients
 
   const { turnLog } = service.storage;
   const turn = { tenant: 'demo', conversation: conversationId, turnId };
-  const { parts } = toAnswer(await turnEntries(turnLog, turn, await turnLog.latest(turn)));
+  const { parts } = toAnswer(
+    foldTurn(emptyTurn, await turnEntries(turnLog, turn, await turnLog.latest(turn))),
+  );
   expect(parts).toMatchObject([{ markdown: said }]);
   const config = { turn, isStructured: false, position: 0 };
   const news = await followNews(service.storage, config, { after: null, publicUrl: service.baseUrl });

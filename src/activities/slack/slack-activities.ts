@@ -15,7 +15,8 @@ import { turnEntries, unloggedEnd } from '../../storage/log/turn-entries.ts';
 import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { aboutTurn } from '../../telemetry/events.ts';
-import type { LogEntry } from '../../turn/event.ts';
+import { emptyTurn, foldTurn } from '../../turn/fold-turn.ts';
+import type { FoldedTurn } from '../../turn/fold-turn.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { slackDeliveryDeadMs } from '../../workflows/messages.ts';
 import type { DeliveryReport } from '../../workflows/messages.ts';
@@ -86,7 +87,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     let mayWait = input.isAwaited;
     for (;;) {
       const seen = turn.position();
-      const answer = toAnswer(turn.entries);
+      const answer = toAnswer(turn.soFar());
       if (seen > input.position) showSession(sessionStatus[answer.state]);
       showStatus(answer.state === 'working' && answer.isQuiet ? 'is at work…' : '');
       await showAnswer(messages, answer, {
@@ -217,8 +218,7 @@ function whenChanged<T>(set: (status: T) => Promise<void>, initial?: T): (status
 
 /** A turn's log, read from its beginning and followed from there. */
 interface OpenTurn extends AsyncDisposable {
-  /** The turn's entries so far. */
-  entries: LogEntry[];
+  soFar(): FoldedTurn;
   position(): number;
   /** Resolves when there are later entries, or there will be none. */
   after(position: number): Promise<void>;
@@ -234,18 +234,18 @@ async function openTurn(
   let position = await turnLog.latest(turn);
   const entries = await turnEntries(turnLog, turn, position);
   const unlogged = entries.length === 0 && (await unloggedEnd(storage, turn, position));
-  if (unlogged) entries.push(unlogged);
-  const add = (batch: LogEntry[]) => {
-    position = batch.at(-1)?.seq ?? position;
-    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
-  };
+  let soFar = foldTurn(emptyTurn, unlogged ? [unlogged] : entries);
   let isOver = false;
   let failure: unknown;
   let wake: () => void = () => undefined;
   const following = (async () => {
     try {
       for await (const batch of turnLog.follow(turn, position, AbortSignal.any([until, closing.signal]))) {
-        add(batch);
+        position = batch.at(-1)?.seq ?? position;
+        soFar = foldTurn(
+          soFar,
+          batch.filter(({ turnId }) => turnId === turn.turnId),
+        );
         wake();
       }
     } catch (error) {
@@ -256,7 +256,7 @@ async function openTurn(
     }
   })();
   return {
-    entries,
+    soFar: () => soFar,
     position: () => position,
     async after(seen) {
       while (!isOver && position <= seen) {
