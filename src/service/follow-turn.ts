@@ -3,7 +3,6 @@ import { unloggedEnd, turnEntries } from '../storage/log/turn-entries.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import type { LogEntry } from '../turn/event.ts';
-import { withoutVoidText } from '../turn/event.ts';
 import type { OwnTurn, FoundTurn } from './own-turn.ts';
 import { invalidInput } from './service-error.ts';
 import { responseIdOf } from './answer-question.ts';
@@ -72,13 +71,10 @@ export async function* followTurn(
   if (endedWithoutLog.signal.aborted) yield [endedWithoutLog.signal.reason as LogEntry];
 }
 
-/** All entries of a turn once it has ended, without text that became void. Fewer when `signal` aborts. */
+/** All entries of a turn once it has ended. Fewer when `signal` aborts. */
 export async function readTurn(storage: Storage, turn: OwnTurn, signal: AbortSignal): Promise<LogEntry[]> {
-  let entries: LogEntry[] = [];
-  for await (const batch of followTurn(storage, turn, { signal })) {
-    entries.push(...batch);
-    if (batch.some(({ event }) => event.type === 'reset-step')) entries = withoutVoidText(entries);
-  }
+  const entries: LogEntry[] = [];
+  for await (const batch of followTurn(storage, turn, { signal })) entries.push(...batch);
   return entries;
 }
 

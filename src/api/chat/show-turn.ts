@@ -3,6 +3,7 @@ import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ChatAnswerSchema } from '../../contract/chat.ts';
+import { emptyTurn, foldTurn } from '../../turn/fold-turn.ts';
 import { inWords } from '../../turn/for-person.ts';
 import { waitingForWorker } from '../../turn/operations.ts';
 import type { WaitingTurn } from '../../service/follow-turn.ts';
@@ -58,8 +59,8 @@ export async function wholeTurn(
   nameTurn(reply, turn);
   const signal = readers.listen(reply);
   const entries = await service.readTurn(turn, signal);
-  const end = entries.at(-1)?.event;
-  if (end?.type !== 'turn-ended') {
+  const { end, failure } = foldTurn(emptyTurn, entries);
+  if (!end) {
     const detail =
       signal.reason === closing ? 'This process is shutting down' : 'The turn could not be followed';
     throw new ProblemError('unavailable', `${detail}; the turn goes on. Read it at ${streamPath(turn)}.`, {
@@ -67,16 +68,14 @@ export async function wholeTurn(
     });
   }
   const message = toTurnMessage(entries, reader);
-  const error = entries
-    .map(({ event }) => inWords(event, reader.language))
-    .findLast((event) => event.type === 'error');
+  const error = failure && inWords(failure, reader.language);
   return {
     conversationId: turn.conversation,
     turnId: turn.turnId,
     status: end.status,
     message: { id: message?.id ?? turn.turnId, role: 'assistant', parts: message?.parts ?? [] },
     usage: end.usage ? { ...end.usage } : null,
-    ...(error && { error: { code: error.code, message: error.errorText } }),
+    ...(error?.type === 'error' && { error: { code: error.code, message: error.errorText } }),
   };
 }
 

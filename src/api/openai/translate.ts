@@ -8,8 +8,8 @@ import type { FinishReason } from '../../contract/openai.ts';
 import { canPresent } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
+import { emptyTurn, foldTurn, ownText } from '../../turn/fold-turn.ts';
 import type { TurnEndStatus, Usage } from '../../turn/turn.ts';
-import { plainReader } from '../http/reader-headers.ts';
 import type { Reader } from '../http/reader-headers.ts';
 import type { OpenAIError } from './errors.ts';
 
@@ -193,35 +193,30 @@ export function toOutcome(
   entries: LogEntry[],
   { turnId, model }: Pick<Reading, 'turnId' | 'model'>,
 ): Outcome {
-  const end = entries.at(-1)?.event;
-  if (end?.type !== 'turn-ended') return { kind: 'unfinished' };
-  const translate = createTranslator({ turnId, model, reader: plainReader, includeUsage: true });
-  const chunks: Chunk[] = [];
-  for (const chunk of entries.flatMap(translate)) {
-    if ('error' in chunk)
-      return { kind: end.status === 'failed' ? 'failed' : 'cancelled', error: chunk.error };
-    chunks.push(chunk);
+  const turn = foldTurn(emptyTurn, entries);
+  const { end, failure, finish } = turn;
+  if (!end) return { kind: 'unfinished' };
+  if (end.status !== 'completed') {
+    const { code, errorText } = failure ?? { code: end.status, errorText: wordsFor(end.status) };
+    const kind = end.status === 'failed' ? 'failed' : 'cancelled';
+    return { kind, error: toErrorChunk(code, errorText).error };
   }
-  const choices = chunks.flatMap((chunk) => chunk.choices);
-  const content = choices.map(({ delta }) => delta.content ?? '').join('');
-  const last = chunks.at(-1);
-  if (!last?.usage) throw new Error('a completed turn ends in its usage');
   return {
     kind: 'completed',
     completion: {
-      id: last.id,
+      id: `chatcmpl-${turnId}`,
       object: 'chat.completion',
-      created: last.created,
+      created: Math.floor((turn.items[0]?.at ?? 0) / 1000),
       model,
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content, refusal: null },
-          finish_reason: choices.at(-1)?.finish_reason ?? 'stop',
+          message: { role: 'assistant', content: ownText(turn), refusal: null },
+          finish_reason: toFinishReason(finish),
           logprobs: null,
         },
       ],
-      usage: last.usage,
+      usage: toCompletionUsage(end.usage),
     },
   };
 }
