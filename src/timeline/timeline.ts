@@ -4,7 +4,9 @@
  */
 import { askerTitle } from '../elicitation/elicitation.ts';
 import type { ConnectionReason, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
-import type { LogEntry, ToolOutcome, TurnEvent } from '../turn/event.ts';
+import type { LogEntry, ToolOutcome } from '../turn/event.ts';
+import { emptyTurn, foldTurn } from '../turn/fold-turn.ts';
+import type { ItemOf, TurnItem } from '../turn/fold-turn.ts';
 import { percentOf } from '../turn/operations.ts';
 import type { TurnEndStatus, Usage } from '../turn/turn.ts';
 
@@ -87,16 +89,24 @@ export interface MoreFacts {
   acts: { at: number; action: 'cancelled' | 'viewed'; actor: string }[];
 }
 
-type Item<Kind extends TimelineItem['kind']> = Extract<TimelineItem, { kind: Kind }>;
+interface Known {
+  /** Include what was said, called and answered. */
+  contents: boolean;
+  more?: MoreFacts;
+}
 
-/** Entries may belong to several turns, in order. `contents`: include what was said, called and answered. */
-export function timelineOf(
-  entries: readonly LogEntry[],
-  { contents, more }: { contents: boolean; more?: MoreFacts },
-): TimelineItem[] {
-  const fold = new Fold(contents, more);
-  for (const entry of entries) fold.add(entry);
-  return fold.items();
+/** Entries may belong to several turns, in order. */
+export function timelineOf(entries: readonly LogEntry[], known: Known): TimelineItem[] {
+  const turns = [...Map.groupBy(entries, ({ turnId }) => turnId)];
+  const items = turns.flatMap(([turnId, log]) => {
+    const { items: folded } = foldTurn(emptyTurn, log);
+    return folded.flatMap((item) => toTimelineItem(item, { turnId, folded, ...known }));
+  });
+  const acts = (known.more?.acts ?? []).map(({ at, action, actor }, index): TimelineItem => {
+    const turnId = items[0]?.turnId ?? '';
+    return { kind: 'act', id: `act/${index}`, turnId, at, endedAt: at, path: [], action, actor };
+  });
+  return acts.length === 0 ? items : [...items, ...acts].toSorted((one, other) => one.at - other.at);
 }
 
 /** How long questions were open in total. Overlapping times count once. */
@@ -114,201 +124,98 @@ export function waitedMs(items: readonly TimelineItem[], now: number): number {
   return total;
 }
 
-class Fold {
-  readonly #items: TimelineItem[] = [];
-  /** Items that later entries change. */
-  readonly #steps = new Map<string, Item<'step'>>();
-  readonly #calls = new Map<string, Item<'call'> | Item<'delegation'>>();
-  readonly #questions = new Map<string, Item<'question'>>();
-  readonly #resets = new Map<string, number>();
-  readonly #withContents: boolean;
-  readonly #more: MoreFacts | undefined;
+interface InTurn extends Known {
+  turnId: string;
+  /** All items of the turn. */
+  folded: readonly TurnItem[];
+}
 
-  constructor(withContents: boolean, more: MoreFacts | undefined) {
-    this.#withContents = withContents;
-    this.#more = more;
-  }
-
-  items(): TimelineItem[] {
-    const acts = (this.#more?.acts ?? []).map(({ at, action, actor }, index): TimelineItem => {
-      const turnId = this.#items[0]?.turnId ?? '';
-      return { kind: 'act', id: `act/${index}`, turnId, at, endedAt: at, path: [], action, actor };
-    });
-    return acts.length === 0
-      ? this.#items
-      : [...this.#items, ...acts].toSorted((one, other) => one.at - other.at);
-  }
-
-  add({ seq, turnId, at, event }: LogEntry): void {
-    const { path = [] } = event;
-    const common = { id: String(seq), turnId, at, path };
-    switch (event.type) {
-      case 'turn-started':
-        this.#items.push({ ...common, kind: 'started', endedAt: at, agent: event.agent });
-        return;
-      case 'start-step':
-        return this.#startStep({ ...common, endedAt: null }, event);
-      case 'text-delta':
-        return this.#addText(this.#stepOf(turnId, event), event.delta);
-      case 'finish-step': {
-        const step = this.#stepOf(turnId, event);
-        if (!step) return;
-        step.endedAt = at;
-        if (event.finish) step.finish = event.finish;
-        return;
-      }
-      case 'reset-step':
-        return this.#resetStep(turnId, event);
-      case 'tool-input-available':
-        return this.#addCall({ ...common, endedAt: null }, event);
-      case 'tool-progress': {
-        const call = this.#calls.get(callKey(turnId, event.toolCallId));
-        if (call?.kind === 'call' && event.total !== undefined && event.total > 0)
-          call.progress = percentOf(event.progress, event.total);
-        return;
-      }
-      case 'tool-output-available':
-      case 'tool-output-error': {
-        const call = this.#calls.get(callKey(turnId, event.toolCallId));
-        if (!call) return;
-        const isDone = event.type === 'tool-output-available';
-        call.endedAt = at;
-        call.state = isDone ? 'done' : 'failed';
-        if (event.type === 'tool-output-error' && event.outcome) call.outcome = event.outcome;
-        this.#addContent(call, isDone ? 'Result' : 'Error', isDone ? event.output : event.errorText);
-        return;
-      }
-      case 'elicitation-request':
-        return this.#addQuestion(
-          { ...common, endedAt: null, path: event.path ?? event.context.path ?? [] },
-          event,
-        );
-      case 'elicitation-consented': {
-        const question = this.#questions.get(event.elicitationId);
-        if (question) question.hasConsented = true;
-        return;
-      }
-      case 'tool-auth-required':
-        this.#items.push({ ...common, kind: 'not-asked', endedAt: at, serverTitle: event.serverTitle });
-        return;
-      case 'error':
-        this.#items.push({
-          ...common,
-          kind: 'error',
-          endedAt: at,
-          code: event.code,
-          message: event.errorText,
-        });
-        return;
-      case 'turn-ended':
-        for (const item of this.#items) if (item.turnId === turnId) item.endedAt ??= at;
-        this.#items.push({
-          ...common,
-          kind: 'ended',
-          endedAt: at,
-          status: event.status,
-          usage: event.usage ?? null,
-        });
-        return;
-      default:
-        // Events of newer releases, and events that add no item.
-        return;
-    }
-  }
-
-  #startStep(common: Common, { step, parentToolCallId }: Of<'start-step'>): void {
-    const key = stepKey(step, parentToolCallId);
-    const known = this.#more?.attempts.steps.get(key) ?? 1;
-    const attempts = Math.max(known, 1 + (this.#resets.get(`${common.turnId}/${key}`) ?? 0));
-    const item: Item<'step'> = { ...common, kind: 'step', step, attempts };
-    this.#steps.set(laneKey(common.turnId, parentToolCallId), item);
-    this.#items.push(item);
-  }
-
-  /** The output of the attempt before is void. */
-  #resetStep(turnId: string, event: Of<'reset-step'>): void {
-    const key = `${turnId}/${stepKey(event.step, event.parentToolCallId)}`;
-    this.#resets.set(key, (this.#resets.get(key) ?? 0) + 1);
-    const lane = laneKey(turnId, event.parentToolCallId);
-    const begun = this.#steps.get(lane);
-    if (begun?.step !== event.step) return;
-    this.#steps.delete(lane);
-    this.#items.splice(this.#items.indexOf(begun), 1);
-  }
-
-  #stepOf(turnId: string, { parentToolCallId }: TurnEvent): Item<'step'> | undefined {
-    return this.#steps.get(laneKey(turnId, parentToolCallId));
-  }
-
-  #addCall(common: Common, { toolCallId, toolName, agent, input }: Of<'tool-input-available'>): void {
-    const attempts = this.#more?.attempts.calls.get(toolCallId) ?? 1;
-    const state = 'running';
-    const item: Item<'call'> | Item<'delegation'> =
-      agent === undefined
-        ? { ...common, kind: 'call', toolCallId, toolName, state, attempts }
-        : { ...common, kind: 'delegation', toolCallId, agent, state };
-    this.#addContent(item, agent === undefined ? 'Arguments' : 'Task', input);
-    this.#calls.set(callKey(common.turnId, toolCallId), item);
-    this.#items.push(item);
-  }
-
-  #addQuestion(common: Common, event: Of<'elicitation-request'>): void {
-    const { elicitationId, mode, status, context, expiresAt } = event;
-    const asked = this.#questions.get(elicitationId);
-    const known = this.#more?.questions.find(({ id }) => id === elicitationId);
-    if (asked) {
-      asked.status = status;
-      if (status === 'pending') return;
-      asked.endedAt = known?.settledAt ?? common.at;
-      if (known?.answer !== undefined) this.#addContent(asked, 'Answer', known.answer);
-      return;
-    }
-    const item: Item<'question'> = {
-      ...common,
-      kind: 'question',
-      elicitationId,
-      mode,
-      trigger: context.trigger,
-      asker: askerTitle(context) ?? null,
-      toolName: context.toolName ?? null,
-      reason: context.reason ?? null,
-      user: known?.user ?? null,
-      status,
-      deadline: Date.parse(expiresAt),
-      settledBy: known?.settledBy ?? null,
-      hasConsented: false,
-      endedAt: status === 'pending' ? null : common.at,
-    };
-    this.#addContent(item, 'Question', event.message);
-    if (context.arguments !== undefined) this.#addContent(item, 'To be approved', context.arguments);
-    this.#questions.set(elicitationId, item);
-    this.#items.push(item);
-  }
-
-  #addText(step: Item<'step'> | undefined, text: string): void {
-    if (!step || !this.#withContents) return;
-    const [said] = (step.contents ??= [{ label: 'Text', text: '' }]);
-    if (said) said.text += text;
-  }
-
-  #addContent(item: TimelineItem, label: string, value: unknown): void {
-    if (!this.#withContents || value === undefined) return;
-    const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-    (item.contents ??= []).push({ label, text });
+/** None for what is part of another item. */
+function toTimelineItem(item: TurnItem, turn: InTurn): TimelineItem | [] {
+  const { seq, at, endedAt, path } = item;
+  const common = { id: String(seq), turnId: turn.turnId, at, endedAt, path };
+  switch (item.type) {
+    case 'turn-started':
+      return { ...common, kind: 'started', agent: item.agent };
+    case 'step':
+      return { ...common, ...stepOf(item, turn) };
+    case 'call':
+      return { ...common, ...callOf(item, turn) };
+    case 'question':
+      return { ...common, ...questionOf(item, turn) };
+    case 'tool-auth-required':
+      return { ...common, kind: 'not-asked', serverTitle: item.serverTitle };
+    case 'error':
+      return { ...common, kind: 'error', code: item.code, message: item.errorText };
+    case 'turn-ended':
+      return { ...common, kind: 'ended', status: item.status, usage: item.usage ?? null };
+    case 'text':
+    case 'reset-step':
+      return [];
+    default:
+      return item satisfies never;
   }
 }
 
-type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>;
-
-function laneKey(turnId: string, parentToolCallId = ''): string {
-  return `${turnId}/${parentToolCallId}`;
+function stepOf({ step, finish, parentToolCallId }: ItemOf<'step'>, { folded, contents, more }: InTurn) {
+  const ofAgent = folded.filter((item) => item.parentToolCallId === parentToolCallId);
+  const texts = ofAgent.flatMap((item) => (item.type === 'text' && item.step === step ? [item.text] : []));
+  const resets = ofAgent.filter((item) => item.type === 'reset-step' && item.step === step);
+  // The storage's name of the step's row.
+  const key = `${parentToolCallId === undefined ? '' : `agent/${parentToolCallId}/`}step/${step}`;
+  const attempts = Math.max(more?.attempts.steps.get(key) ?? 1, 1 + resets.length);
+  const said = shown(contents, { Text: texts.length > 0 ? texts.join('') : undefined });
+  return { kind: 'step', step, attempts, ...said, ...(finish && { finish }) } as const;
 }
 
-function callKey(turnId: string, toolCallId: string): string {
-  return `${turnId}/${toolCallId}`;
+function callOf({ call, progress, result }: ItemOf<'call'>, { contents, more }: InTurn) {
+  const { toolCallId, toolName, agent, input } = call;
+  const error = result?.type === 'tool-output-error' ? result : undefined;
+  const state = error ? 'failed' : result ? 'done' : 'running';
+  const outcome = error?.outcome && { outcome: error.outcome };
+  const said = shown(contents, {
+    [agent === undefined ? 'Arguments' : 'Task']: input,
+    Result: result?.type === 'tool-output-available' ? result.output : undefined,
+    Error: error?.errorText,
+  });
+  if (agent !== undefined)
+    return { kind: 'delegation', toolCallId, agent, state, ...said, ...outcome } as const;
+  const attempts = more?.attempts.calls.get(toolCallId) ?? 1;
+  const percent = progress?.total !== undefined && { progress: percentOf(progress.progress, progress.total) };
+  return { kind: 'call', toolCallId, toolName, state, attempts, ...said, ...percent, ...outcome } as const;
 }
 
-/** The storage's name of the step's row. */
-function stepKey(step: number, parentToolCallId: string | undefined): string {
-  return `${parentToolCallId === undefined ? '' : `agent/${parentToolCallId}/`}step/${step}`;
+function questionOf(item: ItemOf<'question'>, { contents, more }: InTurn) {
+  const { elicitationId, mode, status, context, expiresAt, message } = item.question;
+  const known = more?.questions.find(({ id }) => id === elicitationId);
+  const isSettled = status !== 'pending';
+  return {
+    kind: 'question',
+    elicitationId,
+    mode,
+    trigger: context.trigger,
+    asker: askerTitle(context) ?? null,
+    toolName: context.toolName ?? null,
+    reason: context.reason ?? null,
+    user: known?.user ?? null,
+    status,
+    deadline: Date.parse(expiresAt),
+    settledBy: known?.settledBy ?? null,
+    hasConsented: item.hasConsented,
+    endedAt: (isSettled ? known?.settledAt : null) ?? item.endedAt,
+    ...shown(contents, {
+      Question: message,
+      'To be approved': context.arguments,
+      Answer: isSettled ? known?.answer : undefined,
+    }),
+  } as const;
+}
+
+/** Undefined values are left out. */
+function shown(contents: boolean, values: Record<string, unknown>): { contents?: Content[] } {
+  const list = Object.entries(values).flatMap(([label, value]) => {
+    if (!contents || value === undefined) return [];
+    return [{ label, text: typeof value === 'string' ? value : JSON.stringify(value, null, 2) }];
+  });
+  return list.length > 0 ? { contents: list } : {};
 }
