@@ -213,7 +213,7 @@ async function insertMessages(
 
 /** The key of the step's row. */
 export function stepKey(turn: TurnRef, { step }: StepAttempt): string {
-  return keyOf(turn, `step/${step}`);
+  return keyOf(turn.delegation?.toolCallId, `step/${step}`);
 }
 
 /** For `where` on tables with both columns. */
@@ -242,7 +242,7 @@ export async function lastSeqs(query: Kysely<Tables>, refs: ConversationRef[]) {
 
 /** For `where` on `turn_events`: output of this step, from any attempt. */
 export function isSaidIn(turn: TurnRef, step: number): RawBuilder<boolean> {
-  const prefix = keyOf(turn, keyOfStep(step));
+  const prefix = keyOf(turn.delegation?.toolCallId, keyOfStep(step));
   // Not by a range of keys: PostgreSQL sorts them by its locale.
   return sql<boolean>`substr(key, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
 }
@@ -270,15 +270,15 @@ async function removeVoidText(write: Transaction<Tables>, turn: TurnRef, written
  * A delegated agent writes into its turn's log and transcript with a prefix, so that its steps, messages and calls never
  * collide with those of the delegating agent, or of another call of the same agent.
  */
-function keyOf({ delegation }: TurnRef, key: string): string {
-  return delegation ? `agent/${delegation.toolCallId}/${key}` : key;
+export function keyOf(parentToolCallId: string | undefined, key: string): string {
+  return parentToolCallId === undefined ? key : `agent/${parentToolCallId}/${key}`;
 }
 
 function placed(turn: TurnRef, { key, event }: NewEvent): NewEvent {
   const { delegation } = turn;
   if (!delegation) return { key, event };
   const { path, toolCallId: parentToolCallId } = delegation;
-  return { key: keyOf(turn, key), event: { ...event, path, parentToolCallId } };
+  return { key: keyOf(parentToolCallId, key), event: { ...event, path, parentToolCallId } };
 }
 
 /** Always the same text for the same delegation, because rows are found by it. */

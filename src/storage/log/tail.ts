@@ -10,14 +10,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { keyOfStep } from '../../turn/event.ts';
 import type { LogEntry } from '../../turn/event.ts';
 import type { ConversationRef } from '../../turn/turn.ts';
 import { compileOnce } from '../database.ts';
+import { keyOf } from './append.ts';
 import { eventFromRow } from './coded-rows.ts';
 import { remainder } from './merged-deltas.ts';
 import type { Row, Tables } from '../schema.ts';
 import { logFollowed } from '../../telemetry/metrics/instruments.ts';
-import { withoutVoidItems } from '../../turn/event.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import { unlessAborted } from '../notifications/notifications.ts';
 
@@ -32,6 +33,7 @@ const defaultBounds: BatchBounds = { entries: 500, bytes: 65_536 };
 /** An entry as stored: a merged delta has its parts. */
 interface StoredEntry {
   entry: LogEntry;
+  key: string;
   /** The cursor of the read. Parts before it may be missing. */
   readFrom: number;
   bytes: number;
@@ -45,7 +47,7 @@ interface Batch {
 
 export type ReadBatch = (ref: ConversationRef, after: number) => Promise<Batch>;
 
-type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'event' | 'at'>;
+type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'key' | 'event' | 'at'>;
 
 /**
  * Limits a batch to what a slow reader may hold in memory. Needs only the length of the column, for which neither database
@@ -54,7 +56,7 @@ type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'event' | 'at'>;
 const selectBatch = compileOnce((query, from: ConversationRef & BatchBounds & { after: number }) => {
   const { tenant, conversation, after, entries, bytes } = from;
   return sql<StoredEvent>`
-    select seq, turn_id, event, at from turn_events
+    select seq, turn_id, key, event, at from turn_events
     where tenant = ${tenant} and conversation = ${conversation} and seq > ${after} and seq <= (
       select coalesce(max(seq), 0) from (
         select seq, bytes, sum(bytes) over (order by seq rows unbounded preceding) as total from (
@@ -71,8 +73,9 @@ const selectBatch = compileOnce((query, from: ConversationRef & BatchBounds & { 
 export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = defaultBounds): ReadBatch {
   return async ({ tenant, conversation }, after) => {
     const { rows } = await selectBatch(query, { tenant, conversation, after, ...bounds });
-    const entries = rows.map(({ seq, turn_id: turnId, event, at }) => ({
+    const entries = rows.map(({ seq, turn_id: turnId, key, event, at }) => ({
       entry: { seq, turnId, at, event: eventFromRow(event) },
+      key,
       readFrom: after,
       bytes: Buffer.byteLength(event),
     }));
@@ -85,6 +88,15 @@ export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = def
 function seenFrom({ entry, readFrom }: StoredEntry, cursor: number): LogEntry {
   const event = remainder(entry.event, Math.max(cursor, readFrom));
   return event === entry.event ? entry : { ...entry, event };
+}
+
+/** Deletes from entries in memory what the log deleted when it wrote this one: see `removeVoidText`. */
+function withoutVoidText(entries: StoredEntry[], { seq, turnId, event }: LogEntry): StoredEntry[] {
+  if (event.type !== 'reset-step') return entries;
+  const said = keyOf(event.parentToolCallId, keyOfStep(event.step));
+  return entries.filter(
+    ({ entry, key }) => entry.seq > seq || entry.turnId !== turnId || !key.startsWith(said),
+  );
 }
 
 interface TailParts {
@@ -145,8 +157,7 @@ function openTail(ref: ConversationRef, parts: TailParts, onEnd: () => void): Ta
   function push(fresh: StoredEntry[]): void {
     window = [...trimmed(window, fresh), ...fresh];
     head = window.at(-1)?.entry.seq ?? head;
-    if (fresh.some(({ entry }) => entry.event.type === 'reset-step'))
-      window = withoutVoidItems(window, ({ entry }) => entry);
+    for (const { entry } of fresh) window = withoutVoidText(window, entry);
     for (const place of places) if (place.cursor < head) lagging.add(place);
     forget();
   }
