@@ -7,29 +7,12 @@ import type { ElicitationRequest } from '../elicitation.ts';
 import type { Field } from './field.ts';
 import { readRequestedSchema } from './requested-schema.ts';
 
-/** How letters may be disguised. */
-const shapes: Record<string, string> = {
-  a: '[a4@]',
-  e: '[e3]',
-  i: '[il1]',
-  l: '[il1]',
-  o: '[o0]',
-  s: '[s5$]',
-  w: '(?:w|vv)',
-};
-
-/** Applied after separators are removed, so that `api_key`, `apiKey` and "API key" are equal. */
+/** Words for secrets, without separators: `api_key`, `apiKey` and "API key" are equal. */
 const secretWords = [
   'passw(or)?d',
   'pwd',
   'passphrase',
   'passcode',
-  'passwort',
-  'kennwort',
-  'contrasena',
-  'motdepasse',
-  '^senha',
-  'wachtwoord',
   'secret(?!ary)',
   'apikey',
   'privatekey',
@@ -46,7 +29,61 @@ const secretWords = [
   '^ssn$',
   'seedphrase',
   'recovery(code|phrase|key)',
-].map((word) => new RegExp(word.replaceAll(/[aeilosw]/g, (letter) => shapes[letter] ?? letter)));
+];
+
+/** Passwords, PINs and keys in other languages, as people write them. `^` and `$` are the ends of a name. */
+const otherWords = {
+  arabic: ['كلمة السر', 'كلمة المرور', 'الرقم السري', 'رمز المرور', 'رمز التحقق'],
+  bengali: ['পাসওয়ার্ড'],
+  chinese: [
+    '密码',
+    '密碼',
+    '口令',
+    '验证码',
+    '驗證碼',
+    '密钥',
+    '密鑰',
+    '私钥',
+    '私鑰',
+    '令牌$',
+    '卡号',
+    '卡號',
+  ],
+  cyrillic: ['парол', 'пинкод', 'лозинка', 'секретный ключ', 'код из смс', 'номер карты'],
+  czech: ['^heslo', 'nové heslo'],
+  danish: ['adgangskode'],
+  dutch: ['wachtwoord'],
+  finnish: ['salasana'],
+  french: ['mot de passe', 'code secret', 'code de vérification', 'numéro de carte'],
+  georgian: ['პაროლი'],
+  german: ['passwort', 'kennwort', 'geheimzahl', 'sicherheitscode', 'kartennummer'],
+  greek: ['κωδικός πρόσβασης', 'συνθηματικό'],
+  hebrew: ['סיסמה', 'סיסמא'],
+  hindi: ['पासवर्ड', 'कूटशब्द'],
+  hungarian: ['jelszó'],
+  indonesian: ['kata sandi'],
+  italian: ["parola d'ordine", 'codice di verifica', 'numero di carta'],
+  japanese: ['パスワード', 'ぱすわーど', 'パスフレーズ', '暗証番号', '認証コード', '秘密鍵', 'カード番号'],
+  korean: ['비밀번호', '패스워드', '^암호$', '인증번호', '인증 코드', '비밀키', '카드 번호'],
+  norwegian: ['^passord$', 'nytt passord'],
+  persian: ['رمز عبور', 'گذرواژه', 'کلمه عبور'],
+  polish: ['^hasło$', 'nowe hasło'],
+  portuguese: ['^senha', 'palavra-passe', 'código de segurança', 'código de verificação', 'número do cartão'],
+  romanian: ['^parola$', 'parola noua'],
+  spanish: [
+    'contraseña',
+    'clave secreta',
+    'código de seguridad',
+    'código de verificación',
+    'número de tarjeta',
+  ],
+  swedish: ['lösenord'],
+  tamil: ['கடவுச்சொல்'],
+  thai: ['รหัสผ่าน'],
+  turkish: ['şifre'],
+  urdu: ['پاس ورڈ'],
+  vietnamese: ['mật khẩu'],
+};
 
 /** The name of the first field that asks for a secret, or null. */
 export function secretField(fields: Field[], requestedSchema: Record<string, unknown>): string | null {
@@ -90,9 +127,11 @@ export function asksForSecret(message: string): boolean {
 }
 
 export function isSecretName(name: string): boolean {
-  const joined = asLatin(name).replaceAll(/[^\p{L}\p{N}@$]+/gu, '');
-  // Without letter shapes: with them, "pln" (the currency) would match.
-  return joined === 'pin' || secretWords.some((word) => word.test(joined));
+  // Greek capitals and small letters look like different Latin ones.
+  return [name, name.toLowerCase()].map(joinedLatin).some(
+    // Without letter shapes: with them, "pln" (the currency) would match.
+    (joined) => joined === 'pin' || secretPatterns.some((pattern) => pattern.test(joined)),
+  );
 }
 
 /**
@@ -144,9 +183,9 @@ const capitals = new Map([
 /** Where alphabets of pictures begin that normalisation does not change: white on black circles, on squares, and flags. */
 const pictures = [0x1f150, 0x1f170, 0x1f1e6];
 
-/** The text in lower-case Latin letters, without accents and invisible characters. */
+/** The text in lower-case Latin letters where it can be, without accents, invisible characters and Arabic lengthening. */
 function asLatin(text: string): string {
-  const bare = text.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  const bare = text.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u0640]/gu, '');
   return Array.from(bare, (character) => {
     const small = character.toLowerCase();
     return capitals.get(character) ?? latin.get(small) ?? pictured(character) ?? small;
@@ -158,3 +197,28 @@ function pictured(character: string): string | undefined {
   const first = pictures.find((begin) => code >= begin && code < begin + 26);
   return first === undefined ? undefined : String.fromCharCode(97 + code - first);
 }
+
+function joinedLatin(text: string): string {
+  return asLatin(text).replaceAll(/[^\p{L}\p{N}@$]+/gu, '');
+}
+
+/** How letters may be disguised. */
+const shapes: Record<string, string> = {
+  a: '[a4@]',
+  e: '[e3]',
+  i: '[il1]',
+  l: '[il1]',
+  o: '[o0]',
+  s: '[s5$]',
+  w: '(?:w|vv)',
+};
+
+const secretPatterns = [
+  ...secretWords,
+  ...Object.values(otherWords)
+    .flat()
+    .map((word) => {
+      const [begin, end] = [word.startsWith('^') ? '^' : '', word.endsWith('$') ? '$' : ''];
+      return begin + joinedLatin(word.replace('$', '')) + end;
+    }),
+].map((word) => new RegExp(word.replaceAll(/[aeilosw]/g, (letter) => shapes[letter] ?? letter)));
