@@ -31,6 +31,8 @@ export interface ConnectionParts {
   agent: string | undefined;
   /** Of this program. */
   version: string;
+  /** The connections with the same token, where it is known that there may be several. */
+  connections?: Set<Connection>;
 }
 
 export class Connection {
@@ -53,6 +55,12 @@ export class Connection {
       language: 'en',
     });
     this.#sessions = new Sessions({ client: this.#client, editor, service, agent });
+    parts.connections?.add(this);
+  }
+
+  /** Whether a turn is under way in one of its sessions. */
+  get isBusy(): boolean {
+    return this.#sessions.isBusy;
   }
 
   /**
@@ -187,6 +195,7 @@ export class Connection {
 
   /** The connection is gone. */
   leave(): void {
+    this.#parts.connections?.delete(this);
     this.#sessions.leaveAll();
   }
 

@@ -1,6 +1,6 @@
 /** The program as an ACP agent, on stdio and over HTTP. */
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable, Writable } from 'node:stream';
 import type { Duplex } from 'node:stream';
@@ -12,10 +12,11 @@ import {
 } from '@agentclientprotocol/sdk/experimental/node';
 import { AcpServer } from '@agentclientprotocol/sdk/experimental/server';
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2';
+import { decodeJwt } from 'jose';
 import { WebSocketServer } from 'ws';
 import { createAgentV1 } from './agent-v1.ts';
 import { createAgentV2 } from './agent-v2.ts';
-import type { ConnectionParts } from './connection.ts';
+import type { Connection, ConnectionParts } from './connection.ts';
 
 /** For one connection. A draft may change at any time, so it also has to be enabled here. */
 export function createAgent(parts: ConnectionParts, { draft }: { draft: boolean }): AgentConnector {
@@ -50,50 +51,70 @@ function takeStdout(): Writable {
 interface Parts {
   /** Its address, without a trailing slash. */
   service: string;
-  createAgent: (token: string) => AgentConnector;
+  /** `connections`: where the agent enters its connections. */
+  createAgent: (token: string, connections: Set<Connection>) => AgentConnector;
 }
 
-/** Of one token. */
+/** Of one token that the service accepts. */
 interface Entrance {
+  /** Whose token it is. */
+  user: string;
+  connections: Set<Connection>;
   server: AcpServer;
   request: (request: IncomingMessage, response: ServerResponse) => void;
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/**
- * Accepted ones. Tokens are replaced every few minutes; above this, the connections of the least recently used one are
- * closed.
- */
-const mostTokens = 64;
+/** `full`: no entrance can be closed for it. */
+type Found = Entrance | 'refused' | 'full';
+
+/** Tokens are replaced every few minutes, so old entrances are closed for new ones, except those at work. */
+const most = { ofAllUsers: 64, ofOneUser: 8 };
 /** With room for the images of a prompt. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
 export function createHttpServer(parts: Parts): Server {
   const entrances = new Entrances(parts);
   const server = createServer((request, response) => {
-    void entrances.find(request).then((entrance) => {
-      if (entrance) return entrance.request(request, response);
-      response.writeHead(401, { 'www-authenticate': 'Bearer', 'content-type': 'text/plain' });
-      response.end('Send an API token of the service: Authorization: Bearer …\n');
+    void entrances.find(request).then((found) => {
+      if (typeof found === 'object') return found.request(request, response);
+      const { status, header, words } = refusals[found];
+      response.writeHead(status, { ...header, 'content-type': 'text/plain' });
+      response.end(`${words}\n`);
     });
   });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => undefined);
-    void entrances.find(request).then((entrance) => {
-      if (entrance) return entrance.upgrade(request, socket, head);
-      socket.end('HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nConnection: close\r\n\r\n');
+    void entrances.find(request).then((found) => {
+      if (typeof found === 'object') return found.upgrade(request, socket, head);
+      const { status, header } = refusals[found];
+      const lines = Object.entries(header).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}connection: close\r\n\r\n`);
     });
   });
   server.on('close', () => void entrances.close());
   return server;
 }
 
+const refusals = {
+  refused: {
+    status: 401,
+    header: { 'www-authenticate': 'Bearer' },
+    words: 'Send an API token of the service: Authorization: Bearer …',
+  },
+  full: {
+    status: 503,
+    header: { 'retry-after': '30' },
+    words: 'Turns are under way with all tokens that can be used at once. Wait for one to end, or cancel it.',
+  },
+} as const;
+
 class Entrances {
   readonly #parts: Parts;
-  /** By digest, least recently used first. */
-  readonly #accepted = new Map<string, Entrance>();
+  /** By digest of the token, least recently used first. */
+  readonly #open = new Map<string, Entrance>();
   /** Checks under way, one for each token. A refused token leaves no trace. */
-  readonly #asked = new Map<string, Promise<Entrance | null>>();
+  readonly #asked = new Map<string, Promise<Found>>();
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxBodyBytes });
   #isClosed = false;
 
@@ -101,52 +122,88 @@ class Entrances {
     this.#parts = parts;
   }
 
-  /** Null: the service does not accept its token. */
-  async find({ headers }: IncomingMessage): Promise<Entrance | null> {
+  async find({ headers }: IncomingMessage): Promise<Found> {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     // A web page may not connect, even with a valid token.
-    if (token === undefined || headers.origin !== undefined) return null;
+    if (token === undefined || headers.origin !== undefined) return 'refused';
     const key = createHash('sha256').update(token).digest('base64');
-    const entrance = this.#accepted.get(key) ?? (await this.#ask(key, token).catch(() => null));
-    if (entrance) this.#used(key, entrance);
+    const entrance = this.#open.get(key);
+    if (!entrance) return this.#ask(key, token);
+    this.#open.delete(key);
+    this.#open.set(key, entrance);
     return entrance;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sockets.close();
-    await Promise.all([...this.#accepted.values()].map(({ server }) => server.close()));
+    await Promise.all([...this.#open.values()].map(({ server }) => server.close()));
   }
 
-  #ask(key: string, token: string): Promise<Entrance | null> {
-    const asked = this.#asked.get(key) ?? this.#enter(token).finally(() => this.#asked.delete(key));
+  #ask(key: string, token: string): Promise<Found> {
+    const asked =
+      this.#asked.get(key) ??
+      this.#enter(key, token)
+        .catch(() => 'refused' as const)
+        .finally(() => this.#asked.delete(key));
     this.#asked.set(key, asked);
     return asked;
   }
 
-  async #enter(token: string): Promise<Entrance | null> {
+  async #enter(key: string, token: string): Promise<Found> {
     const { service, createAgent } = this.#parts;
     const { ok, body } = await fetch(`${service}/run/v1/conversations?limit=1`, {
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(10_000),
     });
     await body?.cancel();
-    if (!ok || this.#isClosed) return null;
-    const server = new AcpServer({ createAgent: () => createAgent(token) });
-    return {
+    if (!ok || this.#isClosed) return 'refused';
+    const user = userOf(token);
+    if (!this.#makeRoom(user)) return 'full';
+    const connections = new Set<Connection>();
+    const server = new AcpServer({ createAgent: () => createAgent(token, connections) });
+    const entrance = {
+      user,
+      connections,
       server,
       request: createNodeHttpHandler(server, { maxRequestBodyBytes: maxBodyBytes }),
       upgrade: createNodeWebSocketUpgradeHandler(server, this.#sockets),
     };
+    this.#open.set(key, entrance);
+    return entrance;
   }
 
-  #used(key: string, entrance: Entrance): void {
-    this.#accepted.delete(key);
-    this.#accepted.set(key, entrance);
-    const [oldest] = this.#accepted;
-    if (oldest === undefined || this.#accepted.size <= mostTokens) return;
-    const [oldestKey, { server }] = oldest;
-    this.#accepted.delete(oldestKey);
-    void server.close().catch(() => undefined);
+  /**
+   * Closes an idle entrance if there are too many: one of this user, or of a user who has more. First those without a
+   * connection, then those of the user who has most.
+   */
+  #makeRoom(user: string): boolean {
+    const open = [...this.#open].map(([key, entrance]) => ({ key, ...entrance }));
+    const numberOf = (one: string) => open.filter((entrance) => entrance.user === one).length;
+    const own = numberOf(user);
+    const isAtLimit = own >= most.ofOneUser;
+    if (!isAtLimit && open.length < most.ofAllUsers) return true;
+    const [closed] = open
+      .filter((entrance) => entrance.user === user || (!isAtLimit && numberOf(entrance.user) > own))
+      .filter(({ connections }) => ![...connections].some(({ isBusy }) => isBusy))
+      .toSorted(
+        (one, other) =>
+          Number(one.connections.size > 0) - Number(other.connections.size > 0) ||
+          numberOf(other.user) - numberOf(one.user),
+      );
+    if (!closed) return false;
+    this.#open.delete(closed.key);
+    void closed.server.close().catch(() => undefined);
+    return true;
+  }
+}
+
+/** The service has accepted the token, so its claims are true. An API key is a user of its own. */
+function userOf(token: string): string {
+  try {
+    const { iss, sub } = decodeJwt(token);
+    return JSON.stringify([iss, sub]);
+  } catch {
+    return token;
   }
 }

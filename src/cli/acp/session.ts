@@ -70,7 +70,7 @@ export class Session {
       client,
       editor,
       turns,
-      isWatched: () => this.isPrompting || turns.live !== undefined,
+      isWatched: () => this.isBusy,
       seeQuestion: async (question, toolCallId) => {
         await this.#questions.see(question, toolCallId);
         this.#changed();
@@ -90,6 +90,11 @@ export class Session {
     return this.#prompt !== undefined;
   }
 
+  /** Also while a question is open: its turn is live. */
+  get isBusy(): boolean {
+    return this.isPrompting || this.#turns.live !== undefined;
+  }
+
   /** Resumes an earlier conversation. */
   join(agent: string, resumePoint: ResumePoint): void {
     this.agent = agent;
@@ -100,7 +105,7 @@ export class Session {
 
   get state(): SessionState {
     if (this.#questions.isAnyOpen) return { kind: 'requires-action' };
-    return this.isPrompting || this.#turns.live ? { kind: 'running' } : { kind: 'idle' };
+    return { kind: this.isBusy ? 'running' : 'idle' };
   }
 
   /** Resolves when the prompt ends. One at a time. */
@@ -219,7 +224,7 @@ export class Session {
   }
 
   #reportState(): void {
-    if (this.isPrompting || this.#turns.live) void this.#forwarder.state(this.state);
+    if (this.isBusy) void this.#forwarder.state(this.state);
   }
 
   async #ended(end: TurnEnd): Promise<TurnEnd> {

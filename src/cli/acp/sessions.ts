@@ -107,6 +107,10 @@ export class Sessions {
     return this.#open.get(id);
   }
 
+  get isBusy(): boolean {
+    return [...this.#open.values()].some((session) => session.isBusy);
+  }
+
   close(id: string): void {
     this.named(id).close();
     this.#open.delete(id);

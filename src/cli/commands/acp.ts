@@ -37,16 +37,19 @@ export const acp = defineCommand({
     const service = serviceAddress(readService(given));
     const common = { service, agent, version: programVersion() };
     const user = { service, logins: createKeptLogins(loginsFolder(process.env)), say: printAside };
-    const agentFor = (identity: Identity) => createAgent({ ...common, identity }, { draft });
-    if (listen !== undefined) {
-      const byToken = (token: string) =>
-        agentFor(new Identity({ ...user, token, tokenFile: undefined, as: undefined }));
-      return listenOn(readPort('--listen', listen), { service, createAgent: byToken });
-    }
+    if (listen !== undefined)
+      return listenOn(readPort('--listen', listen), {
+        service,
+        createAgent(theirs, connections) {
+          const identity = new Identity({ ...user, token: theirs, tokenFile: undefined, as: undefined });
+          return createAgent({ ...common, identity, connections }, { draft });
+        },
+      });
     const token = process.env['INTERLUDE_TOKEN'];
     // Child processes do not inherit it, and no report of this process shows it.
     delete process.env['INTERLUDE_TOKEN'];
-    await serveStdio(agentFor(new Identity({ ...user, token, tokenFile, as })));
+    const identity = new Identity({ ...user, token, tokenFile, as });
+    await serveStdio(createAgent({ ...common, identity }, { draft }));
   },
 });
 

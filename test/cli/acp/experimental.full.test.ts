@@ -191,10 +191,10 @@ async function listening(): Promise<string> {
   const { baseUrl: service } = setup.service;
   const server = createHttpServer({
     service,
-    createAgent: (token) => {
+    createAgent: (token, connections) => {
       const logins = createKeptLogins('/nowhere');
       const user = { service, logins, token, tokenFile: undefined, as: undefined, say: () => undefined };
-      const parts = { service, identity: new Identity(user), agent: 'assistant', version: '1' };
+      const parts = { service, identity: new Identity(user), agent: 'assistant', version: '1', connections };
       return createAgent(parts, { draft: true });
     },
   });
@@ -251,6 +251,48 @@ test('over HTTP: wrong tokens, however many, neither close a signed-in editor no
   expect(new Set(wrong.map(({ status }) => status))).toEqual(new Set([401]));
   expect((await post(host, { ...alice, ...connection }, listSessions)).status).toBe(202);
   expect((await post(host, await bearer('bob'))).status).toBe(200);
+});
+
+test('over HTTP: one user’s tokens, however many, close no connection of another user', async () => {
+  const host = await listening();
+  const alice = await bearer('alice');
+  const begun = await post(host, alice);
+  const connection = { 'acp-connection-id': begun.headers.get('acp-connection-id') ?? '' };
+  const statuses = [];
+  for (let n = 0; n < 70; n += 1) statuses.push((await post(host, await bearer('bob'))).status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect((await post(host, { ...alice, ...connection }, listSessions)).status).toBe(202);
+});
+
+test('a connection with an open question is kept; a user with too many of them gets no further token in', async () => {
+  const host = await listening();
+  const most = 8;
+  setup.server.play(...Array.from({ length: most }, () => asking));
+  const decided = Promise.withResolvers<typeof lisbon>();
+  const editors = [];
+  const prompts = [];
+  for (let n = 0; n < most; n += 1) {
+    const stream = createWebSocketStream(`ws://${host}/`, {
+      headers: await bearer('alice'),
+      WebSocket: WebSocket as unknown as WebSocketConstructor,
+    });
+    const editor = await playEditor(stream, { answer: () => decided.promise });
+    editors.push(editor);
+    const id = await editor.newSession();
+    setup.service.begun(id);
+    prompts.push(editor.prompt(id, callAsk));
+    await editor.until(() => editor.elicitations.length > 0);
+  }
+  const alice = await bearer('alice');
+  const refused = await post(host, alice);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+  const [notUpgraded] = (await once(new WebSocket(`ws://${host}/`, { headers: alice }), 'error')) as [Error];
+  expect(notUpgraded.message).toContain('503');
+  expect((await post(host, await bearer('bob'))).status).toBe(200);
+  decided.resolve(lisbon);
+  expect(await Promise.all(prompts)).toEqual(prompts.map(() => ({ stopReason: 'end_turn' })));
+  expect((await post(host, alice)).status).toBe(200);
+  for (const editor of editors) editor.close();
 });
 
 test('over HTTP: no token, a wrong one, a page of the web and somebody else’s connection get nothing', async () => {
