@@ -28,15 +28,15 @@ export interface PushTargetServer extends AsyncDisposable {
   until(isThere: (received: Received[]) => boolean): Promise<Received[]>;
   /** How the next ones are answered; 200 after them. */
   answer(...statuses: (number | { status: number; headers: Record<string, string> })[]): void;
-  /** What has come is answered only once the returned function is called, and so is what comes until then. */
-  hold(): () => void;
+  /** Requests to a path that begins so are answered only once the returned function is called. */
+  hold(path?: string): () => void;
 }
 
 export async function startPushTarget(): Promise<PushTargetServer> {
   const received: Received[] = [];
   const answers: (number | { status: number; headers: Record<string, string> })[] = [];
   const waiting = new Set<() => void>();
-  let holding: Promise<void> | undefined;
+  let holding: { path: string; until: Promise<void> } | undefined;
   const listener = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -52,7 +52,7 @@ export async function startPushTarget(): Promise<PushTargetServer> {
         at: Date.now(),
       });
     for (const check of waiting) check();
-    await holding;
+    if (holding && request.url?.startsWith(holding.path)) await holding.until;
     response.writeHead(status, headers).end();
     for (const check of waiting) check();
   };
@@ -62,9 +62,9 @@ export async function startPushTarget(): Promise<PushTargetServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
     answer: (...next) => void answers.push(...next),
-    hold() {
+    hold(heldPath = '/') {
       const { promise, resolve } = Promise.withResolvers<void>();
-      holding = promise;
+      holding = { path: heldPath, until: promise };
       return resolve;
     },
     until: (isThere) =>

@@ -181,18 +181,21 @@ test('while a turn works no slot is held for its notifications, and its target h
   await target.until(isTold('COMPLETED', id));
 });
 
-test('targets that hang take no more than the share of the caller who named them', async () => {
-  await using hanging = await startPushTarget();
-  hanging.hold();
+test('targets that hang take no more than the share of the caller who named them, also at a host that others use', async () => {
+  await using host = await startPushTarget();
+  const path = '/hook/hangs';
+  host.hold(path);
   const alice = await connectAgent(setup.service);
   const ids: string[] = [];
   for (let n = 0; n < 6; n += 1)
-    ids.push((await alice.send('hello', { push: config({ url: hanging.url }) })).id);
-  await hanging.until((received) => received.length > 0);
+    ids.push((await alice.send('hello', { push: config({ url: new URL(path, host.url).href }) })).id);
+  await host.until((received) => received.length > 0);
   const bob = await connectAgent(setup.service, { user: 'bob' });
-  const { id } = await bob.send('hello', { push: config() });
-  await target.until(isTold('COMPLETED', id));
-  expect(hanging.received).toHaveLength(1);
+  for (const quick of [target, host]) {
+    const { id } = await bob.send('hello', { push: config({ url: quick.url }) });
+    await quick.until(isTold('COMPLETED', id));
+  }
+  expect(host.received.filter((one) => one.path === path)).toHaveLength(1);
   for (const taskId of ids)
     await alice.client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id: taskId });
 });

@@ -3,7 +3,7 @@
  * each name has a share. A name that was slow last time gets one slot until it is fast again.
  */
 interface FairSlots {
-  /** Null while all slots are taken, or one of these names has used its share. */
+  /** `names`: one for each of the `shares`. Null while all slots are taken, or one of the names has used its share. */
   take(names: string[]): Slot | null;
 }
 
@@ -15,7 +15,7 @@ export interface Slot {
 /** How many slow names are remembered; the oldest are forgotten. */
 const mostSlow = 10_000;
 
-export function createFairSlots({ total, each }: { total: number; each: number }): FairSlots {
+export function createFairSlots({ total, shares }: { total: number; shares: number[] }): FairSlots {
   const taken = new Map<string, number>();
   const slow = new Set<string>();
   let free = total;
@@ -34,7 +34,8 @@ export function createFairSlots({ total, each }: { total: number; each: number }
 
   return {
     take(names) {
-      const hasRoom = (name: string) => (taken.get(name) ?? 0) < (slow.has(name) ? 1 : each);
+      const hasRoom = (name: string, index: number) =>
+        (taken.get(name) ?? 0) < (slow.has(name) ? 1 : (shares[index] ?? 0));
       if (free === 0 || !names.every(hasRoom)) return null;
       free -= 1;
       for (const name of names) add(name, 1);

@@ -44,7 +44,7 @@ type PushReport = DeliveryReport<number | null, 'ended' | 'removed'>;
 /** How long a running turn is watched after a look. The workflow looks again before. */
 const watchMs = 45_000;
 /** How many turns one process watches at a time, in all and for one caller. Workflows look at the others from time to time. */
-const watched = { total: 1_000, each: 100 };
+const watched = { total: 1_000, shares: [100] };
 
 interface Parts {
   storage: Storage;
@@ -59,7 +59,9 @@ export function createPushActivities({ storage, keys, config, heldCallLimit, log
   const sender = { publicUrl: config.http.publicUrl, key: config.a2a.signingKeys[0] };
   // Slow targets must not take the slots that turns need, and one caller or host not those of the others.
   const most = Math.max(1, Math.floor(config.worker.calls / 4));
-  const sending = createFairSlots({ total: most, each: Math.max(1, Math.floor(most / 4)) });
+  const shareOf = (part: number) => Math.max(1, Math.floor(most * part));
+  // A caller has less than a host, so that it cannot keep others from the host.
+  const sending = createFairSlots({ total: most, shares: [shareOf(1 / 4), shareOf(1 / 2)] });
   const watching = createFairSlots(watched);
   const watches = new Map<string, AbortController>();
 
