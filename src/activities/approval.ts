@@ -90,7 +90,7 @@ export async function approvalOf(
     if (!asked) return { kind: 'over' };
   }
   const { question } = asked;
-  const approval = given ?? { elicitationId: question.id, digest: sealedDigestOf(parts, approved) };
+  const approval = given ?? approvalGivenIn(parts, approved, question);
   switch (question.status) {
     case 'pending':
       return asksOf([asked], approval) ?? { kind: 'over' };
@@ -109,7 +109,7 @@ export async function approvalOf(
 export async function isAsApproved(
   parts: ApprovalParts,
   approved: ApprovedCall,
-  { elicitationId, digest }: GivenApproval,
+  { elicitationId, digest, definition = '' }: GivenApproval,
 ): Promise<boolean> {
   const { elicitations } = parts.storage;
   const question = await elicitations.get(elicitationId);
@@ -130,7 +130,7 @@ export async function isAsApproved(
     parts.logger.error(about, 'a call is not what its user approved, and was not sent');
     return false;
   }
-  await remember(parts, approved, question);
+  await remember(parts, approved, { question, definition });
   return true;
 }
 
@@ -158,10 +158,11 @@ function mismatchOf(
   return isSame ? null : 'arguments';
 }
 
+/** `definition`: when the user was asked. Their approval is not for a description that came after it. */
 async function remember(
   parts: ApprovalParts,
   approved: ApprovedCall,
-  question: ElicitationRow,
+  { question, definition }: { question: ElicitationRow; definition: string },
 ): Promise<void> {
   const details = (await answerContent(parts, question)) as ApprovalDetails | null | undefined;
   const { tenant, user } = approved.turn;
@@ -169,6 +170,7 @@ async function remember(
   const conversation = details.remember === 'always' ? null : approved.turn.conversation;
   await parts.storage.approvals.remember({
     ...rememberedAs(approved),
+    definition,
     tenant,
     user,
     id: question.id,
@@ -202,9 +204,15 @@ export function isApproval({ request }: ElicitationRow): boolean {
   return request.context.trigger === 'approval';
 }
 
-function sealedDigestOf({ keys }: ApprovalParts, approved: ApprovedCall): string {
+function approvalGivenIn(
+  { keys }: ApprovalParts,
+  approved: ApprovedCall,
+  { id: elicitationId }: ElicitationRow,
+): GivenApproval {
   const { turn, call } = approved;
-  return sealDigest(keys, { turnId: turn.turnId, toolCallId: call.toolCallId }, subjectOf(approved));
+  const digest = sealDigest(keys, { turnId: turn.turnId, toolCallId: call.toolCallId }, subjectOf(approved));
+  const { definition } = rememberedAs(approved);
+  return { elicitationId, digest, ...(definition !== '' && { definition }) };
 }
 
 /** The server is part of the digest: the same arguments at another server are another call. */

@@ -110,6 +110,8 @@ export interface GivenApproval {
   elicitationId: string;
   /** Sealed digest of the arguments: it can neither be guessed from history nor forged in the database. */
   digest: string;
+  /** Digest of the server's description of the tool when the user was asked; absent if there was none. */
+  definition?: string;
 }
 
 export type AttemptResult =

@@ -274,6 +274,18 @@ test('what is approved in advance is the tool as its server described it: with o
   await list({});
   expect(await (await begin([], { input })).end()).toMatchObject({ text: 'done', questions: [] });
   await setup.alice.request('DELETE', `/run/v1/approvals/${elicitationId}`);
+
+  const changedMeanwhile = await begin([], { input });
+  const asked = await changedMeanwhile.question(0);
+  await list({ description: 'Deletes everything.' });
+  await changedMeanwhile.answer(0, { action: 'accept', remember: 'always' });
+  await changedMeanwhile.end();
+  const after = await begin([], { input });
+  expect(await after.question(0)).toMatchObject({ context: { trigger: 'approval' } });
+  await after.answer(0, { action: 'decline' });
+  await after.end();
+  await list({});
+  await setup.alice.request('DELETE', `/run/v1/approvals/${asked.elicitationId}`);
 });
 
 test('what is approved once and for all is listed, counts everywhere, and can be withdrawn', async () => {
