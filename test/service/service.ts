@@ -3,13 +3,16 @@
  * on a Temporal server that the test brings along (with its own clock, or a development server).
  */
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { decodeJwt, SignJWT } from 'jose';
 import type { Logger } from 'pino';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
 import { demoToken } from '../../src/development/demo-token.ts';
+import { loadOrCreateProviderKeys } from '../../demo/provider-keys.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { createApp } from '../../src/api/app.ts';
@@ -44,6 +47,8 @@ export interface Service {
   as(user: string): Promise<Caller>;
   /** For clients other than ours. What they begin is ended with the service when `begun` names it. */
   token(user: string): Promise<string>;
+  /** `expiresAt`: in seconds since 1970. The service accepts it for five more, because clocks may differ. */
+  tokenUntil(user: string, expiresAt: number): Promise<string>;
   begun(conversation: string): void;
   /** A service account's token, without a person. */
   apiKey(): Promise<string>;
@@ -133,11 +138,23 @@ export async function startService({
 
   const started = stack.move();
   const token = (user: string) => demoToken(identity.issuer, user);
+  const tokenUntil = async (user: string, exp: number) => {
+    const { jwks } = await loadOrCreateProviderKeys(
+      path.join(dataDir, 'identity', 'demo-identity.json'),
+      'RS256',
+    );
+    const [key = {}] = jwks.keys;
+    const good = await token(user);
+    return new SignJWT({ ...decodeJwt(good), exp })
+      .setProtectedHeader({ alg: 'RS256', kid: key.kid ?? '' })
+      .sign(key);
+  };
   return {
     baseUrl,
     storage,
     tracker,
     token,
+    tokenUntil,
     begun: (conversation) => void conversations.add(conversation),
     as: async (user) => createCaller(baseUrl, await token(user), conversations),
     apiKey: () => createApiKey(storage, 'demo'),

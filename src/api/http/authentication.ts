@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller. Only set on routes below `requirePrincipal`. */
     principal: Principal;
+    /** When the caller's token ends, in epoch milliseconds. Infinity for an API key. */
+    authorizedUntil: number;
   }
 }
 
@@ -32,6 +34,7 @@ export function requirePrincipal(
   { authenticate, refusals, names, recheckMs = 30_000 }: AuthenticationParts,
 ): void {
   fastify.decorateRequest('principal');
+  fastify.decorateRequest('authorizedUntil', Infinity);
   fastify.addHook('onRequest', async (request, reply) => {
     const { ip, routeOptions } = request;
     const tooMany = refusals.refusalOf(ip);
@@ -63,7 +66,7 @@ export function requirePrincipal(
       throw error;
     }
     if (isOfKey(request.principal)) hangUpWhenRevoked(reply.raw, () => authenticate(presented), recheckMs);
-    else if (request.method === 'GET') hangUpWhenExpired(reply.raw, validUntil(bearer.token));
+    else request.authorizedUntil = validUntil(bearer.token);
   });
 }
 
@@ -80,22 +83,6 @@ function hangUpWhenRevoked(response: ServerResponse, look: () => Promise<unknown
     });
   }, everyMs);
   response.once('close', () => clearInterval(looking));
-}
-
-/** The longest delay that Node's timers take. */
-const longestTimerMs = 2 ** 31 - 1;
-
-/** A feed has no end, so it ends with the token. A POST was authorised when it began, and its response ends with the turn. */
-function hangUpWhenExpired(response: ServerResponse, at: number): void {
-  const expiring = setTimeout(
-    () => {
-      // Not a stream yet.
-      if (response.headersSent) response.destroy();
-    },
-    Math.min(at - Date.now(), longestTimerMs),
-  );
-  expiring.unref();
-  response.once('close', () => clearTimeout(expiring));
 }
 
 type Bearer = { kind: 'given'; token: string } | { kind: 'missing'; words: string };

@@ -1,17 +1,23 @@
 /**
  * Server-sent events: first bytes at once, a comment after 15 seconds of silence, and back-pressure: events are pulled only as
- * fast as the client reads, and a client that reads nothing is disconnected.
+ * fast as the client reads, and a client that reads nothing is disconnected. No stream outlives the token that opened it.
  */
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { expired, untilExpired } from './readers.ts';
 
 export interface EventStream {
   headers?: Record<string, string>;
   /** Ready-made SSE text. Has to end when `signal` aborts. */
   texts: AsyncIterable<string>;
   signal: AbortSignal;
+  /**
+   * Ends a stream whose token has expired. Without it the connection is cut, because some clients take a stream that just
+   * ends for a complete answer.
+   */
+  lastText?: string;
   /** Longest silence before a comment, in milliseconds. Proxies cut connections after 30–60 s without a byte. */
   heartbeatMs?: number;
   /**
@@ -22,15 +28,21 @@ export interface EventStream {
 }
 
 export function sendEventStream(reply: FastifyReply, stream: EventStream): FastifyReply {
-  const { headers = {}, texts, signal, heartbeatMs = 15_000, stallTimeoutMs = 60_000 } = stream;
+  const { headers = {}, texts, heartbeatMs = 15_000, stallTimeoutMs = 60_000, lastText } = stream;
+  const signal = untilExpired(reply, stream.signal);
   const fixed = {
     'content-type': 'text/event-stream',
     'x-accel-buffering': 'no',
   };
   closeWhenStalled(reply.raw, stallTimeoutMs);
-  return reply
-    .headers({ ...fixed, ...headers })
-    .send(Readable.from(withHeartbeat(texts, signal, heartbeatMs)));
+  return reply.headers({ ...fixed, ...headers }).send(Readable.from(untilEnd()));
+
+  async function* untilEnd(): AsyncGenerator<string> {
+    yield* withHeartbeat(texts, signal, heartbeatMs);
+    if (signal.reason !== expired) return;
+    if (lastText === undefined) reply.raw.destroy();
+    else yield lastText;
+  }
 }
 
 /** The socket's timeout restarts when the client reads, not only when we write. */

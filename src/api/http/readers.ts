@@ -21,6 +21,20 @@ export interface Readers {
 }
 
 export const closing = 'closing';
+export const expired = 'expired';
+
+/** The longest delay that Node's timers take. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** For a stream: `signal`, which now also aborts when the token that opened the stream ends, with the reason `expired`. */
+export function untilExpired({ request, raw }: FastifyReply, signal: AbortSignal): AbortSignal {
+  const leftMs = request.authorizedUntil - Date.now();
+  if (!Number.isFinite(leftMs)) return signal;
+  const expiry = new AbortController();
+  const timer = setTimeout(() => expiry.abort(expired), Math.min(leftMs, longestTimerMs)).unref();
+  raw.once('close', () => clearTimeout(timer));
+  return AbortSignal.any([signal, expiry.signal]);
+}
 
 /**
  * When `fastify` closes, streams are cut without an end event, so that their clients resume at another process.

@@ -4,7 +4,7 @@ import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { unknownAgent } from '../../service/start-turn.ts';
 import { ProblemError } from '../http/problems.ts';
-import { closing } from '../http/readers.ts';
+import { closing, expired, untilExpired } from '../http/readers.ts';
 import type { Readers } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { serveLegacy } from './legacy/serve.ts';
@@ -54,7 +54,7 @@ function mcpRoutes(
       // Only older revisions have sessions and separate streams.
       if (request.method !== 'POST' && request.headers['mcp-protocol-version'] === '2026-07-28')
         throw notAllowed(request, 'POST');
-      const signal = readers.listen(reply);
+      const signal = untilExpired(reply, readers.listen(reply));
       const key = request.headers['idempotency-key'];
       const arrived = {
         principal: request.principal,
@@ -136,11 +136,14 @@ function methodOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
 }
 
-/** Without the body, which has been read. A closing process does not abort it: the handler then says that the call goes on. */
+/**
+ * Without the body, which has been read. A closing process and an expired token do not abort it: the handler then says that the
+ * call goes on.
+ */
 function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
   const gone = new AbortController();
   const leave = () => {
-    if (signal.reason !== closing) gone.abort();
+    if (signal.reason !== closing && signal.reason !== expired) gone.abort();
   };
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });

@@ -19,6 +19,7 @@ export function streamTurn(
 ): FastifyReply {
   nameTurn(reply, turn);
   const signal = readers.listen(reply);
+  const unfinished = (why: string) => toData(toErrorChunk('turn_unfinished', goesOn(turn, why)));
   async function* texts(): AsyncGenerator<string> {
     const translate = createTranslator({ ...reading, turnId: turn.turnId });
     for await (const entries of service.followTurn(turn, { signal })) {
@@ -27,11 +28,15 @@ export function streamTurn(
     }
     if (!signal.aborted) yield 'data: [DONE]\n\n';
     // These clients do not resume, and take a stream that just ends for a complete answer.
-    else if (signal.reason === closing) yield toData(toErrorChunk('turn_unfinished', goesOn(turn)));
+    else if (signal.reason === closing) yield unfinished(shuttingDown);
   }
   // `texts` end when the reader leaves; when the service closes, they send an error first.
   const never = new AbortController().signal;
-  return sendEventStream(reply, { texts: texts(), signal: never });
+  return sendEventStream(reply, {
+    texts: texts(),
+    signal: never,
+    lastText: unfinished('Your token has expired'),
+  });
 }
 
 /** Waits until the turn is over. `isRepeatable`: the same request, sent again, would join the turn. */
@@ -66,8 +71,10 @@ function over(code: ProblemCode, detail: string, members: Record<string, unknown
   return new ProblemError(code, detail, { members, headers: { 'x-should-retry': 'false' } });
 }
 
-function goesOn({ conversation }: TurnRef): string {
-  return `This process is shutting down. The turn goes on in conversation ${conversation}.`;
+const shuttingDown = 'This process is shutting down';
+
+function goesOn({ conversation }: TurnRef, why = shuttingDown): string {
+  return `${why}. The turn goes on in conversation ${conversation}.`;
 }
 
 function toData(payload: object): string {

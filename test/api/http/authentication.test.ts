@@ -1,12 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fastifyFactory from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { exportSPKI, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,6 +17,7 @@ import { createAuthenticate, createRecordRefusal } from '../../../src/service/au
 import { requirePrincipal } from '../../../src/api/http/authentication.ts';
 import { answerWithProblems } from '../../../src/api/http/problems.ts';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
+import { sendEventStream } from '../../../src/api/http/event-stream.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 
@@ -229,27 +229,38 @@ test('a token for another audience enters the audit under its user; one that nob
   await issuer.stop();
 });
 
-test('a feed ends when its token expires; the response to what was posted ends with its turn', async () => {
+test('a stream ends when its token expires, also one that was posted; a single answer may still come', async () => {
   const issuer = await startIssuer();
   const api = apiFor(issuer.issuer);
-  const posted = Promise.withResolvers<ServerResponse>();
-  const begin = (response: ServerResponse) =>
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
-  api.get('/feed', (_, reply) => void begin(reply.hijack().raw));
-  api.post('/turn', (_, reply) => {
-    begin(reply.hijack().raw);
-    posted.resolve(reply.raw);
-  });
+  const stream = (reply: FastifyReply, more: { lastText?: string } = {}) =>
+    sendEventStream(reply, {
+      texts: new ReadableStream<string>(),
+      signal: new AbortController().signal,
+      ...more,
+    });
+  const later = Promise.withResolvers<{ answer: string }>();
+  api.get('/feed', (_, reply) => stream(reply));
+  api.post('/turn', (_, reply) => stream(reply));
+  api.post('/explained', (_, reply) => stream(reply, { lastText: 'data: expired\n\n' }));
+  api.post('/answer', () => later.promise);
   const base = await api.listen({ port: 0, host: '127.0.0.1' });
   // Clocks may differ by five seconds, so that it is accepted for two more.
   const headers = { authorization: `Bearer ${await issuer.sign({ exp: inSeconds(-3) })}` };
-  const turn = await fetch(`${base}/turn`, { method: 'POST', headers });
-  const feed = await fetch(`${base}/feed`, { headers });
-  expect([turn.status, feed.status]).toEqual([200, 200]);
-  await expect(feed.text()).rejects.toThrow('terminated');
-  (await posted.promise).end('data: done\n\n');
-  expect(await turn.text()).toContain('data: done');
+  const open = async (method: string, path: string) => {
+    const response = await fetch(base + path, { method, headers });
+    expect(response.status).toBe(200);
+    return response.text().catch((error: Error) => error.message);
+  };
+  const answer = open('POST', '/answer');
+  const texts = [open('GET', '/feed'), open('POST', '/turn'), open('POST', '/explained')];
+  expect(await Promise.all(texts)).toEqual([
+    'terminated',
+    'terminated',
+    ': stream-open\n\ndata: expired\n\n',
+  ]);
   expect((await fetch(`${base}/feed`, { headers })).status).toBe(401);
+  later.resolve({ answer: 'late' });
+  expect(JSON.parse(await answer)).toEqual({ answer: 'late' });
   await api.close();
   await issuer.stop();
 });

@@ -6,7 +6,7 @@ import type { Caller } from '../tools/tool.ts';
 /** What the transport knows about a request. */
 export interface Arrived extends Omit<Caller, 'shows'> {
   idempotencyKey: string | undefined;
-  /** Aborts when the client disconnects or the process is about to close. */
+  /** Aborts when the client disconnects, its token expires or the process is about to close. */
   signal: AbortSignal;
 }
 
