@@ -63,7 +63,9 @@ class PortsTaken extends Error {
 
 /** Throws `PortsTaken` if some of them are taken. `besides`: what else a second Interlude needs, at the end of a sentence. */
 export async function requireFreePorts(wanted: readonly WantedPort[], besides = ''): Promise<void> {
-  const isTaken = await Promise.all(wanted.map(({ port, host }) => port !== 0 && listensAlready(port, host)));
+  const isTaken = await Promise.all(
+    wanted.map(async ({ port, host }) => port !== 0 && (await listensAlready(port, host))),
+  );
   const taken = wanted.filter((_, index) => isTaken[index]);
   if (taken.length > 0) throw await portsTaken(taken, besides);
 }

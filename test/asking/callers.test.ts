@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ChatOptions } from '../service/user.ts';
 import { asks, done, form, page } from '../servers/scripted-mcp-server.ts';
-import type { Move } from '../servers/scripted-mcp-server.ts';
+import type { ScriptedReply } from '../servers/scripted-mcp-server.ts';
 import { answer, answerError } from '../servers/raw-mcp-server.ts';
 import { callOf } from '../service/asking.ts';
 import { accept, city, useAskingService } from './asking-service.ts';
@@ -177,7 +177,7 @@ describe('a token that expires while turns are under way', () => {
   test('every stream that it opened ends with it, and the same turns go on with a fresh token', async () => {
     const goOn = Promise.withResolvers<void>();
     const result = done();
-    const waits: Move = (call, response) => void goOn.promise.then(() => answer(call, response, result));
+    const waits: ScriptedReply = (call, response) => void goOn.promise.then(() => answer(call, response, result));
     setup.server.play(...Array.from({ length: 5 }, () => waits));
     const fresh = await setup.service.token('alice');
     const begun = await open(fresh, mcp, rpc('initialize', hello));

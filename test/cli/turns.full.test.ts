@@ -56,7 +56,7 @@ test('turns are listed with what they wait for, and told one by one', patient, a
   expect(ofService.output).toMatch(/^working .* turn-of-billing {2}assistant for the service billing\n$/);
   expect(output.split('\n')).toEqual([
     expect.stringMatching(/^waiting .* turn-of-two {2}assistant for alice$/),
-    expect.stringMatching(/Waits for alice to connect Tracker, for .*; 10 min left \(question-of-two\)$/),
+    expect.stringMatching(/Waits for alice to connect Tracker, for .*; \d+ min left \(question-of-two\)$/),
     expect.stringMatching(/^waiting .* turn-of-one {2}assistant for alice$/),
     expect.stringMatching(/\(question-of-one\)$/),
     '',

@@ -320,7 +320,7 @@ test('a program that failed a moment ago is not started again, and the model is 
   const trouble = { code: 'process_ended', server: 'Asking (this machine)', how: 'exit code 3' } as const;
   catalogue.backoff.failed(asking, trouble);
   expect(await attempt(0)).toEqual({ kind: 'finished' });
-  expect(await told()).toContain('(exit code 3). It was tried a moment ago, and not again.');
+  expect(await told()).toContain("in the worker's log. It was tried a moment ago, and not again.");
   expect(existsSync(marker)).toBe(false);
 });
 
