@@ -44,6 +44,9 @@ export function isApproval({ trigger }: { trigger: string }): boolean {
   return trigger === 'approval';
 }
 
+/** The limit of the reason for declining, in characters. */
+export const longestReason = 1_000;
+
 /** What a person may add to the decision. */
 export interface ApprovalDetails {
   remember?: Remember;

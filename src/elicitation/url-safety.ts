@@ -47,6 +47,15 @@ function refused(what: string): InspectedUrl {
   return { kind: 'refused', reason: `The url ${what}.` };
 }
 
+/** Splits an address to highlight the host, as the browser reads it. */
+export function splitAtHost(url: string): { before: string; host: string; after: string } {
+  const parsed = URL.parse(url);
+  if (!parsed) return { before: url, host: '', after: '' };
+  const { protocol, username, host, pathname, search, hash } = parsed;
+  const user = username === '' ? '' : `${username}@`;
+  return { before: `${protocol}//${user}`, host, after: `${pathname}${search}${hash}` };
+}
+
 /** The warnings about a URL; empty if the URL is refused. */
 export function warningsAbout(url: string): UrlWarning[] {
   const inspected = inspectUrl(url);

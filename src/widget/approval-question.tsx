@@ -1,10 +1,8 @@
 /** The question whether a tool call may be made: shows its arguments, and for how long an approval applies. */
 import { useId, useState } from 'react';
 import type { FormEvent } from 'react';
+import { longestReason } from '../elicitation/approval.ts';
 import type { CardProps } from './use-answer.ts';
-
-/** The service's limit, in characters. */
-const longestReason = 1000;
 
 export function ApprovalQuestion({ question, answer, words }: CardProps) {
   const [remember, setRemember] = useState<'' | 'conversation' | 'always'>('');

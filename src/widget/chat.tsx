@@ -11,7 +11,7 @@ import { cardId } from './question-card.tsx';
 import { useKeptFocus, useKeptPlace, useStickToEnd } from './stay-in-place.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
   /** As in `ConversationOptions`; also gets the current draft. */

@@ -2,7 +2,7 @@ import { useRef } from 'react';
 import type { FormEvent, KeyboardEvent } from 'react';
 import { Icon } from './icon.tsx';
 import type { Draft } from './tab-memory.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   words: Words;

@@ -1,12 +1,11 @@
 /**
  * A form while it is filled in: the entries of its fields, as the browser holds them, and what is wrong with them. Pure.
  */
-import { anyPattern, checkField } from '../elicitation/form/check-form.ts';
-import type { Limit, Violation } from '../elicitation/form/check-form.ts';
 import { coerceContent } from '../elicitation/form/coerce-content.ts';
-import type { Field, TextFormat } from '../elicitation/form/field.ts';
+import type { Field } from '../elicitation/form/field.ts';
+import { problemWith, wantedIn } from '../elicitation/form/shown-field.ts';
 import type { FieldError } from '../client/interlude-error.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 /** The value of an input: text, a checkbox, or the checked values of a list. */
 export type Entry = string | boolean | string[];
@@ -79,55 +78,12 @@ export function problemsIn(
   const content = new Map(Object.entries(contentOf(fields, draft)));
   const found = fields.flatMap((field) => {
     const problem = unfinished.has(field.name)
-      ? whatItIsFor(field, words)
-      : problemOf(field, content.get(field.name), words);
+      ? wantedIn(field, words)
+      : problemWith(field, content.get(field.name), words);
     return problem === null ? [] : [[field.name, problem] as const];
   });
   return new Map(found);
 }
-
-function problemOf(field: Field, value: unknown, words: Words): string | null {
-  const violation = checkField(field, value, anyPattern);
-  if (!violation) return null;
-  // An empty required field.
-  return value === undefined || value === '' ? words.required : inWords(field, violation, words);
-}
-
-function inWords(field: Field, violation: Violation, words: Words): string {
-  switch (violation.kind) {
-    case 'limit':
-      return words[limitWords[violation.keyword]](violation.limit);
-    case 'fraction':
-      return words.wholeNumber;
-    default:
-      return whatItIsFor(field, words);
-  }
-}
-
-const limitWords = {
-  minLength: 'tooShort',
-  maxLength: 'tooLong',
-  minimum: 'atLeast',
-  maximum: 'atMost',
-  exclusiveMinimum: 'moreThan',
-  exclusiveMaximum: 'lessThan',
-  multipleOf: 'multipleOf',
-  minItems: 'chooseAtLeast',
-  maxItems: 'chooseAtMost',
-} satisfies Record<Limit, keyof Words>;
-
-/** Fields of other kinds can only be left empty. */
-function whatItIsFor(field: Field, words: Words): string {
-  if (field.kind === 'number') return words.notANumber;
-  return field.kind === 'text' && field.format ? words[formatWords[field.format]] : words.required;
-}
-
-const formatWords = {
-  email: 'notAnEmail',
-  uri: 'notAnAddress',
-  date: 'notADate',
-  'date-time': 'notATime',
-} satisfies Record<TextFormat, keyof Words>;
 
 /** The service's errors by field; null when one of them is about no field. */
 export function problemsFrom(errors: readonly FieldError[], fields: readonly Field[]): Problems | null {

@@ -1,11 +1,12 @@
 import { useMemo, useRef, useState } from 'react';
-import type { FormEvent } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
+import { controlOf, notesOf } from '../elicitation/form/shown-field.ts';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from './form-draft.ts';
 import type { Entry, Problems } from './form-draft.ts';
 import type { CardProps } from './use-answer.ts';
 import type { Field } from '../elicitation/form/field.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 export function FormQuestion({
   question,
@@ -107,153 +108,103 @@ interface FieldProps {
   onChange: (entry: Entry) => void;
 }
 
-function FormField(props: FieldProps) {
-  const { id, field, problem, words } = props;
-  const isGroup = field.kind === 'choices' || (field.kind === 'choice' && field.choices.length <= fewChoices);
-  const notes = (
+function FormField({ id, field, entry, problem, words, onChange }: FieldProps) {
+  const control = controlOf(field, words);
+  const notes = notesOf(field, problem, words);
+  const common = {
+    name: id,
+    'aria-describedby': notes.map(({ kind }) => `${id}-${kind}`).join(' ') || undefined,
+    'aria-invalid': problem !== undefined,
+  };
+  const input = { ...common, id, value: String(entry), required: field.isRequired, dir: 'auto' } as const;
+  const typed = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value);
+  const title = (
     <>
-      {field.description !== undefined && (
-        <p className="help" id={`${id}-help`} dir="auto">
-          {field.description}
-        </p>
-      )}
-      {problem !== undefined && (
-        <p className="problem" id={`${id}-problem`}>
-          {problem}
-        </p>
-      )}
+      {field.title}
+      {!field.isRequired && <small> {words.optional}</small>}
     </>
   );
-  const optional = !field.isRequired && field.kind !== 'boolean' && <small> {words.optional}</small>;
-  if (isGroup) {
-    return (
-      <fieldset className="field" aria-describedby={describedBy(props)}>
-        <legend dir="auto">
-          {field.title}
-          {optional}
-        </legend>
-        {notes}
-        <Choices {...props} field={field} />
-      </fieldset>
-    );
-  }
-  if (field.kind === 'boolean') {
-    return (
-      <div className="field">
-        <label className="tick">
-          <input
-            type="checkbox"
-            id={id}
-            name={id}
-            checked={props.entry === true}
-            aria-describedby={describedBy(props)}
-            aria-invalid={problem !== undefined}
-            onChange={(event) => props.onChange(event.currentTarget.checked)}
-          />
-          <span dir="auto">{field.title}</span>
-        </label>
-        {notes}
-      </div>
-    );
-  }
-  return (
+  const written = notes.map(({ kind, text }) => (
+    <p
+      key={kind}
+      className={kind === 'problem' ? 'problem' : 'help'}
+      id={`${id}-${kind}`}
+      dir={kind === 'help' ? 'auto' : undefined}
+    >
+      {text}
+    </p>
+  ));
+  const labelled = (element: ReactNode) => (
     <div className="field">
       <label htmlFor={id} dir="auto">
-        {field.title}
-        {optional}
+        {title}
       </label>
-      {notes}
-      <SingleInput {...props} field={field} />
+      {written}
+      {element}
     </div>
   );
-}
-
-/** Up to this many are shown as radio buttons; more become a select. */
-const fewChoices = 4;
-
-function describedBy({ id, field, problem }: FieldProps): string | undefined {
-  const ids = [field.description !== undefined && `${id}-help`, problem !== undefined && `${id}-problem`];
-  return ids.filter(Boolean).join(' ') || undefined;
-}
-
-function Choices({
-  id,
-  field,
-  entry,
-  problem,
-  onChange,
-}: FieldProps & { field: Extract<Field, { choices: unknown }> }) {
-  const isMany = field.kind === 'choices';
-  const chosen = Array.isArray(entry) ? entry : [entry];
-  function toggle(value: string, isOn: boolean) {
-    if (!isMany) return onChange(value);
-    onChange(isOn ? [...chosen.map(String), value] : chosen.map(String).filter((one) => one !== value));
-  }
-  return field.choices.map(({ value, title }, index) => (
-    <label className="tick" key={value}>
-      <input
-        type={isMany ? 'checkbox' : 'radio'}
-        name={id}
-        id={`${id}-${index}`}
-        value={value}
-        checked={chosen.includes(value)}
-        aria-invalid={problem !== undefined}
-        onChange={(event) => toggle(value, event.currentTarget.checked)}
-      />
-      <span dir="auto">{title}</span>
-    </label>
-  ));
-}
-
-function SingleInput(props: FieldProps & { field: Extract<Field, { kind: 'text' | 'number' | 'choice' }> }) {
-  const { id, field, entry, problem, words, onChange } = props;
-  const common = {
-    id,
-    name: id,
-    value: String(entry),
-    required: field.isRequired,
-    'aria-invalid': problem !== undefined,
-    'aria-describedby': describedBy(props),
-    dir: 'auto',
-  } as const;
-  switch (field.kind) {
-    case 'choice':
+  switch (control.kind) {
+    case 'checkbox':
       return (
-        <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>
-          <option value="">{words.choose}</option>
-          {field.choices.map(({ value, title }) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
+        <div className="field">
+          <label className="tick">
+            <input
+              {...common}
+              type="checkbox"
+              id={id}
+              checked={entry === true}
+              onChange={(event) => onChange(event.currentTarget.checked)}
+            />
+            <span dir="auto">{field.title}</span>
+          </label>
+          {written}
+        </div>
+      );
+    case 'group': {
+      const { 'aria-describedby': describedBy, ...each } = common;
+      const chosen = [entry].flat();
+      const toggle = (value: string, isOn: boolean) =>
+        onChange(isOn ? [...chosen.map(String), value] : chosen.map(String).filter((one) => one !== value));
+      return (
+        <fieldset className="field" aria-describedby={describedBy}>
+          <legend dir="auto">{title}</legend>
+          {written}
+          {control.choices.map(({ value, title: name }, index) => (
+            <label className="tick" key={value}>
+              <input
+                {...each}
+                type={control.type}
+                id={`${id}-${index}`}
+                value={value}
+                checked={chosen.includes(value)}
+                onChange={(event) =>
+                  control.type === 'radio' ? onChange(value) : toggle(value, event.currentTarget.checked)
+                }
+              />
+              <span dir="auto">{name}</span>
+            </label>
           ))}
-        </select>
-      );
-    case 'number':
-      // Not type=number, which drops invalid text and changes with the mouse wheel.
-      return (
-        <input
-          {...common}
-          inputMode={field.isInteger ? 'numeric' : 'decimal'}
-          autoComplete="off"
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />
-      );
-    case 'text': {
-      const isLong = field.format === undefined && (field.maxLength ?? 0) > longText;
-      const Element = isLong ? 'textarea' : 'input';
-      return (
-        <Element
-          {...common}
-          {...(!isLong && { type: inputType[field.format ?? 'plain'] })}
-          {...(field.format === 'email' && { autoComplete: 'email' })}
-          onInput={(event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)}
-        />
+        </fieldset>
       );
     }
+    case 'select':
+      return labelled(
+        <select {...input} onChange={typed}>
+          <option value="">{words.choose}</option>
+          {control.choices.map(({ value, title: name }) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>,
+      );
+    case 'textarea':
+      return labelled(<textarea {...input} onInput={typed} />);
+    case 'input': {
+      const { kind: _, ...look } = control;
+      return labelled(<input {...input} {...look} onInput={typed} />);
+    }
     default:
-      return field satisfies never;
+      return control satisfies never;
   }
 }
-
-const longText = 200;
-const inputType = { plain: 'text', email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };

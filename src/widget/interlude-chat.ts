@@ -5,11 +5,11 @@
 import type { ElicitationRequest } from '../contract/elicitation.ts';
 import type { Token } from '../client/send.ts';
 import type { PageContext } from './page-context.ts';
-import type { Words } from './words/en.ts';
+import type { Words } from '../elicitation/words/en.ts';
 
 export type { PageContext } from './page-context.ts';
 export type { Token } from '../client/send.ts';
-export type { Words } from './words/en.ts';
+export type { Words } from '../elicitation/words/en.ts';
 
 export interface InterludeChatElement extends HTMLElement {
   /**

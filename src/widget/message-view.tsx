@@ -8,7 +8,7 @@ import type { Message, MessagePart, ToolPart } from './message.ts';
 import { QuestionCard } from './question-card.tsx';
 import { Markdown } from './text.tsx';
 import { ToolCall } from './tool-call.tsx';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   message: Message;

@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 import { isComposing } from './composer.tsx';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   isFloating: boolean;

@@ -13,7 +13,7 @@ import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { UrlQuestion } from './url-question.tsx';
 import { useKeptFocus, useKeptRoom } from './stay-in-place.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   question: ElicitationRequest;

@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
 import { toolName } from './tool-call.tsx';
 import type { Answer } from './use-answer.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   question: ElicitationRequest;

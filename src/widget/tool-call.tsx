@@ -1,6 +1,6 @@
 import type { ToolPart } from './message.ts';
 import { Icon } from './icon.tsx';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 
 interface Props {
   part: ToolPart;

@@ -1,7 +1,7 @@
 /** A link to open. The service reports the outcome, not the opened window. */
 import { useEffect, useState } from 'react';
 import { askerTitle } from '../elicitation/elicitation.ts';
-import { isSafeToOpen } from '../elicitation/url-safety.ts';
+import { isSafeToOpen, splitAtHost } from '../elicitation/url-safety.ts';
 import { Icon } from './icon.tsx';
 import type { CardProps } from './use-answer.ts';
 
@@ -90,13 +90,6 @@ function mayOpen(url: string): boolean {
 const longAddress = 200;
 /** The middle mouse button, which opens a link in a background tab. */
 const middle = 1;
-
-/** Splits the address to highlight the host, as the browser reads it. */
-function splitAtHost(url: string): { before: string; host: string; after: string } {
-  const { protocol, username, host, pathname, search, hash } = new URL(url);
-  const user = username === '' ? '' : `${username}@`;
-  return { before: `${protocol}//${user}`, host, after: `${pathname}${search}${hash}` };
-}
 
 /** Whether the user has left this page, for another window or tab, and returned. */
 function useReturn(): boolean {

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { InterludeError } from '../client/interlude-error.ts';
 import type { FieldError } from '../client/interlude-error.ts';
-import type { Words } from './words.ts';
+import type { Words } from '../elicitation/words.ts';
 import type { Client } from '../client/client.ts';
 import type { ElicitationRequest, ElicitationResponse } from '../contract/elicitation.ts';
 

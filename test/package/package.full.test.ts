@@ -43,6 +43,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'development',
     'elicitation',
     'elicitation/form',
+    'elicitation/words',
     'form-check',
     'network',
     'remote',
@@ -59,7 +60,6 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'tool-bundles',
     'tools',
     'widget',
-    'widget/words',
   ]);
   const besides = ['LICENSE', 'README.md', 'widget/widget.licenses.txt'].map((file) => `package/${file}`);
   expect(files).toEqual(expect.arrayContaining(besides));

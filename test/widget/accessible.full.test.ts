@@ -1,9 +1,9 @@
 /** What WCAG 2.2 AA asks for and no checker of pages sees: sizes, room, contrast of edges, and what is read out. */
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { de } from '../../src/widget/words/de.ts';
-import { en } from '../../src/widget/words/en.ts';
-import type { Words } from '../../src/widget/words/en.ts';
+import { de } from '../../src/elicitation/words/de.ts';
+import { en } from '../../src/elicitation/words/en.ts';
+import type { Words } from '../../src/elicitation/words/en.ts';
 import { message, openGallery, question, said } from './gallery.ts';
 import type { Gallery } from './gallery.ts';
 import { findings, look, picture, tooWide } from './look.ts';

@@ -3,7 +3,7 @@ import { readRequestedSchema } from '../../src/elicitation/form/requested-schema
 import type { Field } from '../../src/elicitation/form/field.ts';
 import { contentOf, emptyDraft, problemsFrom, problemsIn } from '../../src/widget/form-draft.ts';
 import type { Draft, Entry } from '../../src/widget/form-draft.ts';
-import { wordsFor } from '../../src/widget/words.ts';
+import { wordsFor } from '../../src/elicitation/words.ts';
 
 const words = wordsFor('en');
 

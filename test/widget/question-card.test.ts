@@ -7,7 +7,7 @@ import type { Message } from '../../src/widget/message.ts';
 import { MessageView } from '../../src/widget/message-view.tsx';
 import { dataUrl, png } from '../images.ts';
 import { QuestionCard } from '../../src/widget/question-card.tsx';
-import { wordsFor } from '../../src/widget/words.ts';
+import { wordsFor } from '../../src/elicitation/words.ts';
 
 const words = wordsFor('en');
 const answering = () => Promise.reject(new Error('nothing is sent here'));

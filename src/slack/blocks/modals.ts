@@ -5,7 +5,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { plainMessage } from '../../elicitation/plain-text.ts';
 import { warningText, inspectUrl, isSafeToOpen } from '../../elicitation/url-safety.ts';
-import { isApproval } from '../../elicitation/approval.ts';
+import { isApproval, longestReason } from '../../elicitation/approval.ts';
 import type { ElicitationRequest } from '../../elicitation/elicitation.ts';
 import type { Field } from '../../elicitation/form/field.ts';
 import { readRequestedSchema } from '../../elicitation/form/requested-schema.ts';
@@ -30,9 +30,6 @@ export const fieldBlock = (index: number) => `field-${index}`;
 export const approvalBlocks = { decision: 'decision', reason: 'reason' } as const;
 /** The first three approve. */
 export const decisions = ['once', 'conversation', 'always', 'refuse'] as const;
-
-/** The model gets at most this much. */
-const longestReason = 1_000;
 
 export function questionModal(parts: ModalParts): ModalView {
   const asked = askedInSlack(parts.question);

@@ -5,7 +5,7 @@ import { readAnswer } from '../../../src/cli/chat/form-entry.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../../src/elicitation/form/field.ts';
 import { problemsIn } from '../../../src/widget/form-draft.ts';
-import { wordsFor } from '../../../src/widget/words.ts';
+import { wordsFor } from '../../../src/elicitation/words.ts';
 
 type Schema = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { UrlWarning } from '../../elicitation/elicitation.ts';
+import type { UrlWarning } from '../elicitation.ts';
 
 export interface Words {
   conversation: string;
@@ -67,9 +67,12 @@ export interface Words {
   show: string;
   optional: string;
   choose: string;
+  /** The choice that leaves an optional question open. */
+  leftOpen: string;
   required: string;
   tooShort: (characters: number) => string;
   tooLong: (characters: number) => string;
+  lengthBetween: (least: number, most: number) => string;
   notANumber: string;
   wholeNumber: string;
   notAnEmail: string;
@@ -78,11 +81,17 @@ export interface Words {
   notATime: string;
   atLeast: (number: number) => string;
   atMost: (number: number) => string;
+  between: (least: number, most: number) => string;
   moreThan: (number: number) => string;
   lessThan: (number: number) => string;
   multipleOf: (number: number) => string;
   chooseAtLeast: (count: number) => string;
   chooseAtMost: (count: number) => string;
+  chooseBetween: (least: number, most: number) => string;
+  /** Before something is entered: `text` is of the wanted format. */
+  forExample: (text: string) => string;
+  /** For a time that is entered without a script, which would know the time zone. */
+  inUtc: string;
   checkFields: (count: number) => string;
   answerFailed: string;
   missingAccount: (server: string) => string;
@@ -157,9 +166,12 @@ export const en: Words = {
   show: 'Show',
   optional: 'optional',
   choose: 'Choose…',
+  leftOpen: 'No answer',
   required: 'Please fill this in.',
   tooShort: (characters) => `At least ${characters} characters.`,
   tooLong: (characters) => `At most ${characters} characters.`,
+  lengthBetween: (least, most) =>
+    least === most ? `Exactly ${least} characters.` : `${least} to ${most} characters.`,
   notANumber: 'Please write a number.',
   wholeNumber: 'Please write a whole number.',
   notAnEmail: 'Please write an email address.',
@@ -168,11 +180,15 @@ export const en: Words = {
   notATime: 'Please give the whole date and time, with a year of four digits.',
   atLeast: (number) => `At least ${number}.`,
   atMost: (number) => `At most ${number}.`,
+  between: (least, most) => `From ${least} to ${most}.`,
   moreThan: (number) => `More than ${number}.`,
   lessThan: (number) => `Less than ${number}.`,
   multipleOf: (number) => `A multiple of ${number}.`,
   chooseAtLeast: (count) => `Choose at least ${count}.`,
   chooseAtMost: (count) => `Choose at most ${count}.`,
+  chooseBetween: (least, most) => (least === most ? `Choose ${least}.` : `Choose ${least} to ${most}.`),
+  forExample: (text) => `For example ${text}`,
+  inUtc: 'Time in UTC.',
   checkFields: (count) => (count === 1 ? 'Please check one field.' : `Please check ${count} fields.`),
   answerFailed: 'It is not known whether your answer arrived. Try again.',
   missingAccount: (server) => `${server} is not connected.`,

@@ -1,4 +1,4 @@
-/** The texts of the widget, one object per language. Hosts may replace single texts. */
+/** The texts of the widget and of the hosted pages of questions, one object per language. Hosts of the widget may replace single texts. */
 import { de } from './words/de.ts';
 import { en } from './words/en.ts';
 import type { Words } from './words/en.ts';
