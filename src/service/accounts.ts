@@ -12,6 +12,8 @@ import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tab
 import type { Storage } from '../storage/storage.ts';
 import { createNangoAttempts } from './nango-attempts.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
+import { toQuestion } from './questions.ts';
+import type { Question } from './questions.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Kept } from '../credentials/vault.ts';
@@ -68,7 +70,7 @@ export function createAccounts(parts: AccountsParts) {
     /** How a person gives an account of this server. */
     connectedBy: (server: ServerConfig): ConnectedBy => storeOf(stores, server).connectedBy,
     findQuestion: (elicitationId: string, person: { tenant: string; user: string }) =>
-      findConnectionQuestion(parts, elicitationId, person),
+      findQuestion(parts, elicitationId, person),
     /** Whether the account works now, in a later version than this one. */
     async isConnectedSince(key: ConnectionKey, version: number): Promise<boolean> {
       const row = await storage.connections.get(key);
@@ -149,9 +151,9 @@ export interface ConnectionQuestion {
 }
 
 export type FoundQuestion =
-  /** No such question, or none about an account. */
   | { kind: 'unknown' }
   | { kind: 'somebody-elses'; row: ElicitationRow }
+  | { kind: 'not-about-account'; question: Question }
   | { kind: 'open'; question: ConnectionQuestion }
   /** Open, but about an account that is not theirs to connect. */
   | { kind: 'shared'; question: ConnectionQuestion }
@@ -159,15 +161,18 @@ export type FoundQuestion =
   | { kind: 'connected'; question: ConnectionQuestion; account: string | null; tooLate: boolean }
   | { kind: 'finished'; outcome: Exclude<Outcome, 'accept'> };
 
-async function findConnectionQuestion(
+async function findQuestion(
   { config, storage }: Pick<AccountsParts, 'config' | 'storage'>,
   elicitationId: string,
   person: { tenant: string; user: string },
 ): Promise<FoundQuestion> {
   const row = await storage.elicitations.get(elicitationId);
-  const server = row?.server == null ? undefined : config.servers.get(row.server);
-  if (!row || !server || row.request.mode !== 'url') return { kind: 'unknown' };
+  if (!row) return { kind: 'unknown' };
   if (row.tenant !== person.tenant || row.user !== person.user) return { kind: 'somebody-elses', row };
+  if (row.server === null) return { kind: 'not-about-account', question: toQuestion(row) };
+  const server = config.servers.get(row.server);
+  // The server is no longer in the agents file.
+  if (!server) return { kind: 'unknown' };
 
   const question = { row, server };
   const connection = await storage.connections.get(connectionKey(server, row));

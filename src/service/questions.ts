@@ -109,7 +109,7 @@ export async function* followQuestions(
     yield rows.map(toQuestion);
 }
 
-function toQuestion(row: ElicitationRow): Question {
+export function toQuestion(row: ElicitationRow): Question {
   const { id, conversation, turnId, agent, request, status, createdAt, deadline, settledAt, because } = row;
   return { id, conversation, turnId, agent, request, status, createdAt, deadline, settledAt, because };
 }

@@ -35,10 +35,10 @@ test('an approval with hostile arguments is read as what it is, and refused with
   expect(text).toContain('\\u202eevil');
   for (const hidden of ['\u202E', '\u001b']) expect(text).not.toContain(hidden);
   expect(text).toContain('to the end');
-  await person.page.getByText('Refuse with a reason').click();
+  await person.page.getByText('Decline and say why').click();
   await person.page.getByLabel('Why not?').fill('No hurry');
-  await person.press('Refuse');
-  await person.sees('Refused');
+  await person.press('Decline');
+  await person.sees('Declined');
   expect((await turn.end()).error).toContain('No hurry');
 });
 
@@ -70,7 +70,7 @@ test('a form of every kind of field, with the keyboard and without scripts', asy
   await shown.getByLabel('City').fill('Lisbon');
   await shown.getByLabel('Email').fill('alice@example.com');
   await shown.getByLabel('Day').fill('2026-12-01');
-  await shown.getByRole('radio', { name: 'No', exact: true }).check();
+  await shown.getByRole('checkbox', { name: 'A window seat' }).check();
   await shown.getByRole('radio', { name: 'vegan' }).check();
   await shown.getByLabel('Airport').selectOption('h');
   await shown.getByRole('checkbox', { name: 'lounge' }).check();
@@ -84,7 +84,7 @@ test('a form of every kind of field, with the keyboard and without scripts', asy
       content: {
         city: 'Lisbon',
         nights: 2,
-        window: false,
+        window: true,
         meal: 'vegan',
         airport: 'h',
         extras: ['lounge'],
@@ -100,7 +100,7 @@ test('a link shows where it leads, and settings list what waits', async () => {
   const { elicitationId } = await turn.question(1);
   const person = await alice(elicitationId);
   await person.sees('Asking asks you to open a page');
-  expect(await person.text()).toContain('Careful');
+  expect(await person.text()).toContain('look-alike letters');
   await person.open(`${setup.service.baseUrl}/connections`);
   await person.sees('Your connections');
   await turn.answer(1, { action: 'decline' });

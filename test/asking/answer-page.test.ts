@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Browser, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { asks, form, page } from '../servers/scripted-mcp-server.ts';
+import { en } from '../../src/elicitation/words/en.ts';
 import { useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 
@@ -49,7 +50,7 @@ test('a refusal takes its reason to the model', async () => {
   const turn = await setup.begin([]);
   const { browser, shown } = await opened(turn, 0);
   const done = await browser.press(shown, { action: 'decline' }, { reason: 'Not on a Sunday' });
-  expect(words(done)).toContain('Refused');
+  expect(words(done)).toContain('Declined');
   expect((await turn.end()).error).toContain('Not on a Sunday');
 });
 
@@ -63,6 +64,8 @@ test('a form keeps what was typed until it fits, and is settled then', async () 
     'City',
     'Where to',
     'Nights',
+    en.tooShort(2),
+    en.atLeast(1),
     'Pets',
     'breakfast',
     'Signed in as Alice',
@@ -71,7 +74,7 @@ test('a form keeps what was typed until it fits, and is settled then', async () 
 
   const wrong = await browser.press(shown, { action: 'accept' }, { 'f.city': '<L', 'f.nights': 'two' });
   expect(wrong.status).toBe(422);
-  expect(words(wrong)).toContain('must be a whole number');
+  for (const said of [en.checkFields(1), en.notANumber]) expect(words(wrong)).toContain(said);
   expect(wrong.text).toContain('value="&lt;L"');
   expect(wrong.text).toContain('value="two"');
 
@@ -96,22 +99,25 @@ test('a form keeps what was typed until it fits, and is settled then', async () 
 test('a long answer is taken, and a choice that is optional can be left open again', async () => {
   const story = { type: 'string', title: 'Story', maxLength: 100_000 };
   const seat = { type: 'string', title: 'Seat', enum: ['window', 'aisle'], default: 'aisle' };
+  const meal = { type: 'string', title: 'Meal', enum: ['vegan', 'fish'] };
   const pets = { type: 'boolean', title: 'Pets' };
-  const turn = await setup.begin([asks({ trip: form('Tell us', { story, seat, pets }) })]);
+  const turn = await setup.begin([asks({ trip: form('Tell us', { story, seat, meal, pets }) })]);
   await approve(turn);
   const { browser, shown } = await opened(turn, 1);
-  expect(shown.text).toMatch(/name="f\.pets"\s+value=""\s+checked/);
-  expect(shown.text).not.toMatch(/name="f\.seat"\s+value=""\s+checked/);
+  expect(shown.text).toMatch(/name="f\.meal"\s+value=""\s+checked/);
+  expect(shown.text).toMatch(/name="f\.seat"\s+value="aisle"\s+checked/);
+  expect(shown.text).toMatch(/name="f\.seat"\s+value=""\s+\/>/);
   const long = 'é'.repeat(60_000);
   const done = await browser.press(
     shown,
     { action: 'accept' },
-    { 'f.story': long, 'f.seat': '', 'f.pets': '' },
+    { 'f.story': long, 'f.seat': '', 'f.meal': '' },
   );
   expect(words(done)).toContain('Answered');
   await turn.end();
   expect(setup.server.calls.at(-1)?.params.inputResponses).toEqual({
-    trip: { action: 'accept', content: { story: long } },
+    // A box that is not checked is sent by no browser.
+    trip: { action: 'accept', content: { story: long, pets: false } },
   });
 });
 
@@ -119,7 +125,7 @@ test('a page of somebody else is opened with consent, which is on record', async
   const turn = await setup.begin([asks({ there: page('https://example.com/a?b=c') })]);
   await approve(turn);
   const { browser, shown } = await opened(turn, 1);
-  expect(words(shown)).toContain('Open example.com');
+  expect(words(shown)).toContain('https:// example.com /a?b=c Open the page');
   const going = await browser.press(shown, { action: 'accept' });
   expect(going.text).toContain('content="0; url=https://example.com/a?b=c"');
   expect((await turn.end()).text).toBe('done');

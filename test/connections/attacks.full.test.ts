@@ -374,8 +374,7 @@ function foreignForms(path: string, button: Record<string, string>, elicitationI
   ];
   return ways.map(([name, status, detail, init]) => ({
     name: `${what} with ${name}`,
-    // The sign-out form is not about a question, and answers an incomplete form with 404.
-    status: path === '/auth/logout' && status === 400 ? 404 : status,
+    status,
     audit: { ...alice, elicitationId: detail === 'form from another page' ? elicitationId : '', detail },
     async arrange({ at, publicUrl }) {
       const { browser, page } = await at('alice', 'q1');

@@ -5,7 +5,6 @@ import type { Accounts, BeginInput, ConnectionKey } from '../../service/accounts
 import type { ServerConfig } from '../../config/config.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
 import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
 import { requireNango } from './context.ts';
 import type { PageContext } from './context.ts';
 import { keyProblemOf } from './key-pages.ts';
@@ -13,7 +12,7 @@ import type { KeyProblem } from './key-pages.ts';
 import type { Page, Redirect } from './layout.ts';
 import { sessionHash } from './login/session.ts';
 import type { Session } from './login/session.ts';
-import { monogram } from './elements.ts';
+import { leavingPage } from './outcome-pages.ts';
 
 export interface ConnectGoal {
   server: ServerConfig;
@@ -85,7 +84,7 @@ export async function leaveTo(
   const { url } = await accounts.beginAuthorization(input);
   const address = safeAddress(url);
   const explanation = html`You sign in at <strong>${address.host}</strong> and come back here.`;
-  return leavingPage(input.server.title, address, explanation);
+  return leavingPage(input.server.title, address.href, explanation);
 }
 
 /** By way of Nango, which does not redirect back. */
@@ -96,7 +95,7 @@ export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: N
     input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
   const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that
     you are done, close it: ${goesOn}.`;
-  return leavingPage(input.server.title, address, explanation);
+  return leavingPage(input.server.title, address.href, explanation);
 }
 
 /** The URL comes from the authorization server's metadata or from Nango, and the page opens it. */
@@ -104,19 +103,4 @@ function safeAddress(url: string): URL {
   if (!isSafeToOpen(url))
     throw new CredentialStoreError('the address to sign in at does not begin with https://');
   return new URL(url);
-}
-
-/** The response to a Connect form. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
-function leavingPage(serverTitle: string, providerUrl: URL, explanation: Html): Page {
-  return {
-    status: 200,
-    title: `Going to ${serverTitle}`,
-    onwardUrl: providerUrl.href,
-    body: html`
-      ${monogram(serverTitle)}
-      <h1>Taking you to ${serverTitle}</h1>
-      <p class="lead">${explanation}</p>
-      <div class="actions"><a class="button" href="${providerUrl.href}">Continue</a></div>
-    `,
-  };
 }

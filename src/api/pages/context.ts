@@ -14,7 +14,6 @@ export interface PagesParts extends Pick<
   Service,
   | 'accounts'
   | 'approvals'
-  | 'askedQuestion'
   | 'authenticate'
   | 'connections'
   | 'endedSessions'

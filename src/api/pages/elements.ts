@@ -70,12 +70,37 @@ export function timeOf(at: Date | number, shown: keyof typeof formats): Html {
   return html`<time datetime="${time.toISOString()}" data-shown="${shown}">${text}${zone}</time>`;
 }
 
-/** Shows times in the reader's time zone; the UTC time becomes the title. */
+/**
+ * Shows times in the reader's time zone; the UTC time becomes the title. Inputs for times show local times, and send instants; an
+ * unchanged one is sent as it came. A date that is not complete is reported, because browsers send it as an empty one.
+ */
 const script = `for (const time of document.querySelectorAll('time[data-shown]')) {
   const [language, options] = ${JSON.stringify(formats)}[time.dataset.shown];
   time.title = time.textContent;
   time.textContent = new Intl.DateTimeFormat(language, options).format(new Date(time.dateTime));
-}`;
+}
+for (const input of document.querySelectorAll('input[type=datetime-local]')) {
+  const given = input.value;
+  if (given) {
+    const time = new Date(given + 'Z');
+    const local = new Date(time - time.getTimezoneOffset() * 60000);
+    input.value = local.toISOString().slice(0, given.length);
+  }
+  const shown = input.value;
+  document.getElementById(input.id + '-zone').remove();
+  input.form.addEventListener('formdata', ({ formData }) => {
+    const { value } = input;
+    if (value) formData.set(input.name, value === shown ? given : new Date(value).toISOString());
+  });
+}
+for (const form of document.querySelectorAll('form[novalidate]'))
+  form.addEventListener('submit', (event) => {
+    const isAnswer = event.submitter?.value === 'accept';
+    const unfinished = isAnswer && [...form.elements].find((element) => element.validity.badInput);
+    if (!unfinished) return;
+    event.preventDefault();
+    unfinished.reportValidity();
+  });`;
 
 /** For the end of a page with times. */
 export const timesScript: Html = { markup: `<script>${script}</script>` };

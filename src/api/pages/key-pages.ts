@@ -5,12 +5,12 @@ import { html } from '../../html/html.ts';
 import type { Html } from '../../html/html.ts';
 import { detail, scopeList, monogram } from './elements.ts';
 import type { Page } from './layout.ts';
-import { questionFields, questionPage, becomesShared } from './question/pages.ts';
-import type { QuestionView } from './question/pages.ts';
+import { postForm, signedIn } from './guarded-form.ts';
+import type { SignedIn } from './guarded-form.ts';
+import { accountPage, becomesShared } from './question/account-pages.ts';
+import type { AccountView } from './question/account-pages.ts';
 import { settingsUrl } from './return-url.ts';
-import { hidden } from './settings/connection-pages.ts';
-import { signedIn } from './signed-in.ts';
-import type { SignedIn } from './signed-in.ts';
+import { fieldsOf } from './settings/connection-pages.ts';
 
 type Hint = KeyField['hint'];
 
@@ -32,21 +32,15 @@ export function keyProblemOf({
   return { status: statuses[kind], message };
 }
 
-export function keyQuestionPage(view: QuestionView, hint: Hint, problem?: KeyProblem): Page {
+export function keyQuestionPage(view: AccountView, hint: Hint, problem?: KeyProblem): Page {
   const { scopes } = view;
   const needed =
     scopes.length === 0
       ? html`Those that your key has`
       : html`${scopeList(scopes)}<small>Your key has to have them</small>`;
-  const page = questionPage(view, {
+  const page = accountPage(view, {
     permissions: detail('Permissions', needed),
-    form: html`<form method="post" action="${view.publicUrl}/auth/connect">
-      ${questionFields(view)} ${keyField({ ...view, hint, problem: problem?.message })}
-      <div class="actions">
-        <button name="action" value="connect">Connect ${view.serverTitle}</button>
-        <button name="action" value="decline" class="quiet" formnovalidate>Not now</button>
-      </div>
-    </form>`,
+    fields: keyField({ ...view, hint, problem: problem?.message }),
   });
   return withProblem(page, problem);
 }
@@ -75,13 +69,16 @@ export function keyPage(view: SignedIn, own: OwnConnection, hint: Hint, problem?
         ${before !== null && detail('Now', html`<strong>${before}</strong>`)}
       </dl>
       ${isShared && becomesShared(serverTitle, view.tenant)}
-      <form method="post" action="${view.publicUrl}/connections">
-        ${hidden(view, own)} ${keyField({ serverTitle, host, hint, problem: problem?.message })}
-        <div class="actions">
-          <button name="action" value="connect">${isNew ? `Connect ${serverTitle}` : 'Replace key'}</button>
-          <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
-        </div>
-      </form>`,
+      ${postForm(
+        view,
+        '/connections',
+        fieldsOf(own),
+        html`${keyField({ serverTitle, host, hint, problem: problem?.message })}
+          <div class="actions">
+            <button name="action" value="connect">${isNew ? `Connect ${serverTitle}` : 'Replace key'}</button>
+            <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
+          </div>`,
+      )}`,
     footer: signedIn(view, null),
   };
   return withProblem(page, problem);

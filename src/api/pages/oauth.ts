@@ -2,16 +2,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConnectionKey, Completion } from '../../service/accounts.ts';
 import type { PageContext, PagesParts } from './context.ts';
+import { signedInAs } from './guarded-form.ts';
 import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
 import { principalOf, sessionHash } from './login/session.ts';
 import type { Session } from './login/session.ts';
 import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
-import { deniedPage, failedPage, viewOf } from './question/pages.ts';
-import type { QuestionView } from './question/pages.ts';
+import { accountView, deniedPage, failedPage } from './question/account-pages.ts';
+import type { AccountView } from './question/account-pages.ts';
 import { allowedReturnUrl, keepingReturn } from './return-url.ts';
 import { notConnectedPage } from './settings/connection-pages.ts';
-import { signedInAs } from './signed-in.ts';
 
 const wrongBrowser = notice(
   400,
@@ -104,10 +104,10 @@ async function stillOpen(
   context: PageContext,
   elicitationId: string,
   session: Session,
-  page: (view: QuestionView) => Page,
+  page: (view: AccountView) => Page,
 ): Promise<Page> {
   const found = await context.accounts.findQuestion(elicitationId, session);
-  if (found.kind === 'open') return page(viewOf(found.question, context.config, session));
+  if (found.kind === 'open') return page(accountView(found.question, context.config, session));
   return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
 }
 

@@ -130,27 +130,6 @@ export function signedOutPage(signInUrl: string, isForQuestion: boolean): Page {
   };
 }
 
-/** `settingsUrl`: the form is one of the settings page. */
-export function foreignFormPage(settingsUrl?: string): Page {
-  const place = settingsUrl === undefined ? 'the link from your conversation' : 'your connections';
-  const explanation = `This form did not come from our page. Open ${place} and decide there.`;
-  return notice(403, 'Nothing was changed', explanation, settingsUrl);
-}
-
-export function incompleteFormPage(settingsUrl?: string): Page {
-  const next = settingsUrl === undefined ? ' Open the link from your conversation again.' : '';
-  return notice(400, 'Nothing was changed', `The form is incomplete.${next}`, settingsUrl);
-}
-
-export function signInAgainPage(signInUrl: string): Page {
-  return notice(
-    403,
-    'You are no longer signed in',
-    'Nothing was changed. Sign in and decide again.',
-    signInUrl,
-  );
-}
-
 const problemWords: Record<string, [heading: string, explanation: string]> = {
   invalid_request: [
     'This is not understood',
@@ -187,7 +166,13 @@ export function notice(status: number, heading: string, explanation: string, aga
   return plain(status, exclamation, heading, explanation, again);
 }
 
-function plain(status: number, mark: Html, heading: string, explanation: string, again?: string): Page {
+export function plain(
+  status: number,
+  mark: Html,
+  heading: string,
+  explanation: string,
+  again?: string,
+): Page {
   return {
     status,
     title: heading,
@@ -195,5 +180,18 @@ function plain(status: number, mark: Html, heading: string, explanation: string,
       <h1>${heading}</h1>
       <p class="lead">${explanation}</p>
       ${again !== undefined && html`<div class="actions"><a class="button" href="${again}">Try again</a></div>`}`,
+  };
+}
+
+/** The response to a form that leads elsewhere. Not a redirect: `form-action` of our Content-Security-Policy would block it. */
+export function leavingPage(title: string, url: string, explanation: Html): Page {
+  return {
+    status: 200,
+    title: `Going to ${title}`,
+    onwardUrl: url,
+    body: html`${monogram(title)}
+      <h1>Taking you to ${title}</h1>
+      <p class="lead">${explanation}</p>
+      <div class="actions"><a class="button" href="${url}" rel="noreferrer">Continue</a></div>`,
   };
 }

@@ -4,8 +4,6 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
 import { connectionsAddress } from '../../elicitation/account-pages.ts';
 import { sendPage } from './layout.ts';
 import { notice } from './outcome-pages.ts';
@@ -91,9 +89,4 @@ export function keepingReturn(address: string, { returnUrl }: Pick<FastifyReques
 
 export function settingsUrl(publicUrl: string, from: Pick<FastifyRequest, 'returnUrl'>): string {
   return keepingReturn(connectionsAddress(publicUrl), from);
-}
-
-/** The `returnUrl` as a hidden field. */
-export function returnField({ returnUrl }: Pick<FastifyRequest, 'returnUrl'>): Html | false {
-  return returnUrl !== null && html`<input type="hidden" name="returnUrl" value="${returnUrl}" />`;
 }

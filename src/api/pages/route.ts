@@ -8,7 +8,6 @@ import type { FastifyInstance } from 'fastify';
 import rateLimit from '@fastify/rate-limit';
 import { rateLimitKey } from '../../service/principal.ts';
 import { problemFor, rateLimited } from '../http/problems.ts';
-import { answerRoutes } from './answer/routes.ts';
 import { authorizationRoutes, clientRoutes } from './oauth.ts';
 import type { NangoConnecting, PageContext, PagesParts } from './context.ts';
 import { pageHeaders, sendPage } from './layout.ts';
@@ -36,8 +35,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
   const sessions = createSessions(parts, publicUrl);
   const refusals = createRefusals({ recordRefusal: parts.recordRefusal, sessions });
   await fastify.register(cookies);
-  // The longest key of the form, each character of which may be encoded as nine.
-  await fastify.register(forms, { bodyLimit: 50_000 });
+  await fastify.register(forms);
   fastify.setErrorHandler(async (error, request, reply) => {
     const problem = problemFor(error, request);
     const { statusCode, headers } = problem;
@@ -58,7 +56,6 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
       forms.addHook('onRequest', async (_request, reply) => void reply.headers(pageHeaders));
       loginRoutes(forms, context);
       questionRoutes(forms, context);
-      answerRoutes(forms, context);
       authorizationRoutes(forms, context);
       settingsRoutes(forms, context);
       operatorRoutes(forms, context);

@@ -71,8 +71,11 @@ input:not([type=radio], [type=checkbox]), select, textarea {
   background: var(--card); color: var(--text); font: inherit; line-height: 1.375;
 }
 textarea { resize: vertical }
-input:not([type=radio], [type=checkbox])[aria-invalid], textarea[aria-invalid] { border-color: var(--warn); border-width: 2px; padding: calc(.75rem - 1px) calc(.875rem - 1px) }
-.problem { margin: .25rem 0 .5rem; color: var(--warn); font-size: .9375rem }
+input[inputmode] { max-width: 10rem }
+input[type^=date] { max-width: 17rem }
+.address strong { font-weight: 640 }
+input:not([type=radio], [type=checkbox])[aria-invalid], textarea[aria-invalid], select[aria-invalid] { border-color: var(--bad); border-width: 2px; padding: calc(.75rem - 1px) calc(.875rem - 1px) }
+.problem { margin: .25rem 0 .5rem; color: var(--bad); font-size: .9375rem }
 fieldset { min-width: 0; padding: 0; border: 0 }
 legend { padding: 0; font-weight: 600 }
 label small, legend small { color: var(--quiet); font-size: .875rem; font-weight: 400 }
@@ -90,6 +93,8 @@ pre, .address {
 }
 .address { margin-top: 1.5rem }
 .help { margin: .5rem 0 0; color: var(--quiet); font-size: .875rem }
+:is(label, legend, .tick, .help) + .help { margin-top: .125rem }
+.problem[role=alert] { margin: 1.25rem 0 0; padding: .75rem .875rem; border-radius: .75rem; background: var(--bad-tint) }
 main.wide { max-width: 38rem }
 main.wide .lead { margin-bottom: 1.5rem }
 main.wide > .actions { padding-top: 1.5rem; border-top: 1px solid var(--line) }

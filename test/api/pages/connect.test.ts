@@ -133,6 +133,49 @@ test('a form counts only with the token and the origin of our own page', async (
   expect(setup.answers).toEqual([{ id: 'q1', action: 'decline', user: 'alice' }]);
 });
 
+test('a form from before the person signed in again says so, and leads back to the question', async () => {
+  const setup = await setUpPages();
+  await setup.ask();
+  const { browser, page } = await setup.openAs('alice');
+  const signIn = await browser.open(`${setup.publicUrl}/auth/login?e=q1&as=other`);
+  await browser.press(signIn, { user: 'alice' });
+  const stale = await browser.press(page, { action: 'decline' });
+  expect([stale.status, words(stale)]).toEqual([403, expect.stringContaining('you have signed in again')]);
+  expect(stale.text).toContain(`href="${setup.publicUrl}/auth/answer?e=q1"`);
+  expect(setup.answers).toEqual([]);
+});
+
+test('each address of a question shows it, whatever it is about, and takes its answer', async () => {
+  const setup = await setUpPages();
+  await setup.ask();
+  const context = { trigger: 'mcp_elicitation', serverTitle: 'Tracker' };
+  const requestedSchema = { type: 'object', properties: {} };
+  const request = { mode: 'form', message: 'Really?', context, requestedSchema } as never;
+  await setup.ask({ id: 'form', server: null, request });
+  const { browser } = await setup.openAs('alice');
+  const at = (path: string, id: string) => browser.open(`${setup.publicUrl}/auth/${path}?e=${id}`);
+  for (const path of ['answer', 'connect', 'done']) {
+    const [account, form] = [await at(path, 'q1'), await at(path, 'form')];
+    expect([account.trail, words(account)]).toEqual([[], expect.stringContaining('Connect Tracker')]);
+    expect([form.trail, words(form)]).toEqual([[], expect.stringContaining('Tracker asks you')]);
+  }
+  const form = await at('connect', 'form');
+  expect((await browser.press(form, { action: 'connect' })).status).toBe(400);
+  expect((await browser.press(form, { e: 'q1', action: 'accept' })).status).toBe(400);
+  expect(setup.answers).toEqual([]);
+  const post = (path: string, e: string) =>
+    browser.post(
+      `${setup.publicUrl}/auth/${path}`,
+      { ...hiddenFields(form.text), e, action: 'decline' },
+      setup.publicUrl,
+    );
+  expect([(await post('answer', 'q1')).status, (await post('connect', 'form')).status]).toEqual([200, 200]);
+  expect(setup.answers.map(({ id, action }) => [id, action])).toEqual([
+    ['q1', 'decline'],
+    ['form', 'decline'],
+  ]);
+});
+
 test('"not now" answers the question with decline', async () => {
   const setup = await setUpPages();
   await setup.ask();
@@ -147,7 +190,9 @@ test('closing the question dismisses it, which is not "not now", and leads to wh
   const setup = await setUpPages();
   await setup.ask();
   const { browser, page } = await setup.openAs('alice');
-  expect(page.text).toMatch(/<button name="action" value="cancel" class="dismiss" aria-label="Dismiss"/);
+  expect(page.text).toMatch(
+    /<button\s+name="action"\s+value="cancel"\s+class="dismiss"\s+aria-label="Dismiss"/,
+  );
   const said = await browser.press(page, { action: 'cancel' });
   expect(words(said)).toContain('The question is dismissed');
   expect(words(said)).not.toContain('Not now');

@@ -151,6 +151,48 @@ test(
   },
 );
 
+test('a time is entered in the time zone of the person, or in UTC where scripts are off', async () => {
+  const contents: unknown[] = [];
+  const { ask, link } = await setUpPages(undefined, {
+    async answer(_, { response }) {
+      contents.push(response.content);
+      return { kind: 'recorded', outcome: 'accept', duplicate: false };
+    },
+  });
+  const time = { type: 'string', format: 'date-time' };
+  const requestedSchema = {
+    type: 'object',
+    properties: {
+      start: { ...time, title: 'Start' },
+      end: { ...time, title: 'End', default: '2026-11-22T10:00:30Z' },
+    },
+  };
+  const request = { mode: 'form', message: 'When?', context: ofAServer, requestedSchema } as never;
+  for (const [id, javaScriptEnabled] of [['with', true] as const, ['without', false] as const]) {
+    await ask({ id, server: null, request });
+    const context = await chromium.newContext({ javaScriptEnabled, timezoneId: 'Asia/Kathmandu' });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(link(id));
+    await page.getByRole('button', { name: 'Continue as Alice' }).click();
+    const end = await page.getByLabel('End').inputValue();
+    expect(end).toBe(javaScriptEnabled ? '2026-11-22T15:45:30' : '2026-11-22T10:00:30');
+    expect(await page.getByText('Time in UTC.').count()).toBe(javaScriptEnabled ? 0 : 2);
+    const send = page.getByRole('button', { name: 'Send' });
+    await page.getByLabel('Start').pressSequentially('11');
+    // Half a date would be sent as none. Only the script can tell.
+    if (javaScriptEnabled) await send.click();
+    expect(await page.getByLabel('Start').evaluate((input) => document.activeElement === input)).toBe(true);
+    await page.getByLabel('Start').fill('2026-11-22T09:00');
+    await send.click();
+    await page.getByRole('heading', { name: 'Answered' }).waitFor();
+  }
+  expect(contents).toEqual([
+    { start: '2026-11-22T03:15:00.000Z', end: '2026-11-22T10:00:30Z' },
+    { start: '2026-11-22T09:00:00Z', end: '2026-11-22T10:00:30Z' },
+  ]);
+});
+
 test('no page is shown in a frame of another site, signed in or not', async () => {
   const { ask, link, app, publicUrl } = await createAttackedPages();
   await ask();

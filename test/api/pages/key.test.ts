@@ -127,7 +127,7 @@ test.each([
   async (entered, why) => {
     const { enter, browser, row, confirmed, answers } = await asked();
     const again = await enter(entered);
-    expect([again.status, again.url.endsWith('/auth/connect')]).toEqual([422, true]);
+    expect([again.status, again.url.endsWith('/auth/answer')]).toEqual([422, true]);
     expect(/<p class="problem" id="key-problem">([^<]*)/.exec(again.text)?.[1]).toContain(why);
     expect(again.text).toMatch(/<title>Not connected yet: Connect Tracker<\/title>/);
     expect(field(again)).toMatch(/aria-describedby="key-problem key-use"/);

@@ -1,6 +1,6 @@
 /** Pages on the way to an address that others have named: they open it by themselves, so they open web pages only. */
 import { expect, test } from 'vitest';
-import { onwardPage } from '../../../src/api/pages/answer/pages.ts';
+import { onwardPage } from '../../../src/api/pages/question/answer-pages.ts';
 import { leaveByNango, leaveTo } from '../../../src/api/pages/connect.ts';
 
 const server = { title: 'Tracker' };

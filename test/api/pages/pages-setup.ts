@@ -22,7 +22,7 @@ import { createOperators } from '../../../src/service/operators.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
-import { askedQuestion, questionsOf } from '../../../src/service/questions.ts';
+import { questionsOf } from '../../../src/service/questions.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStores } from '../../../src/credentials/stores.ts';
@@ -164,7 +164,6 @@ export async function setUpPages(
     sealedText: createSealedText(keys),
     endedSessions: storage.endedSessions,
     now: () => storage.now(),
-    askedQuestion: (principal, id) => askedQuestion(storage, principal, id),
     questionsOf: (principal) => questionsOf(storage, principal),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config: { servers, agents: new Map() }, storage }),

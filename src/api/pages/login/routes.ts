@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { TurnParamsSchema } from '../../../contract/operators.ts';
 import { ElicitationIdSchema } from '../../../contract/http.ts';
 import type { PageContext } from '../context.ts';
-import { isFromOurPage, otherGoals } from './session.ts';
+import { otherGoals } from './session.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
 import { rawQueryOf } from '../context.ts';
-import { foreignFormPage, notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
-import { keepingReturn } from '../return-url.ts';
+import { onForm } from '../guarded-form.ts';
+import { notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
+import { keepingReturn, settingsUrl } from '../return-url.ts';
 import type { SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
@@ -20,12 +21,13 @@ const loginQuery = z.union([
     .transform((query) => ({ ...query, e: null })),
 ]);
 const callbackQuery = z.object({ state: z.string(), error: z.string().optional() });
-const logoutForm = z.object({ e: ElicitationIdSchema.nullable().default(null), csrf: z.string() });
+/** `e`: the question to come back to. */
+const logoutInput = z
+  .object({ e: ElicitationIdSchema.nullable().default(null) })
+  .transform(({ e }) => ({ next: e }));
 
-export function loginRoutes(
-  fastify: FastifyInstance,
-  { config, logger, sessions, refusals }: Pick<PageContext, 'config' | 'logger' | 'sessions' | 'refusals'>,
-): void {
+export function loginRoutes(fastify: FastifyInstance, context: PageContext): void {
+  const { config, logger, sessions, refusals } = context;
   const { publicUrl } = config.http;
   const identity = createIdentityClient(config.auth, `${publicUrl}/auth/login/callback`);
 
@@ -97,22 +99,17 @@ export function loginRoutes(
     return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn), signIn), 303);
   });
 
-  fastify.post('/auth/logout', async (request, reply) => {
-    const form = logoutForm.safeParse(request.body);
-    if (!form.success) {
-      await refusals.record(request, 'an incomplete form');
-      return sendPage(reply, unknownPage());
-    }
-    const session = sessions.read(request);
-    if (session && !isFromOurPage(request, publicUrl, session, form.data.csrf)) {
-      await refusals.record(request, 'form from another page');
-      return sendPage(reply, foreignFormPage());
-    }
-    await sessions.end(request, reply);
-    return sendPage(
-      reply,
-      signedOutPage(loginUrl(publicUrl, form.data.e, request, 'other'), form.data.e !== null),
-    );
+  const signedOut = ({ next }: z.infer<typeof logoutInput>, request: FastifyRequest) =>
+    signedOutPage(loginUrl(publicUrl, next, request, 'other'), next !== null);
+  onForm(fastify, context, {
+    path: '/auth/logout',
+    input: logoutInput,
+    page: (request) => settingsUrl(publicUrl, request),
+    signedOut,
+    async handle({ input, request, reply }) {
+      await sessions.end(request, reply);
+      return signedOut(input, request);
+    },
   });
 }
 

@@ -55,6 +55,7 @@ async function ofQuestion(
   const found = await accounts.findQuestion(id, session);
   switch (found.kind) {
     case 'unknown':
+    case 'not-about-account':
       throw new ProblemError('elicitation_not_found', 'There is no such question.');
     case 'somebody-elses': {
       const { tenant } = found.row;

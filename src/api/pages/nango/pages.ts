@@ -5,32 +5,30 @@
 import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
-import { notConnectedPage, connectForm, hidden } from '../settings/connection-pages.ts';
+import { notConnectedPage, connectForm, fieldsOf } from '../settings/connection-pages.ts';
 import { detail, scopeList, busyMonogram, monogram } from '../elements.ts';
 import type { Page, PageScript } from '../layout.ts';
-import { deniedPage, failedPage, questionFields, becomesShared } from '../question/pages.ts';
-import type { QuestionView } from '../question/pages.ts';
+import { postForm, signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
+import { becomesShared, deniedPage, failedPage } from '../question/account-pages.ts';
+import type { AccountView } from '../question/account-pages.ts';
 import { settingsUrl } from '../return-url.ts';
-import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
 import type { Goal } from './goal.ts';
 
 // The attempt may have got further than Nango reported.
 const somethingFailed = 'Something went wrong on the way. You can try again.';
 
 /** `page`: the question's page. */
-export function questionWithNango(page: Page, view: QuestionView, script: PageScript | null): Page {
+export function questionWithNango(page: Page, view: AccountView, script: PageScript | null): Page {
   if (!script) return page;
-  const action = `${view.publicUrl}/auth/connect`;
+  const form: PostForm = (content, attributes) =>
+    postForm(view, '/auth/answer', { e: view.elicitationId }, content, attributes);
   return withSteps(page, script, view, {
     goal: { e: view.elicitationId },
     waiting: waitingFor(
       view.serverTitle,
-      { action, fields: questionFields(view) },
-      html`<form method="post" action="${action}">
-        ${questionFields(view)}
-        <button name="action" value="decline" class="quiet">Not now</button>
-      </form>`,
+      form,
+      form(html`<button name="action" value="decline" class="quiet">Not now</button>`),
     ),
     denied: deniedPage(view),
     failed: failedPage(view, somethingFailed, true),
@@ -86,7 +84,7 @@ export function connectWithNango(
     goal: { server, scope, seenVersion: state.status === 'missing' ? 0 : state.row.version },
     waiting: waitingFor(
       serverTitle,
-      { action: `${view.publicUrl}/connections`, fields: hidden(view, own) },
+      (content, attributes) => postForm(view, '/connections', fieldsOf(own), content, attributes),
       html`<a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Not now</a>`,
     ),
     denied: notConnectedPage(view, own, { kind: 'denied' }),
@@ -121,21 +119,20 @@ function withSteps(
   };
 }
 
-function waitingFor(serverTitle: string, form: { action: string; fields: Html }, notNow: Html): Html {
+type PostForm = (content: Html, attributes?: Html) => Html;
+
+function waitingFor(serverTitle: string, form: PostForm, notNow: Html): Html {
   return html`${busyMonogram(serverTitle)}
     <h1>Finish in the other window</h1>
     <p class="lead">
       Sign in to ${serverTitle} there and agree. This page notices by itself when you are done.
     </p>
     <div class="actions">
-      <form method="post" action="${form.action}">
-        ${form.fields}
-        <button name="action" value="connect" class="quiet">Try again</button>
-      </form>
-      ${notNow}
+      ${form(html`<button name="action" value="connect" class="quiet">Try again</button>`)} ${notNow}
     </div>
-    <form method="post" action="${form.action}" class="aside">
-      ${form.fields} No other window?
-      <button name="action" value="connect" data-way="page">Continue in this one</button>
-    </form>`;
+    ${form(
+      html`No other window?
+        <button name="action" value="connect" data-way="page">Continue in this one</button>`,
+      html`class="aside"`,
+    )}`;
 }

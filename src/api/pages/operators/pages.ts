@@ -9,8 +9,8 @@ import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import { detail, exclamation, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
+import { postForm, signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 import { ages } from './search.ts';
 import type { Filter } from './search.ts';
 
@@ -118,10 +118,12 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
         ${
           view.seesContents &&
           !hasContents &&
-          html`<form method="post" action="${turnUrl(view, turnId)}/contents">
-            <input type="hidden" name="csrf" value="${view.csrf}" />
-            <button class="quiet" aria-describedby="audited">Show contents</button>
-          </form>`
+          postForm(
+            view,
+            `${turnPath(turnId)}/contents`,
+            {},
+            html`<button class="quiet" aria-describedby="audited">Show contents</button>`,
+          )
         }
         ${isLive && html`<a class="button quiet" href="${turnUrl(view, turnId)}/cancel">Cancel the turn</a>`}
         ${endedAt === null && html`<a class="button quiet" href="${turnUrl(view, turnId)}">Refresh</a>`}
@@ -141,7 +143,7 @@ export function cancelPage(view: OperatorView, turn: SeenTurn): Page {
     heading: 'Cancel this turn?',
     lead: html`<strong>${titleOf(turn)}</strong> stops. Its open questions close; what its tools have done
       stays done.`,
-    action: `${turnUrl(view, turn.turnId)}/cancel`,
+    action: `${turnPath(turn.turnId)}/cancel`,
     button: 'Cancel the turn',
     backUrl: turnUrl(view, turn.turnId),
   });
@@ -152,7 +154,7 @@ export function expirePage(view: OperatorView, question: SeenQuestion): Page {
     heading: 'Expire this question?',
     lead: html`<strong>${question.user}</strong> was asked ${askedForIn(question.request)}. The turn goes on
       as if no one had answered in time.`,
-    action: `${view.publicUrl}/operators/questions/${question.id}/expire`,
+    action: `/operators/questions/${question.id}/expire`,
     button: 'Expire the question',
     backUrl: turnUrl(view, question.turnId),
   });
@@ -172,6 +174,7 @@ export function notOperatorPage(view: SignedIn): Page {
 interface Confirmation {
   heading: string;
   lead: Html;
+  /** A path. */
   action: string;
   button: string;
   backUrl: string;
@@ -184,11 +187,13 @@ function confirmPage(view: OperatorView, { heading, lead, action, button, backUr
     body: html`${exclamation}
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
-      <form method="post" action="${action}" class="actions">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
-        <button>${button}</button>
-        <a class="button quiet" href="${backUrl}">Leave it</a>
-      </form>`,
+      ${postForm(
+        view,
+        action,
+        {},
+        html`<button>${button}</button> <a class="button quiet" href="${backUrl}">Leave it</a>`,
+        html`class="actions"`,
+      )}`,
     footer: signedIn(view, null),
   };
 }
@@ -332,6 +337,10 @@ function older({ nextUrl }: ListView<unknown>): Html | false {
   return nextUrl !== null && html`<p class="older"><a class="button quiet" href="${nextUrl}">Older</a></p>`;
 }
 
-function turnUrl({ publicUrl }: SignedIn, turnId: string): string {
-  return `${publicUrl}/operators/turns/${encodeURIComponent(turnId)}`;
+export function turnUrl({ publicUrl }: Pick<SignedIn, 'publicUrl'>, turnId: string): string {
+  return publicUrl + turnPath(turnId);
+}
+
+function turnPath(turnId: string): string {
+  return `/operators/turns/${encodeURIComponent(turnId)}`;
 }

@@ -1,18 +1,27 @@
 /** Pages for operators: all turns and questions of their tenant, and ending them. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { QuestionParamsSchema, TurnParamsSchema } from '../../../contract/operators.ts';
 import { operatorOf } from '../../../service/operators.ts';
 import type { Operator, Page as Found } from '../../../service/operators.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
-import { buttonForm, readForm } from '../guard.ts';
+import { onForm, signedInAs } from '../guarded-form.ts';
 import { principalOf } from '../login/session.ts';
+import type { Session } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
 import { operatorsLoginUrl } from '../login/routes.ts';
 import { notice } from '../outcome-pages.ts';
-import { signedInAs } from '../signed-in.ts';
-import { cancelPage, expirePage, notOperatorPage, questionsPage, storyPage, turnsPage } from './pages.ts';
+import {
+  cancelPage,
+  expirePage,
+  notOperatorPage,
+  questionsPage,
+  storyPage,
+  turnsPage,
+  turnUrl,
+} from './pages.ts';
 import type { ListView, OperatorView } from './pages.ts';
 import { nextQuery, readFilter, toSearch } from './search.ts';
 import type { Filter } from './search.ts';
@@ -29,41 +38,40 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
   const { config, operators, sessions, refusals, now } = context;
   const { publicUrl } = config.http;
 
-  /** Null: the caller is not signed in or no operator, and has been answered. */
-  async function enter(request: FastifyRequest, reply: FastifyReply, isForm: boolean) {
-    const signInUrl = operatorsLoginUrl(publicUrl, turnIn(request));
-    const session = isForm
-      ? (await readForm(context, buttonForm, request, reply, { signInUrl }))?.session
-      : sessions.read(request);
-    if (!session) {
-      if (!isForm) reply.redirect(signInUrl, 303);
-      return null;
-    }
+  async function answerOperator(show: Show, session: Session, request: FastifyRequest) {
     const signedIn = signedInAs(session, publicUrl);
     if (!session.isOperator) {
       await refusals.record(request, 'an operators’ page', { isRepeatable: true });
-      sendPage(reply, notOperatorPage(signedIn));
-      return null;
+      return notOperatorPage(signedIn);
     }
     const by = operatorOf(principalOf(session), request.ip);
-    return { by, view: { ...signedIn, seesContents: by.seesContents, now: now() }, request };
-  }
-
-  const answering = (show: Show, isForm: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const given = await enter(request, reply, isForm);
-    if (!given) return reply;
     try {
-      return await sendPage(reply, await show(given));
+      return await show({ by, view: { ...signedIn, seesContents: by.seesContents, now: now() }, request });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const page = refusedPages[error.code];
       if (!page) throw error;
       await refusals.record(request, error.code);
-      return sendPage(reply, page(`${publicUrl}/operators`));
+      return page(`${publicUrl}/operators`);
     }
-  };
-  const get = (path: string, show: Show) => fastify.get(path, answering(show, false));
-  const post = (path: string, show: Show) => fastify.post(path, answering(show, true));
+  }
+
+  const get = (path: string, show: Show) =>
+    fastify.get(path, async (request, reply) => {
+      const session = sessions.read(request);
+      if (!session) return reply.redirect(operatorsLoginUrl(publicUrl, turnIn(request)), 303);
+      return sendPage(reply, await answerOperator(show, session, request));
+    });
+  const post = (path: string, show: Show) =>
+    onForm(fastify, context, {
+      path,
+      input: z.object({}),
+      page(request) {
+        const turn = turnIn(request);
+        return turn === null ? `${publicUrl}/operators` : turnUrl({ publicUrl }, turn);
+      },
+      handle: ({ session, request }) => answerOperator(show, session, request),
+    });
 
   get('/operators', async ({ by, view, request }) => {
     const { filter, after } = readFilter(request.query);

@@ -5,9 +5,9 @@ import { html } from '../../../html/html.ts';
 import type { Html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { exclamation, monogram, tick } from '../elements.ts';
-import { keepingReturn, returnField, settingsUrl } from '../return-url.ts';
-import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
+import { keepingReturn, settingsUrl } from '../return-url.ts';
+import { postForm, signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 
 export function confirmPage(view: SignedIn, own: OwnConnection): Page {
   const { serverTitle, isInUse, state, scope } = own;
@@ -30,11 +30,14 @@ export function confirmPage(view: SignedIn, own: OwnConnection): Page {
         Agents will no longer be able to use ${whose}. What is under way right now may still be finished.
         ${next}
       </p>
-      <form method="post" action="${view.publicUrl}/connections" class="actions">
-        ${hidden(view, own)}
-        <button name="action" value="disconnect">Disconnect ${serverTitle}</button>
-        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Keep it</a>
-      </form>`,
+      ${postForm(
+        view,
+        '/connections',
+        fieldsOf(own),
+        html`<button name="action" value="disconnect">Disconnect ${serverTitle}</button>
+          <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Keep it</a>`,
+        html`class="actions"`,
+      )}`,
     footer: signedIn(view, null),
   };
 }
@@ -102,15 +105,15 @@ export function notConnectedPage(
 
 type Which = Pick<OwnConnection, 'server' | 'scope'>;
 
-export function queryOf({ server, scope }: Which): string {
-  return new URLSearchParams({ server, ...(scope === 'project' && { scope }) }).toString();
+export function queryOf(own: Which): string {
+  return new URLSearchParams(fieldsOf(own)).toString();
 }
 
 export function connectForm(view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
-  return html`<form method="post" action="${view.publicUrl}/connections">
-    ${hidden(view, own)}
-    <button name="action" value="connect" ${isQuiet && html`class="quiet"`}>${words}</button>
-  </form>`;
+  const button = html`<button name="action" value="connect" ${isQuiet && html`class="quiet"`}>
+    ${words}
+  </button>`;
+  return postForm(view, '/connections', fieldsOf(own), button);
 }
 
 export function keyLink(view: SignedIn, own: Which, words: Html, isQuiet: boolean): Html {
@@ -127,9 +130,7 @@ function linkTo(page: 'key' | 'connect', view: SignedIn, own: Which, words: Html
   return html`<a class="${look}" href="${keepingReturn(address, view)}">${words}</a>`;
 }
 
-export function hidden(view: SignedIn, { server, scope }: Which): Html {
-  return html`<input type="hidden" name="server" value="${server}" />
-    ${scope === 'project' && html`<input type="hidden" name="scope" value="project" />`}
-    <input type="hidden" name="csrf" value="${view.csrf}" />
-    ${returnField(view)}`;
+/** The hidden fields of a form about this connection. */
+export function fieldsOf({ server, scope }: Which): Record<string, string> {
+  return { server, ...(scope === 'project' && { scope }) };
 }

@@ -17,9 +17,8 @@ import type { ConnectGoal } from '../connect.ts';
 import { connectPage, connectWithNango } from '../nango/pages.ts';
 import { notice } from '../outcome-pages.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';
-import { signedInAs } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
-import { readForm } from '../guard.ts';
+import { onForm, signedInAs } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -27,15 +26,14 @@ const { server } = ServerParamsSchema.shape;
 const { scope } = ScopeQuerySchema.shape;
 const listQuery = z.object({ connected: server.optional() });
 const oneQuery = z.object({ server, scope });
-const form = z.object({
+const input = z.object({
   server,
   scope,
-  csrf: z.string(),
   action: z.enum(['connect', 'disconnect']),
   /** An API key, if the server needs one. */
   key: z.string().optional(),
 });
-const approvalForm = z.object({ approval: ElicitationIdSchema, csrf: z.string() });
+const approvalInput = z.object({ approval: ElicitationIdSchema });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
   const { config, connections, approvals, questionsOf, sessions } = context;
@@ -75,32 +73,30 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
     });
   }
 
-  fastify.post('/connections/approvals', async (request, reply) => {
-    const back = settingsUrl(publicUrl, request);
-    const read = await readForm(context, approvalForm, request, reply, { settingsUrl: back });
-    if (!read) return reply;
-    try {
-      await approvals.withdraw(principalOf(read.session), read.input.approval, request.ip);
-    } catch (error) {
-      // Already withdrawn.
-      if (!(error instanceof ServiceError) || error.code !== 'approval_not_found') throw error;
-    }
-    return reply.redirect(`${back}#approvals`, 303);
+  const page = (request: FastifyRequest) => settingsUrl(publicUrl, request);
+  onForm(fastify, context, {
+    path: '/connections/approvals',
+    input: approvalInput,
+    page,
+    async handle({ input: { approval }, session, request }) {
+      try {
+        await approvals.withdraw(principalOf(session), approval, request.ip);
+      } catch (error) {
+        // Already withdrawn.
+        if (!(error instanceof ServiceError) || error.code !== 'approval_not_found') throw error;
+      }
+      return { redirectTo: `${page(request)}#approvals` };
+    },
   });
 
-  fastify.post('/connections', async (request, reply) => {
-    const read = await readForm(context, form, request, reply, {
-      settingsUrl: settingsUrl(publicUrl, request),
-    });
-    if (!read) return reply;
-    const { session, input } = read;
-    const { csrf: _csrf, action, key: entered, ...which } = input;
-    return sendPage(
-      reply,
-      await (action === 'connect'
+  onForm(fastify, context, {
+    path: '/connections',
+    input,
+    page,
+    handle: ({ input: { action, key: entered, ...which }, session, request }) =>
+      action === 'connect'
         ? connectOwn(context, session, { which, entered }, request)
-        : disconnect(context, session, which, request)),
-    );
+        : disconnect(context, session, which, request),
   });
 }
 

@@ -13,9 +13,9 @@ import { askerTitle } from '../../../elicitation/elicitation.ts';
 import { plainLine } from '../../../elicitation/plain-text.ts';
 import { detail, scopeList, dash, monogram, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { keepingReturn, returnField } from '../return-url.ts';
-import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
+import { keepingReturn } from '../return-url.ts';
+import { postForm, signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './connection-pages.ts';
 
 interface SettingsView extends SignedIn {
@@ -233,12 +233,14 @@ function approvalItem(
       <h3>${serverTitle}: ${name}</h3>
       <p class="host">${host ?? 'Tool of this agent'} · ${where}, since ${timeOf(createdAt, 'day')}</p>
     </div>
-    <form method="post" action="${view.publicUrl}/connections/approvals">
-      <input type="hidden" name="approval" value="${id}" />
-      <input type="hidden" name="csrf" value="${view.csrf}" />
-      ${returnField(view)}
-      <button class="quiet">Ask me again<span class="unseen"> before ${name} in ${serverTitle}</span></button>
-    </form>
+    ${postForm(
+      view,
+      '/connections/approvals',
+      { approval: id },
+      html`<button class="quiet">
+        Ask me again<span class="unseen"> before ${name} in ${serverTitle}</span>
+      </button>`,
+    )}
   </li>`;
 }
 
@@ -258,11 +260,11 @@ function slackItem(view: SignedIn, { team, slackUser, teamName, linkedAt }: Show
       <h3>${teamName}</h3>
       <p class="host">${slackUser}, since ${timeOf(linkedAt, 'day')}</p>
     </div>
-    <form method="post" action="${view.publicUrl}/connections/slack">
-      <input type="hidden" name="team" value="${team}" />
-      <input type="hidden" name="slackUser" value="${slackUser}" />
-      <input type="hidden" name="csrf" value="${view.csrf}" />
-      <button class="quiet">Disconnect<span class="unseen"> ${teamName} in Slack</span></button>
-    </form>
+    ${postForm(
+      view,
+      '/connections/slack',
+      { team, slackUser },
+      html`<button class="quiet">Disconnect<span class="unseen"> ${teamName} in Slack</span></button>`,
+    )}
   </li>`;
 }

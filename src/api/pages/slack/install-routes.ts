@@ -7,14 +7,14 @@ import { z } from 'zod';
 import type { SlackService } from '../../../service/slack/slack-service.ts';
 import type { InstallOutcome } from '../../../service/slack/installs.ts';
 import type { PageContext } from '../context.ts';
-import { buttonForm, readForm } from '../guard.ts';
+import { onForm, signedInAs } from '../guarded-form.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
+import { html } from '../../../html/html.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
-import { notice } from '../outcome-pages.ts';
-import { signedInAs } from '../signed-in.ts';
+import { leavingPage, notice } from '../outcome-pages.ts';
 import type { SlackCookies } from './slack-identity.ts';
-import { installedPage, installPage, notOperatorPage, slackAwayPage, toSlackPage } from './pages.ts';
+import { installedPage, installPage, notOperatorPage, slackAwayPage } from './pages.ts';
 
 const callbackQuery = z.object({
   state: z.string(),
@@ -47,24 +47,26 @@ export function installRoutes(
     return sendPage(reply, session.isOperator ? installPage(view) : notOperatorPage(view));
   });
 
-  fastify.post('/slack/install', async (request, reply) => {
-    const read = await readForm(context, buttonForm, request, reply, { signInUrl });
-    if (!read) return reply;
-    const { session } = read;
-    if (!session.isOperator) {
-      await refusals.record(request, 'an installation in Slack by somebody who is no operator');
-      return sendPage(reply, notOperatorPage(signedInAs(session, publicUrl)));
-    }
-    const state = await slack.installs.begin();
-    cookies.keep(reply, 'install', { state, session: sessionHash(session) });
-    const url = new URL('/oauth/v2/authorize', slack.settings.apiUrl);
-    url.search = new URLSearchParams({
-      client_id: clientId,
-      scope: botScopes.join(','),
-      redirect_uri: redirectUri,
-      state,
-    }).toString();
-    return sendPage(reply, toSlackPage(url, 'There you choose the workspace.'));
+  onForm(fastify, context, {
+    path: '/slack/install',
+    input: z.object({}),
+    page: () => installUrl,
+    async handle({ session, request, reply }) {
+      if (!session.isOperator) {
+        await refusals.record(request, 'an installation in Slack by somebody who is no operator');
+        return notOperatorPage(signedInAs(session, publicUrl));
+      }
+      const state = await slack.installs.begin();
+      cookies.keep(reply, 'install', { state, session: sessionHash(session) });
+      const url = new URL('/oauth/v2/authorize', slack.settings.apiUrl);
+      url.search = new URLSearchParams({
+        client_id: clientId,
+        scope: botScopes.join(','),
+        redirect_uri: redirectUri,
+        state,
+      }).toString();
+      return leavingPage('Slack', url.href, html`There you choose the workspace.`);
+    },
   });
 
   fastify.get('/slack/oauth/callback', async (request, reply) => {

@@ -3,8 +3,8 @@ import { detail, exclamation, monogram, tick } from '../elements.ts';
 import { html } from '../../../html/html.ts';
 import type { Page } from '../layout.ts';
 import { notice } from '../outcome-pages.ts';
-import { signedIn } from '../signed-in.ts';
-import type { SignedIn } from '../signed-in.ts';
+import { postForm, signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 
 interface LinkView extends SignedIn {
   name: string;
@@ -16,7 +16,7 @@ interface LinkView extends SignedIn {
 
 /** Accepting lets a Slack user act as the person, so the page says which. */
 export function linkPage(view: LinkView): Page {
-  const { name, slackUser, teamName, isProved, publicUrl, csrf, signedInAs } = view;
+  const { name, slackUser, teamName, isProved, signedInAs } = view;
   const proof = isProved
     ? 'Slack is asked next whether this is you.'
     : 'Go on only if this is you, and you asked for this in Slack yourself. If somebody sent you the link, close this page.';
@@ -34,10 +34,13 @@ export function linkPage(view: LinkView): Page {
         ${detail('Acts as', html`${signedInAs}`)}
       </dl>
       <p class="remark">${proof}</p>
-      <form method="post" action="${publicUrl}/slack/link" class="actions">
-        <input type="hidden" name="csrf" value="${csrf}" />
-        <button>${isProved ? 'Continue with Slack' : 'Yes, this is me'}</button>
-      </form>`,
+      ${postForm(
+        view,
+        '/slack/link',
+        {},
+        html`<button>${isProved ? 'Continue with Slack' : 'Yes, this is me'}</button>`,
+        html`class="actions"`,
+      )}`,
     footer: signedIn(view, null),
   };
 }
@@ -88,18 +91,6 @@ export function slackAwayPage(again: string): Page {
   );
 }
 
-export function toSlackPage(url: URL, lead: string): Page {
-  return {
-    status: 200,
-    title: 'Going to Slack',
-    onwardUrl: url.href,
-    body: html`${monogram('Slack')}
-      <h1>Taking you to Slack</h1>
-      <p class="lead">${lead}</p>
-      <div class="actions"><a class="button" href="${url.href}">Continue</a></div>`,
-  };
-}
-
 export function installPage(view: SignedIn): Page {
   return {
     status: 200,
@@ -109,10 +100,7 @@ export function installPage(view: SignedIn): Page {
       <p class="lead">
         Its people act here as members of <strong>${view.tenant}</strong>, each as themselves.
       </p>
-      <form method="post" action="${view.publicUrl}/slack/install" class="actions">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
-        <button>Add to Slack</button>
-      </form>`,
+      ${postForm(view, '/slack/install', {}, html`<button>Add to Slack</button>`, html`class="actions"`)}`,
     footer: signedIn(view, null),
   };
 }

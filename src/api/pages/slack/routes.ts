@@ -11,9 +11,11 @@ import { rawQueryOf } from '../context.ts';
 import type { PageContext } from '../context.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
+import { html } from '../../../html/html.ts';
 import { sendPage } from '../layout.ts';
-import { signedInAs } from '../signed-in.ts';
-import { buttonForm, readForm } from '../guard.ts';
+import type { Page } from '../layout.ts';
+import { onForm, signedInAs } from '../guarded-form.ts';
+import { leavingPage } from '../outcome-pages.ts';
 import { settingsUrl } from '../return-url.ts';
 import { createSlackCookies, createSlackIdentity } from './slack-identity.ts';
 import type { SlackCookies, SlackIdentity } from './slack-identity.ts';
@@ -24,14 +26,13 @@ import {
   otherPersonPage,
   slackAwayPage,
   spentLinkPage,
-  toSlackPage,
 } from './pages.ts';
 import { installRoutes } from './install-routes.ts';
 
 const ticketQuery = z.object({ t: z.string().regex(/^[\w-]{20,100}$/) });
 const callbackQuery = z.object({ state: z.string() });
 const id = z.string().min(1).max(100);
-const unlinkForm = z.object({ team: id, slackUser: id, csrf: z.string() });
+const unlinkInput = z.object({ team: id, slackUser: id });
 
 export function slackPages(fastify: FastifyInstance, context: PageContext, slack: SlackService): void {
   const { client, apiUrl } = slack.settings;
@@ -41,14 +42,15 @@ export function slackPages(fastify: FastifyInstance, context: PageContext, slack
   linkRoutes(fastify, { context, slack, cookies, identity });
   if (client) installRoutes(fastify, { context, slack, clientId: client.id, cookies });
 
-  fastify.post('/connections/slack', async (request, reply) => {
-    const back = settingsUrl(publicUrl, request);
-    const read = await readForm(context, unlinkForm, request, reply, { settingsUrl: back });
-    if (!read) return reply;
-    const { csrf: _csrf, ...person } = read.input;
-    // Removes nothing if it was removed before or is somebody else's.
-    await slack.links.remove(person, principalOf(read.session), request.ip);
-    return reply.redirect(`${publicUrl}/connections#slack`, 303);
+  onForm(fastify, context, {
+    path: '/connections/slack',
+    input: unlinkInput,
+    page: (request) => settingsUrl(publicUrl, request),
+    async handle({ input: person, session, request }) {
+      // Removes nothing if it was removed before or is somebody else's.
+      await slack.links.remove(person, principalOf(session), request.ip);
+      return { redirectTo: `${settingsUrl(publicUrl, request)}#slack` };
+    },
   });
 }
 
@@ -77,7 +79,7 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
     if (!found) return sendPage(reply, spentLinkPage());
     const session = sessions.read(request);
     if (!session) return reply.redirect(signInUrl, 303);
-    if (session.tenant !== found.tenant) return refuseTenant(parts, request, reply, found);
+    if (session.tenant !== found.tenant) return sendPage(reply, await refuseTenant(parts, request, found));
     const { name, slackUser, teamName } = found;
     const view = {
       ...signedInAs(session, publicUrl),
@@ -89,22 +91,24 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
     return sendPage(reply, linkPage(view));
   });
 
-  fastify.post('/slack/link', async (request, reply) => {
-    const read = await readForm(context, buttonForm, request, reply, { signInUrl });
-    if (!read) return reply;
-    const { session } = read;
-    const found = await findLink(parts, request);
-    if (!found) return sendPage(reply, spentLinkPage());
-    if (session.tenant !== found.tenant) return refuseTenant(parts, request, reply, found);
-    if (!identity) return accept(parts, request, reply, { found, session });
-    try {
-      const { url, state, nonce } = await identity.begin(found.team);
-      cookies.keep(reply, 'proof', { token: found.token, state, nonce, session: sessionHash(session) });
-      return await sendPage(reply, toSlackPage(url, 'Slack says who you are there, and nothing else.'));
-    } catch (error) {
-      logger.warn({ reason: nameOf(error) }, 'Sign in with Slack cannot begin');
-      return sendPage(reply, slackAwayPage(linkUrl));
-    }
+  onForm(fastify, context, {
+    path: '/slack/link',
+    input: z.object({}),
+    page: () => linkUrl,
+    async handle({ session, request, reply }) {
+      const found = await findLink(parts, request);
+      if (!found) return spentLinkPage();
+      if (session.tenant !== found.tenant) return refuseTenant(parts, request, found);
+      if (!identity) return accept(parts, request, reply, { found, session });
+      try {
+        const { url, state, nonce } = await identity.begin(found.team);
+        cookies.keep(reply, 'proof', { token: found.token, state, nonce, session: sessionHash(session) });
+        return leavingPage('Slack', url.href, html`Slack says who you are there, and nothing else.`);
+      } catch (error) {
+        logger.warn({ reason: nameOf(error) }, 'Sign in with Slack cannot begin');
+        return slackAwayPage(linkUrl);
+      }
+    },
   });
 
   fastify.get('/slack/link/callback', async (request, reply) => {
@@ -135,7 +139,7 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
       await refusals.record(request, 'a link of another Slack user', { tenant: found.tenant });
       return sendPage(reply, otherPersonPage(linkUrl));
     }
-    return accept(parts, request, reply, { found, session });
+    return sendPage(reply, await accept(parts, request, reply, { found, session }));
   });
 }
 
@@ -147,11 +151,10 @@ async function findLink({ slack, cookies }: LinkParts, request: FastifyRequest):
 async function refuseTenant(
   { context }: LinkParts,
   request: FastifyRequest,
-  reply: FastifyReply,
   { tenant, teamName }: FoundLink,
-) {
+): Promise<Page> {
   await context.refusals.record(request, 'a link of a workspace of another tenant', { tenant });
-  return sendPage(reply, foreignWorkspacePage(teamName));
+  return foreignWorkspacePage(teamName);
 }
 
 async function accept(
@@ -159,10 +162,10 @@ async function accept(
   request: FastifyRequest,
   reply: FastifyReply,
   { found, session }: { found: FoundLink; session: Session },
-) {
+): Promise<Page> {
   cookies.drop(reply, 'link');
   const isAccepted = await slack.links.accept(found, principalOf(session), request.ip);
-  return sendPage(reply, isAccepted ? linkedPage(found.name, found.teamName) : spentLinkPage());
+  return isAccepted ? linkedPage(found.name, found.teamName) : spentLinkPage();
 }
 
 /** For logs: the error itself may contain tokens. */

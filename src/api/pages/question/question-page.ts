@@ -1,0 +1,113 @@
+/** The page of any question: who asks for what, and one form with its buttons. Pure: data in, `Page` out; no JavaScript needed. */
+import { askerTitle, whoAsks } from '../../../elicitation/elicitation.ts';
+import type { UrlWarning } from '../../../elicitation/elicitation.ts';
+import { plainLine, plainMessage } from '../../../elicitation/plain-text.ts';
+import { wordsFor } from '../../../elicitation/words.ts';
+import { html } from '../../../html/html.ts';
+import type { Html } from '../../../html/html.ts';
+import type { Question } from '../../../service/questions.ts';
+import type { PagesParts } from '../context.ts';
+import { cross, detail, monogram, timeOf } from '../elements.ts';
+import { postForm, signedIn, signedInAs } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
+import type { Page } from '../layout.ts';
+import type { Session } from '../login/session.ts';
+
+export const words = wordsFor('en');
+
+export interface QuestionView extends SignedIn {
+  elicitationId: string;
+  message: string;
+  /** The server or tool that asks, or whose call it is about. Undefined: the model asks. */
+  asker: string | undefined;
+  host: string | undefined;
+  /** The agent, then those it delegated to. */
+  askedBy: string[];
+  warnings: UrlWarning[];
+  deadline: Date;
+  minutesLeft: number;
+}
+
+export function questionView(
+  { id, request, deadline }: Pick<Question, 'id' | 'request' | 'deadline'>,
+  { http, agents }: PagesParts['config'],
+  session: Session,
+): QuestionView {
+  const { context, message } = request;
+  const asker = askerTitle({ ...context, agent: undefined });
+  return {
+    elicitationId: id,
+    message: plainMessage(message),
+    asker: asker === undefined ? undefined : plainLine(asker),
+    host: context.host,
+    askedBy: whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent),
+    warnings: context.warnings ?? [],
+    deadline: new Date(deadline),
+    minutesLeft: Math.floor((deadline - Date.now()) / 60_000),
+    ...signedInAs(session, http.publicUrl),
+  };
+}
+
+interface Asked {
+  heading: string;
+  /** More lines of details. */
+  details: Html;
+  form: Html;
+  isWide?: boolean;
+}
+
+export function questionPage(view: QuestionView, { heading, details, form, isWide = false }: Asked): Page {
+  return {
+    status: 200,
+    title: heading,
+    isWide,
+    body: html`
+      ${monogram(view.asker ?? view.askedBy.at(0) ?? words.agent)}
+      <h1>${heading}</h1>
+      <p class="lead message" dir="auto">${view.message}</p>
+      <dl>
+        ${detail('Asked by', html`<strong>${view.askedBy.join(' → ')}</strong>`)} ${details} ${timeLeft(view)}
+      </dl>
+      ${view.warnings.map((warning) => html`<p class="warning">${words.warnings[warning]}</p>`)} ${form}
+    `,
+    footer: signedIn(view, view.elicitationId),
+  };
+}
+
+function timeLeft({ deadline, minutesLeft }: QuestionView): Html {
+  return detail(
+    'Time left',
+    html`${minutesInWords(minutesLeft)}<small>until ${timeOf(deadline, 'clock')}</small>`,
+  );
+}
+
+function minutesInWords(minutes: number): string {
+  if (minutes < 1) return 'Less than a minute';
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}
+
+interface FormParts {
+  /** The button that answers; null: the question can only be declined. */
+  yes: { action: 'accept' | 'connect'; label: string } | null;
+  no?: string;
+  fields?: Html;
+}
+
+/** The cross in the corner cancels, which, unlike “not now”, decides nothing. */
+export function questionForm(view: QuestionView, { yes, no = words.notNow, fields }: FormParts): Html {
+  const content = html`${fields}
+    <div class="actions">
+      ${yes !== null && html`<button name="action" value="${yes.action}">${yes.label}</button>`}
+      <button name="action" value="decline" class="quiet">${no}</button>
+    </div>
+    <button
+      name="action"
+      value="cancel"
+      class="dismiss"
+      aria-label="${words.dismiss}"
+      title="${words.dismiss}"
+    >
+      ${cross}
+    </button>`;
+  return postForm(view, '/auth/answer', { e: view.elicitationId }, content, html`novalidate`);
+}
