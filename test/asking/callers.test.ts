@@ -177,7 +177,8 @@ describe('a token that expires while turns are under way', () => {
   test('every stream that it opened ends with it, and the same turns go on with a fresh token', async () => {
     const goOn = Promise.withResolvers<void>();
     const result = done();
-    const waits: ScriptedReply = (call, response) => void goOn.promise.then(() => answer(call, response, result));
+    const waits: ScriptedReply = (call, response) =>
+      void goOn.promise.then(() => answer(call, response, result));
     setup.server.play(...Array.from({ length: 5 }, () => waits));
     const fresh = await setup.service.token('alice');
     const begun = await open(fresh, mcp, rpc('initialize', hello));
