@@ -104,7 +104,6 @@ const surfaces: [string, InjectOptions, object][] = [
     { url: `${a2a}/tasks/t1`, headers: newer },
     { error: { code: 503, status: 'UNAVAILABLE', details: again.data } },
   ],
-  ['a task of A2A 0.3 over HTTP', { url: `${a2a}/v1/tasks/t1` }, again],
   [
     'an MCP session',
     post(mcp, rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }), {
