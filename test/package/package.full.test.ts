@@ -59,6 +59,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     'time',
     'tool-bundles',
     'tools',
+    'turn',
     'widget',
   ]);
   const besides = ['LICENSE', 'README.md', 'widget/widget.licenses.txt'].map((file) => `package/${file}`);

@@ -312,7 +312,11 @@ describe('a form', () => {
     await expect.poll(() => isFocused(card.getByRole('textbox').first())).toBe(true);
     for (const name of names) {
       const input = card.getByRole('textbox', { name, exact: true });
-      expect(await describedBy(input)).toEqual([`Help for ${name}`, 'Please fill this in.']);
+      expect(await describedBy(input)).toEqual([
+        `Help for ${name}`,
+        'At least 2 characters.',
+        'Please fill this in.',
+      ]);
       await input.fill('Ada');
     }
     const group = card.getByRole('group', { name: 'Some colour' });
