@@ -93,8 +93,11 @@ interface TurnSoFar extends Pick<FoundTurn, 'agent' | 'status' | 'createdAt' | '
 export async function turnSoFar({ turnLog, turns }: Storage, turn: OwnTurn): Promise<TurnSoFar | null> {
   const row = await turns.get(turn);
   if (!row) return null;
-  const position = await turnLog.latest(turn);
-  const [entries, given] = await Promise.all([turnEntries(turnLog, turn, position), turns.given(row)]);
+  const latest = await turnLog.latest(turn);
+  const [{ entries, position }, given] = await Promise.all([
+    turnEntries(turnLog, turn, latest),
+    turns.given(row),
+  ]);
   const { agent, status, createdAt, endedAt, clientMessageId } = row;
   return {
     turn,

@@ -108,7 +108,7 @@ export function createOperators({ storage, config, keys, logger }: Parts) {
   async function storyOf(turn: SeenTurn, contents: boolean): Promise<TurnStory> {
     const { turnId } = turn;
     const last = (await storage.turnLog.endOf(turn)) ?? (await storage.turnLog.latest(turn));
-    const [entries, questions, entriesOfAudit, attempts] = await Promise.all([
+    const [{ entries }, questions, entriesOfAudit, attempts] = await Promise.all([
       turnEntries(storage.turnLog, turn, last),
       oversight.questionsOf(turnId),
       audit.ofTurn(turnId),

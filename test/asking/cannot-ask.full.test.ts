@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
+import { contentFromRow } from '../../src/storage/log/coded-rows.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { collect, say } from '../clients/openai-client.ts';
 import { bundleTools } from '../durable-tools/bundle-tools.ts';
@@ -57,7 +58,7 @@ function around(storage: Storage): Storage {
     toolCalls: {
       ...toolCalls,
       finish: (turn, toolCallId, result, by) => {
-        read.set(toolCallId, result.message.content);
+        read.set(toolCallId, contentFromRow(JSON.stringify(result.message.content)));
         return toolCalls.finish(turn, toolCallId, result, by);
       },
     },

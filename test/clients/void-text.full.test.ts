@@ -218,9 +218,8 @@ test('in a later step, nothing of the steps before is lost to OpenAI’s clients
 
   const { turnLog } = service.storage;
   const turn = { tenant: 'demo', conversation: conversationId, turnId };
-  const { parts } = toAnswer(
-    foldTurn(emptyTurn, await turnEntries(turnLog, turn, await turnLog.latest(turn))),
-  );
+  const { entries } = await turnEntries(turnLog, turn, await turnLog.latest(turn));
+  const { parts } = toAnswer(foldTurn(emptyTurn, entries));
   expect(parts).toMatchObject([{ markdown: said }]);
   const config = { turn, isStructured: false, position: 0 };
   const news = await followNews(service.storage, config, { after: null, publicUrl: service.baseUrl });

@@ -69,6 +69,7 @@ test('it holds its doors and what is behind them, and nothing of the service', (
     '@ai-sdk/provider',
     '@modelcontextprotocol/client',
     'eventsource-parser',
+    'jose',
     'openid-client',
     'undici',
     'ws',

@@ -244,8 +244,9 @@ export async function followNews(
   };
   const view = createTaskView(facts, { isStructured, pageOf: (id) => answerAddress(publicUrl, id) });
   const feed = createNewsFeed(view);
-  let position = await turnLog.latest(turn);
-  const entries = await turnEntries(turnLog, turn, position);
+  const read = await turnEntries(turnLog, turn, await turnLog.latest(turn));
+  const { entries } = read;
+  let { position } = read;
   const sentUpTo = after ?? config.position;
   view.add(entries.filter(({ seq }) => seq <= config.position));
   const known = [feed.first(config.position)];

@@ -231,8 +231,9 @@ async function openTurn(
 ): Promise<OpenTurn> {
   const { turnLog } = storage;
   const closing = new AbortController();
-  let position = await turnLog.latest(turn);
-  const entries = await turnEntries(turnLog, turn, position);
+  const read = await turnEntries(turnLog, turn, await turnLog.latest(turn));
+  const { entries } = read;
+  let { position } = read;
   const unlogged = entries.length === 0 && (await unloggedEnd(storage, turn, position));
   let soFar = foldTurn(emptyTurn, unlogged ? [unlogged] : entries);
   let isOver = false;

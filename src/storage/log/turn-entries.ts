@@ -4,21 +4,23 @@ import type { TurnRef } from '../../turn/turn.ts';
 import type { Storage } from '../storage.ts';
 
 /**
- * The turn's entries up to position `last`, which the log must have reached. Text that was void by then is left out. Empty
- * when the turn had not begun by then.
+ * The turn's entries up to position `last`, which the log must have reached, or a little further: up to `position`. Text that
+ * was void by then is left out. Empty when the turn had not begun by then.
  */
 export async function turnEntries(
   turnLog: Pick<Storage['turnLog'], 'startOf' | 'read'>,
   turn: TurnRef,
   last: number,
-): Promise<LogEntry[]> {
+): Promise<{ entries: LogEntry[]; position: number }> {
   const entries: LogEntry[] = [];
-  for (let after = (await turnLog.startOf(turn)) ?? last; after < last;) {
-    const batch = await turnLog.read(turn, after);
-    after = batch.at(-1)?.seq ?? last;
-    entries.push(...batch.filter(({ seq, turnId }) => turnId === turn.turnId && seq <= last));
+  let position = (await turnLog.startOf(turn)) ?? last;
+  while (position < last) {
+    const batch = await turnLog.read(turn, position);
+    position = batch.at(-1)?.seq ?? last;
+    // Also later ones: text from before `last` may have been merged into them since.
+    entries.push(...batch.filter(({ turnId }) => turnId === turn.turnId));
   }
-  return entries;
+  return { entries, position };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import type { NewEvent } from '../../../src/storage/log/append.ts';
+import { turnEntries } from '../../../src/storage/log/turn-entries.ts';
 import { onEachDatabase } from '../contract.ts';
 import { begunTurn, deltas, followToEnd, story, text } from './fixtures.ts';
 
@@ -53,6 +54,21 @@ onEachDatabase((subject) => {
       await Promise.all([storage.turnLog.merge(turn), subject().other.turnLog.merge(turn)]);
       expect(await storage.turnLog.read(turn, 0)).toEqual(merged);
       await check();
+    });
+
+    test('a reader that begins while a text is merged misses no part of it', async () => {
+      const { storage } = subject();
+      const turn = await begunTurn(storage);
+      await storage.turnLog.append(turn, [text('0', 'You '), text('1', 'said: hello')]);
+      const latest = (await storage.turnLog.latest(turn)) - 1;
+      await storage.turns.end(turn, 'completed');
+      await storage.turnLog.merge(turn);
+      const { entries, position } = await turnEntries(storage.turnLog, turn, latest);
+      const later = await storage.turnLog.read(turn, position);
+      const said = [...entries, ...later].map(({ event }) =>
+        event.type === 'text-delta' ? event.delta : '',
+      );
+      expect(said.join('')).toBe('You said: hello');
     });
 
     test('a follower in the middle of a text neither misses nor repeats a character', async () => {
