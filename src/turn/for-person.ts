@@ -1,19 +1,13 @@
 /** What the log says to a person, in their language. It contains codes, and sentences for the model. Pure. */
 import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { Language } from '../elicitation/language.ts';
 import type { TurnEvent } from './event.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import { de } from './words/de.ts';
 import { en } from './words/en.ts';
 import type { Notice, Words } from './words/en.ts';
 
-const languages = { en, de } satisfies Record<string, Words>;
-export type Language = keyof typeof languages;
-
-/** `tag` as in `lang` and `Accept-Language`. English unless there is a file for the language. */
-export function languageOf(tag: string): Language {
-  const [name = ''] = tag.toLowerCase().split('-');
-  return Object.hasOwn(languages, name) ? (name as Language) : 'en';
-}
+const languages: Record<Language, Words> = { en, de };
 
 /** Why a turn failed, in English. */
 export function turnFailureInWords(failure: TurnFailure): string {

@@ -15,7 +15,8 @@ import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
 import { style } from './style.ts';
 import type { Phase } from './use-conversation.ts';
-import { languageOf, wordsFor } from '../elicitation/words.ts';
+import { languageOf } from '../elicitation/language.ts';
+import { wordsFor } from '../elicitation/words.ts';
 import type { Words } from '../elicitation/words.ts';
 
 /** So that the module can be imported on a server, where there is no `HTMLElement`. */

@@ -1,10 +1,11 @@
 /** What people read of a failed tool call is written to them, and not for the model. */
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../src/elicitation/elicitation.ts';
+import { languageOf } from '../../src/elicitation/language.ts';
+import type { Language } from '../../src/elicitation/language.ts';
 import type { CallFailure, MissingAccount } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
-import { failureEvent, inWords, languageOf, missingAccountInWords } from '../../src/turn/for-person.ts';
-import type { Language } from '../../src/turn/for-person.ts';
+import { failureEvent, inWords, missingAccountInWords } from '../../src/turn/for-person.ts';
 import { everyFailure, everyTrouble, everyTurnFailure } from './every-failure.ts';
 
 const call = { type: 'tool-output-error', toolCallId: 'c1', toolName: 'tracker__list_issues' } as const;

@@ -2,8 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import { cannotAsk, parseCapabilities } from '../../elicitation/elicitation.ts';
 import type { Capabilities } from '../../elicitation/elicitation.ts';
-import { languageOf } from '../../turn/for-person.ts';
-import type { Language } from '../../turn/for-person.ts';
+import { languageOf } from '../../elicitation/language.ts';
+import type { Language } from '../../elicitation/language.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export interface Reader {

@@ -20,7 +20,7 @@ import type { Api } from '../http/validation.ts';
 import { toElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { Question } from '../../service/questions.ts';
 import { questionInWords } from '../../turn/for-person.ts';
-import type { Language } from '../../turn/for-person.ts';
+import type { Language } from '../../elicitation/language.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 

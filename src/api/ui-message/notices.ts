@@ -8,7 +8,7 @@ import { isCallOf } from '../../elicitation/elicitation.ts';
 import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { shownElsewhere } from '../../turn/for-person.ts';
-import type { Language } from '../../turn/for-person.ts';
+import type { Language } from '../../elicitation/language.ts';
 
 export interface Notice {
   type: 'data-tool-auth-required';
