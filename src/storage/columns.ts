@@ -26,9 +26,26 @@ export type Fields<Stored> = {
     : Stored[Column];
 };
 
+/** Of each name once: rows are read and written in every step of a turn. */
+function remembered(rename: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const renamed = known.get(name) ?? rename(name);
+    known.set(name, renamed);
+    return renamed;
+  };
+}
+
+const columnOf = remembered((field) =>
+  field === 'user' ? 'user_id' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
+const fieldOf = remembered((column) =>
+  column === 'user_id' ? 'user' : column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+);
+
 export function toColumns<Row extends object>(row: Row): Columns<Row> {
   const entries = Object.entries(row).map(([field, value]: [string, unknown]) => [
-    field === 'user' ? 'user_id' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    columnOf(field),
     typeof value === 'boolean' ? Number(value) : value,
   ]);
   return Object.fromEntries(entries) as Columns<Row>;
@@ -36,7 +53,7 @@ export function toColumns<Row extends object>(row: Row): Columns<Row> {
 
 export function fromColumns<Stored extends object>(stored: Stored): Fields<Stored> {
   const entries = Object.entries(stored).map(([column, value]: [string, unknown]) => [
-    column === 'user_id' ? 'user' : column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    fieldOf(column),
     column.startsWith('is_') ? value === 1 : value,
   ]);
   return Object.fromEntries(entries) as Fields<Stored>;
