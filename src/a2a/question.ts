@@ -1,5 +1,5 @@
 /**
- * A question as the status of a task: in words for every caller, and as data for callers that use our extension
+ * A question as the status of a task: as text for every caller, and as data for callers that use our extension
  * (docs/a2a-elicitation.md). Pure.
  */
 import { TaskState } from '@a2a-js/sdk';

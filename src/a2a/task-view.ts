@@ -47,7 +47,7 @@ interface ViewOptions {
 export function createTaskView(facts: TaskFacts, { isStructured, pageOf }: ViewOptions): TaskView {
   const ids = { taskId: facts.turn.turnId, contextId: facts.turn.conversation };
   let turn = emptyTurn;
-  /** What the turn is doing, in words. */
+  /** What the turn is doing, as text. */
   let progress: string | undefined;
   const answered = new Set<string>();
   let misfit: { elicitationId: string; reasons: string } | undefined;

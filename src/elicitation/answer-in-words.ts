@@ -1,5 +1,5 @@
 /**
- * Reads an answer that was given as text: in words, or as an object with the fields of the form. What is not understood must
+ * Reads an answer that was given as text: a sentence, or an object with the fields of the form. What is not understood must
  * be asked again. For surfaces whose clients show no forms. Pure.
  */
 import { isApproval } from './approval.ts';

@@ -57,7 +57,7 @@ type Question =
 const mostFields = 20;
 const mostChoices = 20;
 
-/** For a model that has to ask in words, because the user's client cannot show the question. */
+/** For a model that has to ask as text, because the user's client cannot show the question. */
 export function questionAsText(question: Question): string {
   if (question.mode === 'url') return `${question.message}\n${question.url}`;
   return [question.message, ...fieldsAsText(question.requestedSchema)].join('\n');

@@ -32,7 +32,7 @@ export function errorCodeOf(failure: unknown): string {
   return '';
 }
 
-/** An outcome of a request. `message`: its trouble in words, for logs. */
+/** An outcome of a request. `message`: its trouble as text, for logs. */
 export function outcomeWith<Kind extends string>(kind: Kind, trouble: ServerTrouble) {
   return { kind, trouble, message: troubleInWords(trouble) };
 }

@@ -116,7 +116,7 @@ export interface Refused {
   otherwise?: { kind: 'unreachable' | 'rejected' | 'unknown' } & Failed;
 }
 
-/** Why there is no result. `message` is the same in words, for operators; unless it quotes the server, it is safe to log. */
+/** Why there is no result. `message` is the same as text, for operators; unless it quotes the server, it is safe to log. */
 interface Failed {
   trouble: ServerTrouble;
   message: string;

@@ -119,7 +119,7 @@ export function isDirectCall(toolCallId: string): boolean {
   return toolCallId.startsWith(idPrefix);
 }
 
-/** The texts of a stored message, and its images in words. Without page context, which the user did not write. */
+/** The texts of a stored message, and its images as text. Without page context, which the user did not write. */
 export function saidTexts(content: unknown): string[] {
   if (typeof content === 'string') return [content];
   if (!Array.isArray(content)) return [];

@@ -177,7 +177,7 @@ async function readTranscript({ messages, toolCalls }: Storage, turn: Turn): Pro
   return [{ id: `${turnId}/agent/${delegation.toolCallId}`, turnId, role: 'user', content }, ...own];
 }
 
-/** The direct call that this turn consists of; null if a model is asked. Delegated agents always have a task in words. */
+/** The direct call that this turn consists of; null if a model is asked. Delegated agents always have a task as text. */
 function directCallOf({ turn, messages }: Step): DirectCall | null {
   if (turn.delegation) return null;
   const said = messages.findLast(({ role }) => role === 'user');

@@ -230,7 +230,7 @@ function structuredAnswer({ metadata, parts }: Message): StructuredAnswer | 'mal
   return null;
 }
 
-/** An answer in words, or an object with the fields of the form. */
+/** An answer as text, or an object with the fields of the form. */
 function plainAnswer({ parts }: Message, question: ElicitationEvent): ReadAnswer {
   const contents = parts.map(({ content }) => content);
   const data = contents.find((content) => content?.$case === 'data')?.value as unknown;

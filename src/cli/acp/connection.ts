@@ -50,7 +50,7 @@ export class Connection {
       token: () => identity.token(),
       // Links are asked only if the editor can open one: otherwise the service fails closed, and says where to connect
       // accounts. Forms are always asked: approvals are forms, every editor can ask for those, and a form without a
-      // dialog is asked in words.
+      // dialog is asked as text.
       capabilities: { form: true, url: editor.modes.url },
       language: 'en',
     });

@@ -1,5 +1,5 @@
 /**
- * The open questions of one session. Each is put to the editor (in a dialog), to its user (in words, if the editor has no dialog
+ * The open questions of one session. Each is put to the editor (in a dialog), to its user (as text, if the editor has no dialog
  * for it), or to no one while the editor fails to ask. Only a person's decision is passed on; in every other case the question
  * stays open for other surfaces and for the next prompt.
  */
@@ -222,7 +222,7 @@ interface InWords {
 }
 
 export function inWords(question: ElicitationRequest, service: string): InWords {
-  // A link must not be passed on in words, so this names the page where accounts are always connected.
+  // A link must not be passed on as text, so this names the page where accounts are always connected.
   if (question.mode === 'url')
     return {
       words: `${wordsOf(question)}\n\nYour editor cannot open this. Go to ${connectionsAddress(service)}`,

@@ -49,7 +49,7 @@ export function questionMeta({ elicitationId, expiresAt, context }: Question) {
   return { [questionMetaKey]: meta };
 }
 
-/** For questions that are put in words. `path`: of a delegated agent. */
+/** For questions that are put as text. `path`: of a delegated agent. */
 export function originOf({ trigger, path }: Context) {
   return { trigger, ...(path && { path }) };
 }

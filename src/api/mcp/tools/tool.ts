@@ -16,7 +16,7 @@ export const answerTool = 'answer_question';
 /** Who calls, and through what kind of client. */
 export interface Caller {
   principal: Principal;
-  /** The questions that the client can show its user. Others are put in words, through its model. */
+  /** The questions that the client can show its user. Others are put as text, through its model. */
   shows: Capabilities;
   /** Offer only this agent. */
   agent?: string | undefined;
