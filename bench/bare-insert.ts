@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/platform/config/config.ts';
 
 export async function bareInsert(
   database: Config['database'],

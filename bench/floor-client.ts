@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/platform/config/config.ts';
 import type { MemoryUse } from './memory-use.ts';
 
 export interface History {

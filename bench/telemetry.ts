@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { freePort } from '../src/network/ports.ts';
+import { freePort } from '../src/platform/network/ports.ts';
 import { answer } from './doubles/asking-tools.ts';
 import { say } from './doubles/model.ts';
 import { median } from './report.ts';

@@ -1,6 +1,6 @@
 /** How much goes through, and what one write to the turn log costs. */
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/platform/config/config.ts';
 import { unfinishedCallResult } from '../src/turn/call-result.ts';
 import { bareInsert } from './bare-insert.ts';
 import { eachOf } from './each-of.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { bundle, bundleFile } from '../src/browser/bundle.ts';
+import { bundle, bundleFile } from '../src/api/http/bundle.ts';
 import { launchChromium } from '../test/browsers/chromium.ts';
 import { say, tokenText } from './doubles/model.ts';
 import type { Section } from './report.ts';

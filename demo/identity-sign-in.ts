@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { formOf } from './form.ts';
 import { expiredPage, pageHeaders, signInPage } from './identity-page.ts';
-import { demoProgramClient } from '../src/development/demo-token.ts';
+import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
 import { demoUser } from './identity-users.ts';
 
 /** The sign-in page (GET) and the button that was pressed on it (POST). */

@@ -9,14 +9,14 @@ import { deviceFlow } from './device-pages.ts';
 import { errors, interactionPolicy, Provider } from 'oidc-provider';
 import { expiredPage } from './identity-page.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
-import { demoGrantType, demoProgramClient, demoTokenClient } from '../src/development/demo-token.ts';
+import { demoGrantType, demoProgramClient, demoTokenClient } from '@interlude-ai/program/login/demo-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
-import { isKnownHost } from '../src/network/addresses.ts';
+import { isKnownHost } from '../src/platform/network/addresses.ts';
 import { listen } from './listen.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
 import { loadOrCreateProviderKeys } from './provider-keys.ts';
 
-export { demoToken } from '../src/development/demo-token.ts';
+export { demoToken } from '@interlude-ai/program/login/demo-token.ts';
 
 export const demoAudience = 'interlude';
 /** The client the connect page signs people in with (`config.auth.client.id`); it has no secret. */

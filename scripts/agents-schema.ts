@@ -1,7 +1,7 @@
 /** Writes docs/agents.schema.json, which editors use to check and complete an agents file. */
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { writtenSchema } from '../src/config/agents-file/agents-file.ts';
+import { writtenSchema } from '../src/platform/config/agents-file/agents-file.ts';
 
 export const schemaFile = new URL('../docs/agents.schema.json', import.meta.url);
 

@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundle, bundles, filesOf } from '../src/browser/bundle.ts';
-import type { BundleName } from '../src/browser/bundle.ts';
+import { bundle, bundles, filesOf } from '../src/api/http/bundle.ts';
+import type { BundleName } from '../src/api/http/bundle.ts';
 
 for (const name of Object.keys(bundles) as BundleName[]) {
   const { code, licenses } = await bundle(name);

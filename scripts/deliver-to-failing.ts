@@ -1,8 +1,8 @@
 /** One delivery of notifications, of a task that asks, to a target that fails so many times at first. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowClient } from '@temporalio/client';
-import { connectAgent } from '../test/a2a/a2a-client.ts';
-import { isTold, startPushTarget } from '../test/a2a/push-target.ts';
+import { connectAgent } from '../test/api/a2a/a2a-client.ts';
+import { isTold, startPushTarget } from '../test/api/a2a/push-target.ts';
 import type { Deployment } from '../test/e2e/deployment.ts';
 
 /** Resolves with the id of its workflow once that is over. A target that fails often is given up. */

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { signCompletion } from '../src/tools/elicit.ts';
+import { signCompletion } from '@interlude-ai/tools/elicit.ts';
 import { turnWorkflowId } from '../src/workflows/messages.ts';
 import { recordedKey } from '../test/durable-tools/histories/recorded-key.ts';
 import { createDeployment } from '../test/e2e/deployment.ts';

@@ -8,7 +8,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { serviceCommands } from '../src/cli/service-commands.ts';
-import { loadConfig } from '../src/config/load-config.ts';
+import { loadConfig } from '../src/platform/config/load-config.ts';
 import { readSource } from './source-imports.ts';
 
 interface Service {
@@ -78,7 +78,7 @@ test('the files that services run or mount are in the repository, and scripts ar
 test('Interlude starts with what the file and the example give it', () => {
   const known = new Set(
     Array.from(
-      read('src/config/environment-schema.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm),
+      read('src/platform/config/environment-schema.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm),
       ([, name]) => name,
     ),
   );
@@ -150,7 +150,8 @@ test('the image holds all that its processes import', () => {
     (name) => !name.endsWith('/start.ts'),
   );
   expect(commands.length).toBeGreaterThan(5);
-  for (const entry of ['src/cli/run-program.ts', ...commands, 'src/workflows/index.ts']) follow(entry);
+  for (const entry of ['packages/kit/src/terminal/run-program.ts', ...commands, 'src/workflows/index.ts'])
+    follow(entry);
   expect(seen.size).toBeGreaterThan(40);
   const [, , bundled = '', final = ''] = read('Dockerfile').split(/^FROM /m);
   expect(missing).toEqual([]);

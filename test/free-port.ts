@@ -4,7 +4,7 @@
  * side never get the same port.
  */
 import { createSocket } from 'node:dgram';
-import { isFree } from '../src/network/ports.ts';
+import { isFree } from '../src/platform/network/ports.ts';
 
 // Of those above 10,000, `fetch` refuses to connect to 10080 and to no other.
 const first = 10_100;

@@ -39,7 +39,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to, typeOnly }) =>
       isIn(to, 'client') ||
       to === 'eventsource-parser' ||
-      to === 'src/elicitation/url-safety.ts' ||
+      to === 'packages/core/src/elicitation/url-safety.ts' ||
       (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation') || to === 'zod')),
   },
   {
@@ -64,9 +64,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
         isIn(to, folder),
       ) ||
       [
-        'src/config/file-trouble.ts',
-        'src/remote/input-required.ts',
-        'src/tools/read-duration.ts',
+        'packages/core/src/file-trouble.ts',
+        'packages/core/src/mcp/input-required.ts',
+        'packages/core/src/read-duration.ts',
         'zod',
         'yaml',
       ].includes(to) ||
@@ -76,7 +76,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       // Loaded where a tool has an output schema.
       to === '@modelcontextprotocol/client/validators/ajv' ||
       // What answers the questions of a service is given to its client.
-      (typeOnly && (to === 'src/client/answer-questions.ts' || isIn(to, 'contract'))),
+      (typeOnly && (to === 'packages/client/src/answer-questions.ts' || isIn(to, 'contract'))),
   },
   {
     name: 'form-check/ imports only itself and elicitation/',
@@ -91,7 +91,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
   {
     name: 'markdown/ imports nothing outside itself but what makes words of others harmless',
     about: (file) => isIn(file, 'markdown'),
-    allows: ({ to }) => isIn(to, 'markdown') || to === 'src/elicitation/plain-text.ts',
+    allows: ({ to }) => isIn(to, 'markdown') || to === 'packages/core/src/elicitation/plain-text.ts',
   },
   {
     name: 'widget/ imports only itself, the client, elicitation/, markdown/, time/, React, useChat and types of what goes over the wire',
@@ -153,7 +153,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'models'),
     allows: ({ to, typeOnly }) =>
       ['models', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
-      to === 'src/telemetry/redact-secrets.ts' ||
+      to === 'src/platform/telemetry/redact-secrets.ts' ||
       (isIn(to, 'config') && typeOnly) ||
       (!to.startsWith('src/') && !to.startsWith('@temporalio/')),
   },
@@ -169,7 +169,10 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       isIn(to, 'telemetry') ||
       isIn(to, 'time') ||
       ['pino', 'pino-pretty', 'node:crypto'].includes(to) ||
-      ['src/elicitation/plain-text.ts', 'src/elicitation/secret-shapes.ts'].includes(to) ||
+      [
+        'packages/core/src/elicitation/plain-text.ts',
+        'packages/core/src/elicitation/secret-shapes.ts',
+      ].includes(to) ||
       to.startsWith('@opentelemetry/') ||
       (typeOnly &&
         (to === '@temporalio/worker' ||
@@ -179,9 +182,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     name: 'the SDK of OpenTelemetry is imported by what is loaded where telemetry is on',
     about: (file) =>
       ![
-        'src/telemetry/metrics/meter-provider.ts',
-        'src/telemetry/traces/start-traces.ts',
-        'src/telemetry/resource.ts',
+        'src/platform/telemetry/metrics/meter-provider.ts',
+        'src/platform/telemetry/traces/start-traces.ts',
+        'src/platform/telemetry/resource.ts',
       ].includes(file),
     allows: ({ to, typeOnly }) =>
       typeOnly || !to.startsWith('@opentelemetry/') || to === '@opentelemetry/api',
@@ -221,7 +224,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       !/^(?:fastify$|@fastify\/|@slack\/|@a2a-js\/|node:https?$)/.test(to) &&
       !['api', 'activities', 'a2a'].some((folder) => isIn(to, folder)) &&
       // To ask Slack who somebody is, or whose a token is.
-      (!isIn(to, 'slack') || to === 'src/slack/client.ts'),
+      (!isIn(to, 'slack') || to === 'src/api/slack/vocabulary/client.ts'),
   },
   {
     name: 'the API reaches the database, credentials and Temporal through service/ only, and knows not even their types',
@@ -259,14 +262,14 @@ const violationsOf = (rule: (typeof rules)[number], files: SourceFile[]) =>
 
 const mayReadEnvironment = (file: string) =>
   [
-    'src/processes/read-config.ts',
-    'src/processes/hide-environment.ts',
-    'src/cli/commands/acp.ts',
-    'src/cli/commands/chat.ts',
-    'src/cli/commands/login.ts',
-    'src/cli/commands/mcp.ts',
-    'src/cli/commands/option-values.ts',
-    'src/cli/program-command.ts',
+    'src/platform/processes/read-config.ts',
+    'src/platform/processes/hide-environment.ts',
+    'packages/program/src/commands/acp.ts',
+    'packages/program/src/commands/chat.ts',
+    'packages/program/src/commands/login.ts',
+    'packages/program/src/commands/mcp.ts',
+    'packages/kit/src/terminal/option-values.ts',
+    'packages/kit/src/terminal/program-command.ts',
   ].includes(file) || !file.startsWith('src/');
 const environmentReaders = (files: SourceFile[]) =>
   files
@@ -294,28 +297,37 @@ describe('the source', () => {
 
 describe('a planted violation is found:', () => {
   const violations: [name: string, code: string][] = [
-    ['src/elicitation/planted.ts', "import { z } from 'zod';"],
-    ['src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
+    ['packages/core/src/elicitation/planted.ts', "import { z } from 'zod';"],
+    ['packages/core/src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/html/planted.ts', "import type { Line } from '../timeline/words.ts';"],
-    ['src/timeline/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
-    ['src/markdown/planted.ts', "import { html } from '../widget/html.ts';"],
+    ['src/turn/timeline/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
+    ['packages/core/src/markdown/planted.ts', "import { html } from '../widget/html.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
-    ['src/a2a/planted.ts', "import type { Service } from '../service/service.ts';"],
-    ['src/slack/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
-    ['src/slack/blocks/planted.ts', "import { WebClient } from '@slack/web-api';"],
+    ['src/api/a2a/vocabulary/planted.ts', "import type { Service } from '../service/service.ts';"],
+    ['src/api/slack/vocabulary/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
+    ['src/api/slack/vocabulary/blocks/planted.ts', "import { WebClient } from '@slack/web-api';"],
     ['src/models/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
-    ['src/network/planted.ts', "import type { ServerConfig } from '../config/config.ts';"],
-    ['src/telemetry/planted.ts', "import { toElicitation } from '../storage/tables/elicitation-rows.ts';"],
+    ['src/platform/network/planted.ts', "import type { ServerConfig } from '../config/config.ts';"],
+    [
+      'src/platform/telemetry/planted.ts',
+      "import { toElicitation } from '../storage/tables/elicitation-rows.ts';",
+    ],
     ['src/service/planted.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
     ['src/activities/planted.ts', "import { createElicit } from '../workflows/elicit.ts';"],
-    ['src/tools/planted.ts', "import type { ToolCall } from '../turn/step.ts';"],
-    ['src/testing/planted.ts', "import type { Service } from '../service/service.ts';"],
+    ['packages/tools/src/planted.ts', "import type { ToolCall } from '../turn/step.ts';"],
+    ['packages/kit/src/planted.ts', "import type { Service } from '../service/service.ts';"],
     ['src/form-check/planted.ts', "import type { Field } from '../tools/elicit.ts';"],
     ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
-    ['src/client/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
-    ['src/ai-sdk/planted.ts', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
-    ['src/widget/planted.tsx', "import { ElicitationRequestSchema } from '../contract/elicitation.ts';"],
-    ['src/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
+    ['packages/client/src/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
+    [
+      'packages/client/src/ai-sdk/planted.ts',
+      "import { ElicitationRequestSchema } from '../contract/elicitation.ts';",
+    ],
+    [
+      'packages/widget/src/planted.tsx',
+      "import { ElicitationRequestSchema } from '../contract/elicitation.ts';",
+    ],
+    ['src/api/pages/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../pages/layout.ts');"],

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { spawnBound } from '../src/development/temporal-server.ts';
+import { spawnBound } from '../src/platform/development/temporal-server.ts';
 import { freePort } from './free-port.ts';
 import { findProgram } from './programs/find-program.ts';
 import type { Found, Program } from './programs/find-program.ts';

@@ -7,17 +7,17 @@ import { checkSync } from 'recheck';
 
 /** Those that see nothing but what the process's own operator or user typed, and need not be quick. */
 const ownText = [
-  'src/ai-sdk/turn-end.ts',
-  'src/cli/chat/form-entry.ts',
-  'src/client/send.ts',
+  'packages/client/src/ai-sdk/turn-end.ts',
+  'packages/kit/src/terminal/form-entry.ts',
+  'packages/client/src/send.ts',
   'src/credentials/sealing/key-file.ts',
-  'src/config/environment-schema.ts',
-  'src/config/environment-schema.ts',
-  'src/config/agents-file/read-agents-file.ts',
-  'src/tool-bundles/bundle-code.ts',
+  'src/platform/config/environment-schema.ts',
+  'src/platform/config/environment-schema.ts',
+  'src/platform/config/agents-file/read-agents-file.ts',
+  'packages/tools/src/bundle/bundle-code.ts',
 ];
 /** Our own style sheet. */
-const ourText = ['src/widget/style.ts'];
+const ourText = ['packages/widget/src/style.ts'];
 
 interface Pattern {
   pattern: string;

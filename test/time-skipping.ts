@@ -8,7 +8,7 @@ import { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { readTools } from '../scripts/setup/tools.mjs';
-import { requireNamespace } from '../src/temporal/namespace.ts';
+import { requireNamespace } from '../src/platform/temporal/namespace.ts';
 import { freePort } from './free-port.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 

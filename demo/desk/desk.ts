@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { localhostHostValidation } from '@modelcontextprotocol/node';
-import { signCompletion } from '../../src/tools/elicit.ts';
+import { signCompletion } from '@interlude-ai/tools/elicit.ts';
 import { listen } from '../listen.ts';
 import { pageHeaders } from '../page.ts';
 import { notFoundPage, paidPage, paymentPage, problemPage, welcomePage } from './pages.ts';

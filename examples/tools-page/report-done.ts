@@ -1,5 +1,5 @@
 /** For the page's own server: reports that the user is done there. */
-import { signCompletion } from 'interlude/tools';
+import { signCompletion } from '@interlude-ai/tools';
 
 export async function reportDone(elicitationId: string, secret: string): Promise<Response> {
   const signature = await signCompletion({ elicitationId, secret });

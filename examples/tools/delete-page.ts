@@ -1,5 +1,5 @@
 /** Confirm: nothing is deleted before the user has said so. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as effects from './activities.ts';
 

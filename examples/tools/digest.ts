@@ -1,5 +1,5 @@
 /** Preferences: every field has a default, which stands where nobody can be asked. */
-import { defineTool } from 'interlude/tools';
+import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 
 export const digest = defineTool({

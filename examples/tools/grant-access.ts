@@ -1,5 +1,5 @@
 /** Authorization: the user decides what a guest may do and for how long. The model's input decides none of it. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as effects from './activities.ts';
 

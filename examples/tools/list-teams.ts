@@ -1,5 +1,5 @@
 /** Plain: a tool that asks nothing is a function for Node. */
-import { defineTool } from 'interlude/tools';
+import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import { readTeams } from './activities.ts';
 

@@ -1,5 +1,5 @@
 /** A page of one's own: the user pays there, and the page reports, signed, that it is done. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as effects from './activities.ts';
 

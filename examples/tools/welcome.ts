@@ -1,5 +1,5 @@
 /** Wizard: each question uses what was said before, and a restart in between loses nothing. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as effects from './activities.ts';
 

@@ -1,13 +1,22 @@
 /** What people see in Slack, state by state, made by the code that makes it there. Pure. */
-import type { Context, ElicitationEvent, ElicitationRequest } from '../../src/elicitation/elicitation.ts';
+import type {
+  Context,
+  ElicitationEvent,
+  ElicitationRequest,
+} from '@interlude-ai/core/elicitation/elicitation.ts';
 import { busyWords } from '../../src/api/slack/messages.ts';
 import { offerText } from '../../src/api/slack/notice.ts';
 import { notShownWords } from '../../src/api/slack/refusals.ts';
-import { homeView, unlinkedHomeView } from '../../src/slack/blocks/home-view.ts';
-import { noticeModal, onwardModal, fieldBlock, questionModal } from '../../src/slack/blocks/modals.ts';
-import { questionMessage } from '../../src/slack/blocks/question-message.ts';
-import { withStopButton } from '../../src/slack/blocks/texts.ts';
-import { toMrkdwn } from '../../src/slack/text/mrkdwn.ts';
+import { homeView, unlinkedHomeView } from '../../src/api/slack/vocabulary/blocks/home-view.ts';
+import {
+  noticeModal,
+  onwardModal,
+  fieldBlock,
+  questionModal,
+} from '../../src/api/slack/vocabulary/blocks/modals.ts';
+import { questionMessage } from '../../src/api/slack/vocabulary/blocks/question-message.ts';
+import { withStopButton } from '../../src/api/slack/vocabulary/blocks/texts.ts';
+import { toMrkdwn } from '../../src/api/slack/vocabulary/text/mrkdwn.ts';
 
 export interface Shown {
   /** Whoever wrote it. */

@@ -5,7 +5,7 @@
  * its arguments, which must match the arguments that are about to be used.
  */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import { digestOf, isDigestOf, sealDigest } from '../credentials/sealing/sealed-values.ts';
 import {
   isShowable,
@@ -13,15 +13,15 @@ import {
   shownArguments,
   approvalMessage,
   toolApprovalMessage,
-} from '../elicitation/approval.ts';
-import type { ApprovalDetails, ApprovalRefusal } from '../elicitation/approval.ts';
-import { canPresent } from '../elicitation/elicitation.ts';
+} from '@interlude-ai/core/elicitation/approval.ts';
+import type { ApprovalDetails, ApprovalRefusal } from '@interlude-ai/core/elicitation/approval.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { identityOf } from '../remote/server-name.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { TimedQuestion } from '../storage/tables/elicitations.ts';
 import type { CatalogueTool } from '../storage/schema/account-tables.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
-import { aboutTurn } from '../telemetry/events.ts';
+import { aboutTurn } from '../platform/telemetry/events.ts';
 import type { AskingTurn } from '../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../turn/step.ts';
 import type { CallFailure } from '../turn/call-failure.ts';

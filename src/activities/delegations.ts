@@ -1,11 +1,11 @@
 /** What becomes of a task when the agent that had it is done: the result of the asking agent's tool call. */
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { AssistantPart } from '../models/stream-step.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/schema/turn-tables.ts';
 import type { UnfinishedCall } from '../storage/tables/tool-calls.ts';
-import { callLeftUnfinished } from '../telemetry/events.ts';
-import { traceEnd } from '../telemetry/traces/turn-spans.ts';
+import { callLeftUnfinished } from '../platform/telemetry/events.ts';
+import { traceEnd } from '../platform/telemetry/traces/turn-spans.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
 import type { Delegation, Turn, TurnEnd } from '../turn/turn.ts';

@@ -1,6 +1,6 @@
 /** All activities that a worker of turns registers. Their names are in recorded histories. */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../platform/config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { Catalogue } from '../remote/catalogue.ts';

@@ -1,12 +1,12 @@
 /** The tool `ask_user`, with which a model shows the user a form. Agents have it if the agents file says so. */
 import { z } from 'zod';
-import { canPresent } from '../elicitation/elicitation.ts';
-import { questionAsText } from '../elicitation/question-as-text.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { questionAsText } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
-import { answerTookEffect } from '../telemetry/metrics/instruments.ts';
-import { traceToolCall } from '../telemetry/traces/agent-spans.ts';
-import { currentPhase } from '../telemetry/traces/turn-spans.ts';
+import { answerTookEffect } from '../platform/telemetry/metrics/instruments.ts';
+import { traceToolCall } from '../platform/telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../platform/telemetry/traces/turn-spans.ts';
 import type { CallFailure, FormRefusal } from '../turn/call-failure.ts';
 import type { AttemptResult } from '../turn/step.ts';
 import type { ToolOutcome } from '../turn/event.ts';
@@ -15,11 +15,15 @@ import { finishToolCall, requestedToolCall } from './tool-results.ts';
 import type { FinishParts } from './tool-results.ts';
 import { agentContext, answerContent, asksOf, openQuestions, questionsOfCall } from './questions.ts';
 import type { AskingCall, Question, QuestionParts } from './questions.ts';
-import type { AskUser } from '../config/config.ts';
-import { inspectForm } from '../elicitation/form/inspect-form.ts';
-import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
-import { plainSchema, Unsupported, withoutNullKeywords } from '../elicitation/form/schema-keywords.ts';
-import { isVisible, plainMessage } from '../elicitation/plain-text.ts';
+import type { AskUser } from '../platform/config/config.ts';
+import { inspectForm } from '@interlude-ai/core/elicitation/form/inspect-form.ts';
+import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import {
+  plainSchema,
+  Unsupported,
+  withoutNullKeywords,
+} from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
+import { isVisible, plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
 
 interface ModelQuestionInput extends AskingCall {
   /** The turn has not asked as many of these questions as the agent may. */

@@ -1,23 +1,23 @@
 /** How activities open questions of all kinds, expire overdue ones, and read answers. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../platform/config/config.ts';
 import { openAnswer } from '../credentials/sealing/sealed-values.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
-import { askerTitle } from '../elicitation/elicitation.ts';
-import type { Context, ElicitationRequest } from '../elicitation/elicitation.ts';
+import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Context, ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { placeOf } from '../remote/server-name.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { OpenedQuestions, TimedQuestion } from '../storage/tables/elicitations.ts';
 import type { NewPoll } from '../storage/tables/polls.ts';
 import type { Storage } from '../storage/storage.ts';
-import { phaseChanged, tracePause } from '../telemetry/traces/turn-spans.ts';
+import { phaseChanged, tracePause } from '../platform/telemetry/traces/turn-spans.ts';
 import type { AskedQuestion, AskingTurn } from '../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../turn/step.ts';
 import type { Turn } from '../turn/turn.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
-import { withTimeout } from '../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 
 export interface QuestionParts {
   storage: Storage;

@@ -1,13 +1,13 @@
 /** Ends a tool call, once: in the transcript, in the turn log and in the log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { CallAttempt } from '../storage/tables/call-attempt.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import type { NewEvent } from '../storage/log/append.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isDatabaseTrouble } from '../storage/transient-errors.ts';
-import { toolCallFinished } from '../telemetry/events.ts';
+import { toolCallFinished } from '../platform/telemetry/events.ts';
 import { toCallResult } from '../turn/call-result.ts';
 import { outcomeOf } from '../turn/tool-result.ts';
 import type { CallFailure, MissingAccount } from '../turn/call-failure.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Storage } from '../storage/storage.ts';
-import { collectingCalls, turnEnded } from '../telemetry/events.ts';
+import { collectingCalls, turnEnded } from '../platform/telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd, TurnEndStatus } from '../turn/turn.ts';
 import { failureEvent } from '../turn/for-person.ts';

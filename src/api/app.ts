@@ -5,7 +5,7 @@ import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { AuthConfig, Config } from '../config/config.ts';
+import type { AuthConfig, Config } from '../platform/config/config.ts';
 import type { Service } from '../service/service.ts';
 import { logAccess, traceRequests } from './http/observe-requests.ts';
 import { requirePrincipal } from './http/authentication.ts';

@@ -1,5 +1,5 @@
 /** Commands that run the service or work on its database: in the checkout and in the image. */
-import type { CommandEntry } from './command.ts';
+import type { CommandEntry } from '@interlude-ai/kit/terminal/command.ts';
 
 const versions = () => import('./commands/versions.ts');
 const apiKeys = () => import('./commands/api-keys.ts');

@@ -1,5 +1,5 @@
 /** The key under which the account of a user, or of a tenant, is stored, and the lock of a connection. */
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { ConnectionKey } from '../storage/schema/account-tables.ts';
 import type { Connections } from '../storage/tables/connections.ts';
 import { storeError } from './credential-store.ts';

@@ -4,9 +4,9 @@
  * their results from.
  */
 import { hash } from 'node:crypto';
-import type { ConnectedBy, ConnectionReason } from '../elicitation/elicitation.ts';
+import type { ConnectedBy, ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 
 /** The headers for the requests of one call, in memory only. */
 export interface Credential {

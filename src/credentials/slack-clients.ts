@@ -1,6 +1,6 @@
 /** The workspaces in which the Slack app is installed, each with a client that acts as its bot. */
-import { createSlackClient } from '../slack/client.ts';
-import type { WebClient } from '../slack/client.ts';
+import { createSlackClient } from '../api/slack/vocabulary/client.ts';
+import type { WebClient } from '../api/slack/vocabulary/client.ts';
 import type { SlackInstallation } from '../storage/tables/slack.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { KeyRing } from './sealing/key-ring.ts';

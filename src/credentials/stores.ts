@@ -1,6 +1,6 @@
 /** All credential stores, and which one a server or connection uses. */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../platform/config/config.ts';
 import type { ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createOAuthStore } from './mcp-oauth/oauth-store.ts';

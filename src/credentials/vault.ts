@@ -1,10 +1,10 @@
 /** API keys that people enter on our page, stored sealed. */
 import { z } from 'zod';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import { requireOwner, requireScope } from './connection-key.ts';
-import { requestedScopes } from './oauth/scopes.ts';
+import { requestedScopes } from '@interlude-ai/core/oauth/scopes.ts';
 import {
   afterDoubtfulRefusal,
   connectionRequired,

@@ -5,10 +5,10 @@
  */
 import { APICallError, StreamProviderError } from 'ai';
 import { ModelConfigError } from './provider.ts';
-import { plainLine } from '../elicitation/plain-text.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import { turnFailureInWords } from '../turn/for-person.ts';
 import type { CodedFailure } from '../turn/turn-failure.ts';
-import { withoutKeys } from '../telemetry/redact-secrets.ts';
+import { withoutKeys } from '../platform/telemetry/redact-secrets.ts';
 
 export interface ModelFailure {
   type:

@@ -7,7 +7,7 @@
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { LanguageModelMiddleware } from 'ai';
-import { isRecord, presentMembers } from '../elicitation/form/schema-keywords.ts';
+import { isRecord, presentMembers } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 type Members = Record<string, unknown>;
 

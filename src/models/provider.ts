@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel, LogWarningsFunction } from 'ai';
 import type { Logger } from 'pino';
-import type { Config, ProvidersConfig } from '../config/config.ts';
+import type { Config, ProvidersConfig } from '../platform/config/config.ts';
 import { describeFiles, fetchReadableChunks } from './openai-compatible.ts';
 import type { Script } from './scripted/script.ts';
 

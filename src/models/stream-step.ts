@@ -12,7 +12,7 @@ import type {
   TextStreamPart,
   ToolSet,
 } from 'ai';
-import type { ModelSettings } from '../config/agents-file/agents-file.ts';
+import type { ModelSettings } from '../platform/config/agents-file/agents-file.ts';
 import type { CallFailure } from '../turn/call-failure.ts';
 import type { Usage } from '../turn/turn.ts';
 import { classifyModelError, ModelStalledError } from './model-failure.ts';

@@ -1,5 +1,5 @@
 /** Messages whose delivery no caller waits for, such as the cancellation of a call. A process that stops waits for them. */
-import { withTimeout } from '../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 
 const timeoutMs = 2_000;
 const underWay = new Set<Promise<void>>();

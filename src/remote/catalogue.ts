@@ -9,15 +9,15 @@
  * a server that cannot be reached is not listed again before its backoff has passed.
  */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { noCredential } from '../credentials/credential-store.ts';
 import type { Credential } from '../credentials/credential-store.ts';
 import type { KeptToolList } from '../storage/tables/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
-import { serverRefused } from '../telemetry/metrics/instruments.ts';
-import { withTimeout } from '../time/with-timeout.ts';
-import type { ServerTrouble } from '../turn/server-trouble.ts';
+import { serverRefused } from '../platform/telemetry/metrics/instruments.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import { logProcessExit } from './log-process-exit.ts';
 import { connectTool, toModelTool } from './model-tools.ts';

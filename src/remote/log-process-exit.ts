@@ -1,11 +1,11 @@
 /** Logs how the process of a server ended and, unless it was stopped, the end of its standard error. */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../config/config.ts';
-import { plainText } from '../elicitation/plain-text.ts';
-import type { ProcessExit } from './mcp/stdio/process.ts';
-import { inheritedVariables } from '../config/agents-file/server-config.ts';
-import type { ServerProcess } from '../config/agents-file/server-config.ts';
-import { hidden, withoutKeys } from '../telemetry/redact-secrets.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
+import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
+import type { ProcessExit } from '@interlude-ai/core/mcp/stdio/process.ts';
+import { inheritedVariables } from '../platform/config/agents-file/server-config.ts';
+import type { ServerProcess } from '../platform/config/agents-file/server-config.ts';
+import { hidden, withoutKeys } from '../platform/telemetry/redact-secrets.ts';
 
 const maxLines = 10;
 

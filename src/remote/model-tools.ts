@@ -4,7 +4,7 @@
  * looking it up in the list, not by parsing it.
  */
 import { hash } from 'node:crypto';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { CatalogueTool } from '../storage/schema/account-tables.ts';
 
 export interface ModelTool {

@@ -3,12 +3,12 @@
  * that it names. There is one object per worker, which owns all state about servers that outlives a call.
  */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { Credential } from '../credentials/credential-store.ts';
-import type { ClosedBecause, Outcome, Capabilities } from '../elicitation/elicitation.ts';
+import type { ClosedBecause, Outcome, Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ToolList } from '../storage/schema/account-tables.ts';
 import type { CallFailure } from '../turn/call-failure.ts';
-import type { ServerTrouble } from '../turn/server-trouble.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type {
   InputRequired,
   QuestionAnswer,
@@ -16,8 +16,8 @@ import type {
   Resume,
   RunningCall,
   ServerQuestion,
-} from './input-required.ts';
-import type { ProcessExit } from './mcp/stdio/process.ts';
+} from '@interlude-ai/core/mcp/input-required.ts';
+import type { ProcessExit } from '@interlude-ai/core/mcp/stdio/process.ts';
 
 export interface RemoteServers {
   listTools(

@@ -2,11 +2,11 @@
  * The headers of every request to a server: the operator's and those of the account. And whether an answer refuses that
  * account.
  */
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 import type { Credential } from '../credentials/credential-store.ts';
-import { outgoingTrace } from '../telemetry/traces/requests.ts';
+import { outgoingTrace } from '../platform/telemetry/traces/requests.ts';
 import type { Refused } from './remote-servers.ts';
-import type { RequestTrace } from './tracked-request.ts';
+import type { RequestTrace } from '@interlude-ai/core/mcp/tracked-request.ts';
 
 /** Case-insensitive: `Authorization` of the account replaces `authorization` of the operator. */
 export function headersOf(server: ServerConfig, credential: Credential): Headers {

@@ -1,6 +1,6 @@
 /** How a server is named to people and the model, and how its identity is compared. */
 import { createHash } from 'node:crypto';
-import type { ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../platform/config/config.ts';
 
 /** Title and host. */
 export function nameOf(server: ServerConfig): string {

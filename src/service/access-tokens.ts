@@ -4,8 +4,8 @@
  */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWSHeaderParameters, JWTPayload, JWTVerifyGetKey } from 'jose';
-import type { AuthConfig } from '../config/config.ts';
-import { discoverIssuer, fetchSoon } from '../network/openid-issuer.ts';
+import type { AuthConfig } from '../platform/config/config.ts';
+import { discoverIssuer, fetchSoon } from '../platform/network/openid-issuer.ts';
 import { isDisplayName, isTenantName, isUserId } from './principal.ts';
 import type { UserPrincipal } from './principal.ts';
 import { ServiceError } from './service-error.ts';

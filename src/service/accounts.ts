@@ -3,11 +3,11 @@
  * store are `CredentialStoreError`s, with one message for the person and one for the operator.
  */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../platform/config/config.ts';
 import type { BeginInput, Completion } from '../credentials/mcp-oauth/sign-in.ts';
 import { storeOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
-import type { ConnectedBy, Outcome } from '../elicitation/elicitation.ts';
+import type { ConnectedBy, Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createNangoAttempts } from './nango-attempts.ts';
@@ -21,7 +21,7 @@ import { clientMetadata, issuerTagPattern, redirectUri } from '../credentials/mc
 import type { ConfirmConnection } from './confirm-connection.ts';
 
 export { CredentialStoreError } from '../credentials/credential-store.ts';
-export { permissionsAmong } from '../credentials/oauth/scopes.ts';
+export { permissionsAmong } from '@interlude-ai/core/oauth/scopes.ts';
 export type { BeginInput, Completion, ConnectionKey };
 
 /** The part of a store that leads people to an account and takes what comes back. */

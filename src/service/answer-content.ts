@@ -1,12 +1,12 @@
 /** Checks an answer's content against the question before anything is stored. If it does not fit, the question stays open. */
-import { isApproval } from '../elicitation/approval.ts';
-import type { ApprovalDetails } from '../elicitation/approval.ts';
-import { coerceContent } from '../elicitation/form/coerce-content.ts';
-import type { ElicitationRequest, ElicitationResponse } from '../elicitation/elicitation.ts';
-import { readRequestedSchema } from '../elicitation/form/requested-schema.ts';
-import { plainText } from '../elicitation/plain-text.ts';
+import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ApprovalDetails } from '@interlude-ai/core/elicitation/approval.ts';
+import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
+import type { ElicitationRequest, ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
-import { checkForm } from '../form-check/form-check.ts';
+import { checkForm } from '@interlude-ai/core/form-check.ts';
 
 /** The response as it is stored, compared and sent on: values of the fields' types, not as the client spelled them. */
 export function fitContent(request: ElicitationRequest, response: ElicitationResponse): ElicitationResponse {

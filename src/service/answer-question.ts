@@ -2,15 +2,15 @@
  * Answers a question, the same way for every surface: authorise, check, and record the answer in the one transaction that
  * decides whether it counts. Needs neither Temporal nor a worker: the outbox notifies the workflows that wait.
  */
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { answerAddress } from '../elicitation/account-pages.ts';
+import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import type {
   AnsweredBy,
   ElicitationResponse,
   ElicitationRequest,
   Outcome,
-} from '../elicitation/elicitation.ts';
+} from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { AuditEntry, AnswerSurface, ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Answer } from '../storage/tables/answering.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -18,9 +18,9 @@ import { fitContent } from './answer-content.ts';
 import { ServiceError } from './service-error.ts';
 import { actorOf } from './principal.ts';
 import type { Principal, ActingKey } from './principal.ts';
-import { personalKind } from '../elicitation/personal.ts';
+import { personalKind } from '@interlude-ai/core/elicitation/personal.ts';
 import { openAnswer, sealAnswer, canonicalJson, digestOf } from '../credentials/sealing/sealed-values.ts';
-import { receiptFor, toLifecycle } from '../elicitation/lifecycle.ts';
+import { receiptFor, toLifecycle } from '@interlude-ai/core/elicitation/lifecycle.ts';
 
 export interface AnswerRequest {
   elicitationId: string;

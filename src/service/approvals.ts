@@ -1,6 +1,6 @@
 /** Tools for which the caller has given approval in advance. Each person sees and withdraws their own. */
-import type { Config } from '../config/config.ts';
-import { agentOfOwnTool } from '../elicitation/approval.ts';
+import type { Config } from '../platform/config/config.ts';
+import { agentOfOwnTool } from '@interlude-ai/core/elicitation/approval.ts';
 import type { RememberedApproval } from '../storage/tables/approvals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { userOf, actorOf } from './principal.ts';

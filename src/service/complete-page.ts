@@ -3,8 +3,8 @@
  * consent to open the page. The signature alone authenticates the report. A repeated report changes nothing.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../config/config.ts';
-import type { Outcome } from '../elicitation/elicitation.ts';
+import type { Config } from '../platform/config/config.ts';
+import type { Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { AuditEntry, ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';

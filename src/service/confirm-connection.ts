@@ -1,5 +1,5 @@
 import type { Storage } from '../storage/storage.ts';
-import { connectionEstablished } from '../telemetry/metrics/instruments.ts';
+import { connectionEstablished } from '../platform/telemetry/metrics/instruments.ts';
 import type { ConnectionKey } from '../storage/schema/account-tables.ts';
 
 export interface ConfirmedConnection {

@@ -3,12 +3,12 @@
  * callers who may change a shared connection see its account. Other connections do not exist for the caller.
  */
 import type { Logger } from 'pino';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../platform/config/config.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { AccountStatus, Disconnected } from '../credentials/credential-store.ts';
 import { keeperOf } from '../credentials/stores.ts';
 import type { Stores } from '../credentials/stores.ts';
-import type { ConnectedBy } from '../elicitation/elicitation.ts';
+import type { ConnectedBy } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { MayChange } from './accounts.ts';

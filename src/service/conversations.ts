@@ -1,5 +1,5 @@
 /** A caller's conversations: their list, what was said in one, page by page, and what happens in it from now on. */
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { ConversationRow, ListedConversation, BegunTurn } from '../storage/tables/conversations.ts';
 import { withImages } from '../storage/tables/images.ts';
 import type { Storage } from '../storage/storage.ts';

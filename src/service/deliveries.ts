@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { TurnRef } from '../turn/turn.ts';
-import { aboutTurn } from '../telemetry/events.ts';
-import type { Config } from '../config/config.ts';
+import { aboutTurn } from '../platform/telemetry/events.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { PushConfig } from '../storage/schema/session-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import type { PushInput, SlackDeliveryInput } from '../workflows/messages.ts';
 import type { NewSlackDelivery } from '../storage/tables/slack-deliveries.ts';
 import { routedByTemporal } from '../storage/tables/versions.ts';
-import { pinnedTo } from '../temporal/deployment.ts';
+import { pinnedTo } from '../platform/temporal/deployment.ts';
 import type { TemporalCalls } from './temporal-calls.ts';
 
 /** Longer than Slack is ever away. After that, nobody expects the answer in the thread any more. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Ending } from '../storage/tables/turn-end.ts';
 import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import type { Storage } from '../storage/storage.ts';
-import { collectingCalls, turnEnded } from '../telemetry/events.ts';
+import { collectingCalls, turnEnded } from '../platform/telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import type { Turn, TurnEnd } from '../turn/turn.ts';
 import { failureEvent } from '../turn/for-person.ts';

@@ -1,6 +1,6 @@
 /** Sessions of MCP clients up to 2025-11-25, each owned by a principal. Any process serves a session's next request. */
 import { randomUUID } from 'node:crypto';
-import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { McpSessions } from '../storage/tables/sessions.ts';
 import { actorOf, rateLimitKey } from './principal.ts';
 import type { Principal } from './principal.ts';

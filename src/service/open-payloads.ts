@@ -3,7 +3,7 @@
  * of turns that the operator may not read, and those that name no turn, stay sealed.
  */
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
-import { openPayload } from '../temporal/sealed-payloads.ts';
+import { openPayload } from '../platform/temporal/sealed-payloads.ts';
 import type { Operator, Operators } from './operators.ts';
 
 /** `data` and the values of `metadata` in Base64. */

@@ -3,7 +3,7 @@
  * Each action and each view of contents is audited. Turns of other tenants do not exist for an operator.
  */
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { openAnswer } from '../credentials/sealing/sealed-values.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { AuditEntry, ElicitationRow } from '../storage/schema/question-tables.ts';
@@ -17,8 +17,8 @@ import type {
 } from '../storage/tables/oversight.ts';
 import type { Storage } from '../storage/storage.ts';
 import { turnEntries } from '../storage/log/turn-entries.ts';
-import { timelineOf, waitedMs } from '../timeline/timeline.ts';
-import type { MoreFacts, TimelineItem } from '../timeline/timeline.ts';
+import { timelineOf, waitedMs } from '../turn/timeline/timeline.ts';
+import type { MoreFacts, TimelineItem } from '../turn/timeline/timeline.ts';
 import { turnWorkflowId } from '../turn/turn.ts';
 import { stopTurn } from './end-turn.ts';
 import type { Principal } from './principal.ts';

@@ -3,11 +3,11 @@
  * process dies in between, the caller gets no response, and starts it by sending the same request again.
  */
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import { openPushTarget, sealPushTarget } from '../credentials/sealing/sealed-values.ts';
 import type { PushTarget } from '../credentials/sealing/sealed-values.ts';
-import { webhookProblem } from '../network/webhook.ts';
+import { webhookProblem } from '../platform/network/webhook.ts';
 import type { PushConfig } from '../storage/schema/session-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OwnTurn } from './own-turn.ts';

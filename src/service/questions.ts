@@ -1,13 +1,13 @@
 /** Questions, for the person who was asked: those of a conversation, all open ones, or one by its id. */
-import type { Config } from '../config/config.ts';
-import { answerAddress } from '../elicitation/account-pages.ts';
-import { toElicitationEvent } from '../elicitation/elicitation.ts';
+import type { Config } from '../platform/config/config.ts';
+import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
+import { toElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type {
   ClosedBecause,
   ElicitationEvent,
   ElicitationRequest,
   Status,
-} from '../elicitation/elicitation.ts';
+} from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ownConversation, toOwnTurn } from './own-turn.ts';

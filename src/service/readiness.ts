@@ -2,8 +2,8 @@
 import { lackOfKeys } from '../credentials/sealing/key-proofs.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Storage } from '../storage/storage.ts';
-import { grpcStatusNameOf } from '../temporal/grpc-status.ts';
-import { withTimeout } from '../time/with-timeout.ts';
+import { grpcStatusNameOf } from '../platform/temporal/grpc-status.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 
 export interface Lack {
   name: 'database' | 'temporal' | 'workers' | 'keys' | 'versions' | 'installation';

@@ -3,7 +3,7 @@
  * `api/http/problems.ts`. The message is for the person who reads it: it names the thing and the remedy, never a token, an
  * answer or a user's text.
  */
-import type { Outcome } from '../elicitation/elicitation.ts';
+import type { Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 
 export type ServiceErrorCode =
   | 'invalid_request'

@@ -5,10 +5,10 @@
  */
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { KeyRing } from '../credentials/sealing/key-ring.ts';
 import type { Stores } from '../credentials/stores.ts';
-import { answerAddress } from '../elicitation/account-pages.ts';
+import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import type { ExposedTool } from '../storage/tables/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAccounts, createMayChange, createOAuthClient } from './accounts.ts';

@@ -1,11 +1,11 @@
 /** From a request to a turn, the same for every surface: which agent, which conversation, and whether it is a repetition. */
 import { randomUUID } from 'node:crypto';
-import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Replacing, NewTurn } from '../storage/tables/turn-lifecycle.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/schema/turn-tables.ts';
-import { beginTurn } from '../telemetry/traces/turn-spans.ts';
+import { beginTurn } from '../platform/telemetry/traces/turn-spans.ts';
 import { handedOnTooOften } from '../turn/turn.ts';
 import { conversationNotFound, ownConversationIfAny, toOwnTurn } from './own-turn.ts';
 import { invalidInput, ServiceError } from './service-error.ts';

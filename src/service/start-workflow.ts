@@ -14,8 +14,8 @@ import type { NewTurn, Replacing } from '../storage/tables/turn-lifecycle.ts';
 import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import { routedByTemporal } from '../storage/tables/versions.ts';
 import type { Storage } from '../storage/storage.ts';
-import { aboutTurn, collectingCalls } from '../telemetry/events.ts';
-import type { UnfinishedCall } from '../telemetry/events.ts';
+import { aboutTurn, collectingCalls } from '../platform/telemetry/events.ts';
+import type { UnfinishedCall } from '../platform/telemetry/events.ts';
 import { unfinishedCallResult } from '../turn/call-result.ts';
 import { wordsOf } from '../turn/message-parts.ts';
 import type { TurnRef } from '../turn/turn.ts';
@@ -23,8 +23,8 @@ import { agentTurnWorkflow, turnWorkflowId, searchAttributes, taskTimeouts } fro
 import { afterEnd } from './end-turn.ts';
 import type { TemporalCalls, TemporalClock } from './temporal-calls.ts';
 import { isOfTemporal, wasRefused } from './temporal-errors.ts';
-import type { Config } from '../config/config.ts';
-import { pinnedTo } from '../temporal/deployment.ts';
+import type { Config } from '../platform/config/config.ts';
+import { pinnedTo } from '../platform/temporal/deployment.ts';
 import type { TurnInput } from '../workflows/messages.ts';
 
 // The client's retries can overrun a deadline by a second. Callers get a response within five seconds, or within ten while

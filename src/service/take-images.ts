@@ -3,7 +3,7 @@
  * small where they are compared and stored.
  */
 import { createHash } from 'node:crypto';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { NewImage } from '../storage/tables/images.ts';
 import type { ImagePart, DirectCallPart, PageContextPart } from '../turn/message-parts.ts';
 import type { ImageType } from '../turn/tool-content.ts';

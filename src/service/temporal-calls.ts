@@ -4,16 +4,16 @@
  */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { TemporalConfig } from '../config/config.ts';
+import type { TemporalConfig } from '../platform/config/config.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ServiceError } from './service-error.ts';
 import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
 import { routedByTemporal } from '../storage/tables/versions.ts';
 import type { Versions } from '../storage/tables/versions.ts';
-import { polledBuildIds } from '../temporal/deployment.ts';
-import { namespaceProblem, prepareNamespace } from '../temporal/namespace.ts';
-import { clockDiffers } from '../telemetry/metrics/instruments.ts';
-import { createClockDifference } from '../time/clock-difference.ts';
+import { polledBuildIds } from '../platform/temporal/deployment.ts';
+import { namespaceProblem, prepareNamespace } from '../platform/temporal/namespace.ts';
+import { clockDiffers } from '../platform/telemetry/metrics/instruments.ts';
+import { createClockDifference } from '../platform/clock-difference.ts';
 
 export const queryDeadlineMs = 2_000;
 

@@ -1,7 +1,7 @@
 /** What an error of Temporal's client says about Temporal. */
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { grpcStatus, grpcStatusOf } from '../temporal/grpc-status.ts';
+import { grpcStatus, grpcStatusOf } from '../platform/temporal/grpc-status.ts';
 
 const {
   cancelled,

@@ -6,8 +6,8 @@
  * most half the duration of the reading.
  */
 import type { Logger } from 'pino';
-import { clockDiffers } from '../telemetry/metrics/instruments.ts';
-import { createClockDifference } from '../time/clock-difference.ts';
+import { clockDiffers } from '../platform/telemetry/metrics/instruments.ts';
+import { createClockDifference } from '../platform/clock-difference.ts';
 
 export interface DatabaseClock {
   /** Epoch milliseconds. */

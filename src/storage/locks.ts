@@ -2,7 +2,7 @@
  * Named locks, exclusive within a process and between processes. Within a process callers queue in order; only the first of
  * the queue competes with other processes.
  */
-import { withTimeout } from '../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { toStorageError } from './transient-errors.ts';
 
 /** Excludes other processes. `acquire` resolves to null when it took too long. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { countReplies } from './tables/sessions.ts';
 import { lastSeqs } from './log/append.ts';
 import { openQuestionIds } from './tables/open-questions.ts';

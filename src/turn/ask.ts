@@ -2,7 +2,7 @@
  * Questions to people, as workflows and activities exchange them. Ids, names and durations only, no text: all of it is in
  * recorded histories, so fields must stay readable.
  */
-import type { Mode, Outcome } from '../elicitation/elicitation.ts';
+import type { Mode, Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Turn } from './turn.ts';
 
 /** A question that is open. The workflow waits for its row to be settled. */

@@ -4,9 +4,9 @@
  *
  * `server` and `agent` are titles, `tool` is the tool's name for the model.
  */
-import type { ApprovalRefusal } from '../elicitation/approval.ts';
-import type { ConnectedBy, ConnectionReason, Outcome } from '../elicitation/elicitation.ts';
-import type { ServerTrouble } from './server-trouble.ts';
+import type { ApprovalRefusal } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ConnectedBy, ConnectionReason, Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import type { TurnEndStatus } from './turn.ts';
 

@@ -2,7 +2,7 @@
  * The events of a turn, as the turn log stores them, and the keys of its entries. Every surface translates these events.
  * Names are those of the AI SDK where it has one. Stored and sent to clients: fields are added, never changed. Pure.
  */
-import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { CallFailure, MissingAccount } from './call-failure.ts';
 import type { CodedFailure } from './turn-failure.ts';
 import type { TurnEndStatus, Usage } from './turn.ts';

@@ -4,7 +4,7 @@
  * Readers need not know that text of a repeated model call is void, that a text comes in any number of deltas, that a question
  * has an event for each change of its status, or that everything that goes on ends with the turn.
  */
-import type { ElicitationEvent } from '../elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from './event.ts';
 
 type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>;

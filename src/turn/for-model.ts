@@ -2,12 +2,12 @@
  * The sentences in which a model reads why a call has no result. They say whether the tool ran and whether the user was asked, so
  * that the model does not invent either. Decline, cancel and expiry stay three different things. Pure.
  */
-import { approvalLimit } from '../elicitation/approval.ts';
-import { sharedAccountRemedy, sharedAccountTrouble } from '../elicitation/wording.ts';
+import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
+import { sharedAccountRemedy, sharedAccountTrouble } from '@interlude-ai/core/elicitation/wording.ts';
 import { isWaiting } from './call-failure.ts';
 import type { CallFailure, CallRemark } from './call-failure.ts';
 import { turnFailureInWords } from './for-person.ts';
-import { troubleInWords } from './server-trouble.ts';
+import { troubleInWords } from '@interlude-ai/core/mcp/trouble.ts';
 import { handedOnTooOften } from './turn.ts';
 
 type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;

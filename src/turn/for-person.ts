@@ -1,6 +1,6 @@
 /** What the log says to a person, in their language. It contains codes, and sentences for the model. Pure. */
-import type { ElicitationEvent } from '../elicitation/elicitation.ts';
-import type { Language } from '../elicitation/language.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 import type { TurnEvent } from './event.ts';
 import type { TurnFailure } from './turn-failure.ts';
 import { de } from './words/de.ts';

@@ -2,10 +2,10 @@
  * Operations: what a turn is doing, one line each, derived from the log for clients that show or record it. Ids, names and
  * statuses only: no text of users and models, no tool input or output. Pure.
  */
-import { isApproval } from '../elicitation/approval.ts';
-import { askerTitle } from '../elicitation/elicitation.ts';
-import type { ElicitationEvent, Mode, Status, Trigger } from '../elicitation/elicitation.ts';
-import { inWords } from '../elicitation/wording.ts';
+import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
+import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent, Mode, Status, Trigger } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
 import type { LogEntry } from './event.ts';
 
 interface Described<Type extends string, Details> {

@@ -1,5 +1,5 @@
 /**
- * An author's tool as the runtime sees it, and the result of a call from what the tool returns or throws. `interlude/tools`
+ * An author's tool as the runtime sees it, and the result of a call from what the tool returns or throws. `@interlude-ai/tools`
  * makes such values; workflows and activities depend neither on it nor on zod. Pure.
  */
 import type { AskResult, TooManyOpen } from './ask.ts';

@@ -6,7 +6,7 @@
  * no writer has to care.
  */
 import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart, UserModelMessage } from 'ai';
-import { isRecord } from '../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { withoutLeftOut } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
 import { inModelForm, inModelWords, isImagePart, isPageContext } from './message-parts.ts';

@@ -1,5 +1,5 @@
 /** What identifies a turn, its user or service, and how it ends. Ids only: all of it may be recorded in workflow history. */
-import type { Capabilities } from '../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnFailure } from './turn-failure.ts';
 
 /** Clients choose conversation ids, so an id is unique only together with its tenant. */

@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { safeFailures } from '../../src/activities/safe-failures.ts';
 import { DatabaseUnavailable } from '../../src/storage/transient-errors.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
 
 interface Attempt {
   attempt: number;

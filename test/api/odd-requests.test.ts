@@ -1,17 +1,17 @@
 /** What clients send us, with null for members that may be left out, as many languages write them. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { readStructured } from '../../src/a2a/question.ts';
+import { readStructured } from '../../src/api/a2a/vocabulary/question.ts';
 import { parseInput } from '../../src/api/http/validation.ts';
 import { readArguments } from '../../src/api/mcp/tools/tool.ts';
 import {
   ChatRequestSchema,
   ElicitationResponsePartSchema,
   ToolApprovalPartSchema,
-} from '../../src/contract/chat.ts';
-import { ElicitationResponseSchema } from '../../src/contract/elicitation.ts';
-import { ChatCompletionRequestSchema } from '../../src/contract/openai.ts';
-import { readEnvelope, readMessage as readSlackMessage } from '../../src/slack/read-event.ts';
+} from '@interlude-ai/core/contract/chat.ts';
+import { ElicitationResponseSchema } from '@interlude-ai/core/contract/elicitation.ts';
+import { ChatCompletionRequestSchema } from '@interlude-ai/core/contract/openai.ts';
+import { readEnvelope, readMessage as readSlackMessage } from '../../src/api/slack/vocabulary/read-event.ts';
 import { readableRequest } from '../../src/api/mcp/readable-request.ts';
 
 const ids = { conversationId: 'demo-1', elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90' };

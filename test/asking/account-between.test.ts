@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { definitionOf } from '../../src/activities/approval.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { identityOf } from '../../src/remote/server-name.ts';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Browser, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
 import { asks, form, page } from '../servers/scripted-mcp-server.ts';
-import { en } from '../../src/elicitation/words/en.ts';
+import { en } from '@interlude-ai/core/elicitation/words/en.ts';
 import { useAskingService } from './asking-service.ts';
 import type { AskedTurn } from './asking-service.ts';
 

@@ -1,11 +1,11 @@
 /** Calls that a person approves before they are sent: what is shown is what goes out, or nothing does. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import { ask, consumers, questionsIn, textIn } from '../ai-sdk/consumers.ts';
-import { optionsFor } from '../ai-sdk/service-options.ts';
+import { ask, consumers, questionsIn, textIn } from '../../packages/client/test/ai-sdk/consumers.ts';
+import { optionsFor } from '../../packages/client/test/ai-sdk/service-options.ts';
 import { createChatClient, versions } from '../clients/chat-client.ts';
-import type { Decision, OnElicitation } from '../../src/client/answer-questions.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import type { Decision, OnElicitation } from '@interlude-ai/client/answer-questions.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { callOf } from '../service/asking.ts';

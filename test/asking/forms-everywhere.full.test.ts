@@ -1,10 +1,10 @@
 /** A server's form through each chat client there is: shown whole, refused with the field's name where it does not fit, answered once. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { OnElicitation } from '../../src/client/answer-questions.ts';
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
-import { ask, consumers, questionsIn, textIn } from '../ai-sdk/consumers.ts';
-import { optionsFor } from '../ai-sdk/service-options.ts';
+import type { OnElicitation } from '@interlude-ai/client/answer-questions.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { ask, consumers, questionsIn, textIn } from '../../packages/client/test/ai-sdk/consumers.ts';
+import { optionsFor } from '../../packages/client/test/ai-sdk/service-options.ts';
 import { createChatClient, versions } from '../clients/chat-client.ts';
 import { question } from '../clients/chat-question.ts';
 import { createOpenAI, say } from '../clients/openai-client.ts';
@@ -69,7 +69,7 @@ test('OpenAI’s own client', async () => {
   expectAnswered();
 });
 
-test.each(consumers)('`interlude/ai-sdk` for version $version', async (consumer) => {
+test.each(consumers)('`@interlude-ai/client/ai-sdk` for version $version', async (consumer) => {
   const shown: unknown[] = [];
   const onElicitation: OnElicitation = (asked) => {
     shown.push(asked);

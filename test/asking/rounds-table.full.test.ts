@@ -3,9 +3,9 @@
  * whole service keeps it, seen from the server.
  */
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import { loadConfig } from '../../src/platform/config/load-config.ts';
 import { asks, done, form, page } from '../servers/scripted-mcp-server.ts';
 import type { CallMessage } from '../servers/scripted-mcp-server.ts';
 import { answerError } from '../servers/raw-mcp-server.ts';

@@ -1,7 +1,7 @@
 /** What is wrong with a page on a phone, in letters of twice the size there, and on a desk: too wide, or found by axe. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { picture } from '../widget/look.ts';
+import { picture } from '../../packages/widget/test/look.ts';
 
 const looks = [
   { width: 390, percent: 100, colorScheme: 'light' },

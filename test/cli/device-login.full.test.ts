@@ -1,9 +1,9 @@
 /** Signing in with a code: apart, because issuers let programs ask every five seconds only. */
 import { hostname } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { demoProgramClient } from '../../src/development/demo-token.ts';
-import { findSignIn } from '../../src/cli/login/sign-in-server.ts';
-import { explainSignIn, signInWithDevice } from '../../src/cli/login/sign-in.ts';
+import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
+import { findSignIn } from '@interlude-ai/program/login/sign-in-server.ts';
+import { explainSignIn, signInWithDevice } from '@interlude-ai/program/login/sign-in.ts';
 import { startApi } from '../api/api-under-test.ts';
 import { Browser } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';

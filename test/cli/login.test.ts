@@ -5,12 +5,17 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { demoProgramClient } from '../../src/development/demo-token.ts';
-import { signInWithBrowser, signInWithDevice, explainSignIn, toLogin } from '../../src/cli/login/sign-in.ts';
-import { openBrowser } from '../../src/cli/login/loopback.ts';
-import { createKeptLogins, loginsFolder } from '../../src/cli/login/kept-files.ts';
-import { accessToken } from '../../src/cli/login/find-token.ts';
-import { findSignIn, serviceAddress } from '../../src/cli/login/sign-in-server.ts';
+import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
+import {
+  signInWithBrowser,
+  signInWithDevice,
+  explainSignIn,
+  toLogin,
+} from '@interlude-ai/program/login/sign-in.ts';
+import { openBrowser } from '@interlude-ai/kit/terminal/loopback.ts';
+import { createKeptLogins, loginsFolder } from '@interlude-ai/kit/terminal/kept-files.ts';
+import { accessToken } from '@interlude-ai/program/login/find-token.ts';
+import { findSignIn, serviceAddress } from '@interlude-ai/program/login/sign-in-server.ts';
 import { startApi } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';
 import { Browser } from '../api/pages/browser.ts';

@@ -12,7 +12,7 @@ import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { serveStdio } from '../../src/cli/commands/mcp.ts';
+import { serveStdio } from '@interlude-ai/program/commands/mcp.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';

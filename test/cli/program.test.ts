@@ -6,11 +6,11 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { clientCommands } from '../../src/cli/client-commands.ts';
-import { findCommand, helpFor, readArguments } from '../../src/cli/run-program.ts';
-import { programCommand } from '../../src/cli/program-command.ts';
+import { clientCommands } from '@interlude-ai/program/client-commands.ts';
+import { findCommand, helpFor, readArguments } from '@interlude-ai/kit/terminal/run-program.ts';
+import { programCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
-import { startInternalServer } from '../../src/processes/internal-server.ts';
+import { startInternalServer } from '../../src/platform/processes/internal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { freePort } from '../free-port.ts';
 import { testFolder } from '../test-folder.ts';
@@ -224,8 +224,8 @@ describe('the set-up', () => {
       'package-lock.json',
       'scripts',
       'src/cli',
-      'src/config',
-      'src/elicitation',
+      'src/platform/config',
+      'packages/core/src/elicitation',
     ])
       cpSync(path.join(root, name), path.join(clone, name), { recursive: true });
     // Without npm, so that an installation fails.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { forTerminal, toJsonText, withoutStyles } from '../../src/cli/terminal-text.ts';
+import { forTerminal, toJsonText, withoutStyles } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { tricky } from '../servers/noisy-server.ts';
 
 const rewritesTheScreen = /(?![\n\t])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/u;
@@ -24,7 +24,9 @@ test('JSON is the same value, and harmless on a terminal', () => {
 });
 
 test('what libraries write on the console is harmless, too', () => {
-  const program = JSON.stringify(path.resolve(import.meta.dirname, '../../src/cli/run-program.ts'));
+  const program = JSON.stringify(
+    path.resolve(import.meta.dirname, '../../packages/kit/src/terminal/run-program.ts'),
+  );
   const code = `import { runProgram } from ${program};
     await runProgram([], ['--help']);
     console.warn('it says %s', ${JSON.stringify(tricky)});`;

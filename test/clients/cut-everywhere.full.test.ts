@@ -4,9 +4,9 @@
  */
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
-import type { TurnView } from '../../src/client/turn-view.ts';
-import type { ElicitationEvent, Status } from '../../src/elicitation/elicitation.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import type { TurnView } from '@interlude-ai/client/turn-view.ts';
+import type { ElicitationEvent, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import type { TurnRef } from '../../src/turn/turn.ts';
 import { beginTurn, startApi } from '../api/api-under-test.ts';

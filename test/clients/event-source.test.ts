@@ -1,7 +1,7 @@
 /** Server-sent events as the standard has them: an `EventSource`, on lines that break. */
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StreamEvent } from '../../src/contract/stream-event.ts';
+import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 import type { NewEvent } from '../../src/storage/log/append.ts';
 import { ask, beginTurn, startApi, tenant } from '../api/api-under-test.ts';
 import type { ApiUnderTest } from '../api/api-under-test.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
 import { beforeEach, expect, test } from 'vitest';
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 

@@ -3,7 +3,7 @@
  * strict one: once it has seen an `id:`, a comment is for it an event without data, which it fails to parse.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ChatCompletionChunkSchema } from '../../src/contract/openai.ts';
+import { ChatCompletionChunkSchema } from '@interlude-ai/core/contract/openai.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 

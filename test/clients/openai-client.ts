@@ -1,7 +1,7 @@
 /** OpenAI's own client for Node, and what a test looks for in what it reads. */
 import OpenAI from 'openai';
 import type { ChatCompletionChunk, ChatCompletionCreateParamsStreaming } from 'openai/resources/chat';
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import type { Service } from '../service/service.ts';
 

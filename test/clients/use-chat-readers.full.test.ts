@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OperationSchema, ToolAuthRequiredSchema } from '../../src/contract/stream-event.ts';
-import type { Operation } from '../../src/contract/stream-event.ts';
+import { OperationSchema, ToolAuthRequiredSchema } from '@interlude-ai/core/contract/stream-event.ts';
+import type { Operation } from '@interlude-ai/core/contract/stream-event.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';

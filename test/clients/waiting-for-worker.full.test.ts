@@ -1,10 +1,10 @@
 /** A turn that no worker takes up says so to every reader, in no log, and goes on when there is one. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
-import { waitsForWorker } from '../../src/client/turn-view.ts';
-import type { TurnView } from '../../src/client/turn-view.ts';
-import { OperationSchema } from '../../src/contract/stream-event.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import { waitsForWorker } from '@interlude-ai/client/turn-view.ts';
+import type { TurnView } from '@interlude-ai/client/turn-view.ts';
+import { OperationSchema } from '@interlude-ai/core/contract/stream-event.ts';
 import type { ChatStream, Chunk } from '../service/chat-stream.ts';
 import { useService } from '../service/use-service.ts';
 

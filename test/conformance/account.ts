@@ -3,7 +3,7 @@
  * store's link and agrees to everything.
  */
 import path from 'node:path';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';

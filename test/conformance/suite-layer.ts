@@ -9,7 +9,7 @@ import type { CallStage, Question } from '../../src/api/mcp/tools/follow-call.ts
 import type { ToolLayer } from '../../src/api/mcp/tools/tool-layer.ts';
 import { errorResult, textResult } from '../../src/api/mcp/tools/tool.ts';
 import type { ToolResult } from '../../src/api/mcp/tools/tool.ts';
-import type { ElicitationResponse } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { FoundTurn, OwnTurn } from '../../src/service/own-turn.ts';
 import { ServiceError } from '../../src/service/service-error.ts';
 import type { Service } from '../../src/service/service.ts';

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { accept, asTurn } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { readiness } from '../e2e/processes.ts';

@@ -1,7 +1,7 @@
 /** Whoever declines, or cannot be asked, reads in the answer where the account can be connected: on every surface. */
 import { expect, test } from 'vitest';
-import { ask, consumers, textIn as textOf } from '../ai-sdk/consumers.ts';
-import { listing, optionsFor } from '../ai-sdk/service-options.ts';
+import { ask, consumers, textIn as textOf } from '../../packages/client/test/ai-sdk/consumers.ts';
+import { listing, optionsFor } from '../../packages/client/test/ai-sdk/service-options.ts';
 import { collect, createOpenAI, questionIn, say, textIn } from '../clients/openai-client.ts';
 import { useService } from '../service/use-service.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../demo/listen.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { serverConfig as peerConfig } from '../servers/mcp-server.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
 import type { AuthorizationServer } from './authorization-server.ts';

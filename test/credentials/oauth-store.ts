@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Config, ServerConfig } from '../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../src/platform/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';

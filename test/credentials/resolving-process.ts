@@ -4,7 +4,7 @@
  */
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import type { Config, ServerConfig } from '../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../src/platform/config/config.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
 

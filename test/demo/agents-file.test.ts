@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { renderAgentsSchema, schemaFile } from '../../scripts/agents-schema.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/platform/config/load-config.ts';
 
 const demoFile = new URL('../../demo/agents.yaml', import.meta.url);
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDesk } from '../../demo/desk/desk.ts';
 import type { Desk } from '../../demo/desk/desk.ts';
-import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
+import { openToolBundle } from '../../src/platform/tool-bundles/open-tool-bundle.ts';
 import { freePort } from '../free-port.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';

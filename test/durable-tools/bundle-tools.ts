@@ -4,8 +4,8 @@ import path from 'node:path';
 import { rolldown } from 'rolldown';
 import type { InputOptions } from 'rolldown';
 import { z } from 'zod';
-import type { ToolAnnotations } from '../../src/tools/define-tool.ts';
-import type { ToolBundle } from '../../src/tool-bundles/tool-bundle.ts';
+import type { ToolAnnotations } from '@interlude-ai/tools/define-tool.ts';
+import type { ToolBundle } from '../../src/platform/tool-bundles/tool-bundle.ts';
 import * as plain from './fixtures/plain.ts';
 import * as tools from './fixtures/tools.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { keepLooking } from '../../src/processes/workers/code-workers.ts';
+import { keepLooking } from '../../src/platform/processes/workers/code-workers.ts';
 
 const intervals = { busyMs: 3_000, quietMs: 30_000, settledAfterMs: 60_000 };
 

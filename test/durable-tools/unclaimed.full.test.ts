@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
-import { offerTools } from '../../src/processes/start-worker.ts';
-import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
+import { offerTools } from '../../src/platform/processes/start-worker.ts';
+import { createTurnWorker } from '../../src/platform/processes/workers/turn-workers.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { useService } from '../service/use-service.ts';
 import { workflowBundle } from '../workflow-bundle.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
 import type { Report, StopOrder } from './booking-process.ts';
 import { begin, doneFor, envOf, expectBooked, expectUnknown } from './bookings.ts';
 import type { Booking } from './bookings.ts';

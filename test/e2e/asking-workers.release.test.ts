@@ -4,8 +4,8 @@
  */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { kinds } from '../servers/booking-server.ts';
 import { postgresUrl } from '../postgres.ts';

@@ -4,8 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import path from 'node:path';
-import type { Client } from '../../src/client/client.ts';
-import { recordedServer } from '../../src/development/temporal-server-record.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
+import { recordedServer } from '../../src/platform/development/temporal-server-record.ts';
 import { kinds } from '../servers/booking-server.ts';
 import {
   answer,

@@ -1,8 +1,8 @@
 /** Three booking servers, one of each kind, and turns that book cities there. */
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import type { ElicitationReceipt, ElicitationRequest } from '../../src/contract/elicitation.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
+import type { ElicitationReceipt, ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import { kinds, startBookingServer } from '../servers/booking-server.ts';
 import type { BookingServer, Kind } from '../servers/booking-server.ts';
 import { callsIn, expectOneStory, failuresIn, questionsIn, say, textOf } from './watch.ts';

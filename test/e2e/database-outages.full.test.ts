@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';

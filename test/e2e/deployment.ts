@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { demoToken } from '../../src/development/demo-token.ts';
+import { demoToken } from '@interlude-ai/program/login/demo-token.ts';
 import type { Tracker } from '../../demo/tracker/tracker.ts';
-import { createClient } from '../../src/client/client.ts';
-import type { Client } from '../../src/client/client.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
 import { freePort } from '../free-port.ts';
 import { startDependencies } from '../service/dependencies.ts';
 import { createCaller } from '../service/user.ts';

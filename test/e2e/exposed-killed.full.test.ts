@@ -8,8 +8,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { demoToken } from '../../src/development/demo-token.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { demoToken } from '@interlude-ai/program/login/demo-token.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';

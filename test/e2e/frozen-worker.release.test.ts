@@ -7,7 +7,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../servers/openai-server.ts';

@@ -1,7 +1,7 @@
 /** Two APIs and a worker behind a pooler in transaction mode, and turns that wait for an answer. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { findPgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import type { PgBouncer } from '../pgbouncer.ts';

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnBound } from '../../src/development/temporal-server.ts';
+import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 
 /** The command that starts it. */

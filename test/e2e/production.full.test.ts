@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import { postgresUrl } from '../postgres.ts';

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
-import type { Client } from '../../src/client/client.ts';
-import type { NewMessage } from '../../src/client/new-message.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
+import type { NewMessage } from '@interlude-ai/client/new-message.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { Interruption, Mishap, ProxiedConnection } from '../servers/proxied-connection.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';

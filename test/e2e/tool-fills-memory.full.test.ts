@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { writeToolFolder } from '../author-tools/folder.ts';
+import { writeToolFolder } from '../../packages/tools/test/folder.ts';
 import { createDeployment } from './deployment.ts';
 
-const tools = `import { defineTool } from 'interlude/tools';
+const tools = `import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 export const hoard = defineTool({
   name: 'hoard', description: 'Fills the memory.', input: z.object({}),

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import type { CallMessage, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';

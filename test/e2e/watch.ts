@@ -1,13 +1,13 @@
 /** A client that follows one turn through everything, and what it got to see on the way. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Client } from '../../src/client/client.ts';
-import type { NewMessage } from '../../src/client/new-message.ts';
-import type { ConnectionStatus } from '../../src/client/reconnect.ts';
-import { isText } from '../../src/client/turn-view.ts';
-import type { Part, TurnView } from '../../src/client/turn-view.ts';
-import type { ElicitationRequest } from '../../src/contract/elicitation.ts';
-import type { Status } from '../../src/elicitation/elicitation.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
+import type { NewMessage } from '@interlude-ai/client/new-message.ts';
+import type { ConnectionStatus } from '@interlude-ai/client/reconnect.ts';
+import { isText } from '@interlude-ai/client/turn-view.ts';
+import type { Part, TurnView } from '@interlude-ai/client/turn-view.ts';
+import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
+import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 
 type Said = Extract<NewMessage, { conversationId: string }>;

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { shiftedClock } from '../shifted-clock.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { expect, test } from 'vitest';
-import { mcp } from '../../src/cli/commands/mcp.ts';
+import { mcp } from '@interlude-ai/program/commands/mcp.ts';
 
 const page = readFileSync(new URL('../../docs/mcp-server.md', import.meta.url), 'utf8');
 

@@ -6,7 +6,7 @@ import {
   startVersion,
   temporal,
   useVersionedWorkers,
-} from '../processes/versioned-workers.ts';
+} from '../platform/processes/versioned-workers.ts';
 import type { StartClient } from './clients/other-client.ts';
 import { startSdkV1 } from './clients/sdk-v1.ts';
 import { startSdkV2 } from './clients/sdk-v2.ts';

@@ -1,9 +1,9 @@
 /** Tools in TypeScript that MCP clients call themselves: no model in between, and each way of asking leads through the same tool. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
-import type { ElicitationContext, ElicitationRequest } from '../../src/client/index.ts';
-import { ElicitationRequestSchema } from '../../src/contract/index.ts';
+import { createClient } from '@interlude-ai/client/index.ts';
+import type { ElicitationContext, ElicitationRequest } from '@interlude-ai/client/index.ts';
+import { ElicitationRequestSchema } from '@interlude-ai/core/contract/index.ts';
 import { useService } from '../service/use-service.ts';
 import { connectClient, pageIn, rawRequest } from './mcp-client.ts';
 import { exposed, outputSchema, playWizard, useExposedTools } from './use-exposed-tools.ts';

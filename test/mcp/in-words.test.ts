@@ -1,7 +1,7 @@
 /** Clients that cannot be asked: the tool's result, word for word, and what their model may answer. */
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
-import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
+import { questionMetaKey, QuestionMetaSchema } from '@interlude-ai/core/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 import { connectClient } from './mcp-client.ts';

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { questionMetaKey, QuestionMetaSchema } from '../../src/contract/index.ts';
+import { questionMetaKey, QuestionMetaSchema } from '@interlude-ai/core/contract/index.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form, page } from '../servers/scripted-mcp-server.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openToolBundle } from '../../src/tool-bundles/open-tool-bundle.ts';
+import { openToolBundle } from '../../src/platform/tool-bundles/open-tool-bundle.ts';
 import { useService } from '../service/use-service.ts';
 import { connectClient } from './mcp-client.ts';
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import type { Schema } from '../../src/elicitation/form/schema-keywords.ts';
+import type { Schema } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { withOwnNames } from '../../src/models/tool-schema/argument-names.ts';
 import { fitSchema } from '../../src/models/tool-schema/fit-schema.ts';
 import { providersOf } from '../../src/models/tool-schema/provider-rules.ts';

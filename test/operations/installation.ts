@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 import { Connection, Client as TemporalClient } from '@temporalio/client';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '@interlude-ai/client/client.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { urlsOf, startDesks } from '../e2e/bookings.ts';
 import type { Desks } from '../e2e/bookings.ts';

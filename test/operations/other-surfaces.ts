@@ -3,13 +3,13 @@ import { Client, isInputRequiredResult, StreamableHTTPClientTransport } from '@m
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { answerOf, connectAgent, stateOf, wordsOf } from '../a2a/a2a-client.ts';
+import { answerOf, connectAgent, stateOf, wordsOf } from '../api/a2a/a2a-client.ts';
 import { createCaller } from '../service/user.ts';
 import { addChat } from '../servers/slack/chat.ts';
 import type { Chat } from '../servers/slack/chat.ts';
 import { startSlackServer } from '../servers/slack/slack-server.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
-import { linkAlice, writeAsAlice } from '../slack/alice-in-slack.ts';
+import { linkAlice, writeAsAlice } from '../api/slack/alice-in-slack.ts';
 import type { Installation } from './installation.ts';
 import { acceptElicitation, doneAbout, nights, saidFor, textFor } from './waiting-turns.ts';
 import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Client } from 'pg';
-import type { Config } from '../../src/config/config.ts';
-import { startTemporalServer } from '../../src/development/temporal-server.ts';
+import type { Config } from '../../src/platform/config/config.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createCluster } from '../setup/postgres-server.ts';
 

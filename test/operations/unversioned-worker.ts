@@ -1,12 +1,12 @@
 /** A worker as releases had it before turns had versions. */
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
-import { openDependencies } from '../../src/processes/dependencies.ts';
-import { runProcess } from '../../src/processes/run-process.ts';
-import { readTurnCode } from '../../src/processes/workers/turn-code.ts';
-import { createTurnWorker, installRuntime } from '../../src/processes/workers/turn-workers.ts';
+import { openDependencies } from '../../src/platform/processes/dependencies.ts';
+import { runProcess } from '../../src/platform/processes/run-process.ts';
+import { readTurnCode } from '../../src/platform/processes/workers/turn-code.ts';
+import { createTurnWorker, installRuntime } from '../../src/platform/processes/workers/turn-workers.ts';
 import { routedByTemporal } from '../../src/storage/tables/versions.ts';
-import { connectWorker } from '../../src/temporal/connection.ts';
-import { joinWithSdk } from '../../src/temporal/join-sdk.ts';
+import { connectWorker } from '../../src/platform/temporal/connection.ts';
+import { joinWithSdk } from '../../src/platform/temporal/join-sdk.ts';
 
 await runProcess({ service: 'interlude-worker', kind: 'worker' }, async (config, { logger, stack }) => {
   installRuntime(logger);

@@ -171,7 +171,7 @@ describe('its types hold under the strictest settings', () => {
   test('in a browser project with a bundler, the element’s without React; and what is wrong is found', async () => {
     writeFileSync(
       path.join(project.folder, 'wrong.ts'),
-      "import { createClient } from 'interlude/client';\ncreateClient({ baseUrl: 1, token: 't' });\n",
+      "import { createClient } from '@interlude-ai/client';\ncreateClient({ baseUrl: 1, token: 't' });\n",
     );
     const said = await complaints(['types.ts', 'tools.ts', 'element.ts', 'wrong.ts'], inBrowser);
     expect(said.split('\n').filter((line) => /^\S/.test(line))).toEqual([
@@ -210,7 +210,7 @@ test('only the React component knows of React', () => {
 
 test('a page that imports the widget for its element alone has it in its bundle, and all of it', async () => {
   const entry = path.join(project.folder, 'element-only.mjs');
-  writeFileSync(entry, "import 'interlude/widget';\n");
+  writeFileSync(entry, "import '@interlude-ai/widget';\n");
   const { code, modules } = await bundle(entry);
   expect(code).toContain('interlude-chat');
   expect(modules.map((file) => path.relative(project.folder, file)).toSorted()).toEqual([

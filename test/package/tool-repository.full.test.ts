@@ -7,8 +7,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { openAgentBundles } from '../../src/tool-bundles/open-agent-bundles.ts';
+import { loadConfig } from '../../src/platform/config/load-config.ts';
+import { openAgentBundles } from '../../src/platform/tool-bundles/open-agent-bundles.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { startService } from '../service/service.ts';
 import { installPackage, withTools } from './installed.ts';
@@ -94,7 +94,7 @@ test('is checked by the program of the package, which says where bundles are mad
   writeFileSync(
     path.join(broken, 'a.ts'),
     `import { readFileSync } from 'node:fs';
-import { defineTool } from 'interlude/tools';
+import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 export const a = defineTool({ name: 'a', description: 'A.', input: z.object({}), run: () => readFileSync('/a', 'utf8') });
 `,

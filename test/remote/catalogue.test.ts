@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import type { Credential } from '../../src/credentials/credential-store.ts';
 import { createCatalogue } from '../../src/remote/catalogue.ts';
 import { openRemoteServers } from '../../src/remote/open-remote-servers.ts';

@@ -1,6 +1,6 @@
 /** By what a server is known again, and what is shown of that. */
 import { expect, test } from 'vitest';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { identityOf } from '../../src/remote/server-name.ts';
 
 const at = (url: string) => ({ url }) as ServerConfig;

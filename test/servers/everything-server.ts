@@ -1,7 +1,7 @@
 /** MCP's own reference server with everything in it (`@modelcontextprotocol/server-everything`), as a process. */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { spawnBound } from '../../src/development/temporal-server.ts';
+import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { freePort } from '../free-port.ts';
 

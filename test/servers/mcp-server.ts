@@ -6,7 +6,7 @@ import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
 import { listen } from '../../demo/listen.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 
 export interface TestMcpServer {
   config: ServerConfig;

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../demo/listen.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
+import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { serverConfig } from './mcp-server.ts';
 
 export interface RawMessage {

@@ -7,7 +7,7 @@ import { createOpenPayloads } from '../../src/service/open-payloads.ts';
 import type { JsonPayload } from '../../src/service/open-payloads.ts';
 import { createOperators } from '../../src/service/operators.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { sealingCodec } from '../../src/temporal/sealed-payloads.ts';
+import { sealingCodec } from '../../src/platform/temporal/sealed-payloads.ts';
 import { turnWorkflowId } from '../../src/turn/turn.ts';
 import { begunTurn } from '../storage/contract/fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startOptions } from '../../src/service/start-workflow.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/platform/config/load-config.ts';
 
 const turn = {
   tenant: 'demo',

@@ -22,7 +22,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { spawnBound } from '../../src/development/temporal-server.ts';
+import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 
 export interface PostgresServer extends AsyncDisposable {

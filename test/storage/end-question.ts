@@ -1,5 +1,5 @@
 /** Brings an open question to an end, in a test that is about something else. */
-import type { Outcome } from '../../src/elicitation/elicitation.ts';
+import type { Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 
 /** As its user, its account, its page or its server would. `expired`: its server gave up. */

@@ -1,10 +1,10 @@
 /** How far a call has come, from its server to its readers. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
-import type { ToolCallPart, TurnView } from '../../src/client/turn-view.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
+import type { ToolCallPart, TurnView } from '@interlude-ai/client/turn-view.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
-import { doing } from '../../src/cli/chat/wording.ts';
+import { doing } from '@interlude-ai/kit/terminal/wording.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { startChangingToolsServer } from '../servers/changing-tools-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ElicitationEvent } from '../../src/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../src/turn/event.ts';
 import { emptyTurn, foldTurn, openQuestions, ownText } from '../../src/turn/fold-turn.ts';
 

@@ -1,8 +1,8 @@
 /** What people read of a failed tool call is written to them, and not for the model. */
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../src/elicitation/elicitation.ts';
-import { languageOf } from '../../src/elicitation/language.ts';
-import type { Language } from '../../src/elicitation/language.ts';
+import type { Context } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { languageOf } from '@interlude-ai/core/elicitation/language.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 import type { CallFailure, MissingAccount } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
 import { failureEvent, inWords, missingAccountInWords } from '../../src/turn/for-person.ts';

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { OperationSchema } from '../../src/contract/stream-event.ts';
-import type { Context, ElicitationEvent, Status, Trigger } from '../../src/elicitation/elicitation.ts';
+import { OperationSchema } from '@interlude-ai/core/contract/stream-event.ts';
+import type {
+  Context,
+  ElicitationEvent,
+  Status,
+  Trigger,
+} from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
 import { operationId, operationOf } from '../../src/turn/operations.ts';
 import type { Operation } from '../../src/turn/operations.ts';

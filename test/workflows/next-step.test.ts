@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHeldCallLimit } from '../../src/activities/call-tool/held-call-limit.ts';
-import { createTurnWorker } from '../../src/processes/workers/turn-workers.ts';
+import { createTurnWorker } from '../../src/platform/processes/workers/turn-workers.ts';
 import { asks, form, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';

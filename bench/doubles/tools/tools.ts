@@ -1,5 +1,5 @@
 /** The same as the servers that ask can do, in TypeScript, and a wizard. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as effects from './activities.ts';
 

@@ -1,5 +1,5 @@
 /** Confirm: says what would happen, and does it after a yes. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as office from './activities.ts';
 import { whyNot } from './lib/why-not.ts';

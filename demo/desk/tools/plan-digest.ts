@@ -1,5 +1,5 @@
 /** Preferences: every field has a default, which is what holds so far, and stands where nobody can be asked. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as office from './activities.ts';
 import { whyNot } from './lib/why-not.ts';

@@ -1,5 +1,5 @@
 /** A tool that asks nothing. */
-import { defineTool } from 'interlude/tools';
+import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import { readDesk as readOffice } from './activities.ts';
 

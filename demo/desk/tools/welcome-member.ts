@@ -1,5 +1,5 @@
 /** Wizard: three questions, each of which uses what was said before. */
-import { activities, defineTool } from 'interlude/tools';
+import { activities, defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 import type * as office from './activities.ts';
 import { whyNot } from './lib/why-not.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { isSafeToOpen } from 'interlude/client';
+import { isSafeToOpen } from '@interlude-ai/client';
 import { post, Refused } from './interlude.ts';
 import type { Question } from './interlude.ts';
 import { ApprovalForm } from './approval-form.tsx';

@@ -5,7 +5,13 @@
  */
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { AgentConfig, Config, ProvidersConfig, RemoteAgent, ServerConfig } from '../../config/config.ts';
+import type {
+  AgentConfig,
+  Config,
+  ProvidersConfig,
+  RemoteAgent,
+  ServerConfig,
+} from '../../platform/config/config.ts';
 import type { ArgumentNames } from '../../models/tool-schema/argument-names.ts';
 import { fitSchema } from '../../models/tool-schema/fit-schema.ts';
 import { mostToolsOf, providersOf } from '../../models/tool-schema/provider-rules.ts';

@@ -3,7 +3,7 @@
  * exists only with its event, and a stored step is complete. The workflow gets what is stored, from whichever attempt.
  */
 import { generateId } from 'ai';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { withOwnNames } from '../../models/tool-schema/argument-names.ts';
 import type { AssistantPart, StepPart, Mistakes } from '../../models/stream-step.ts';
 import type { NewEvent } from '../../storage/log/append.ts';

@@ -7,8 +7,8 @@
  * step is taken once, so an attempt makes a bounded number of requests. What was left out is marked when the step is stored.
  */
 import type { Logger } from 'pino';
-import type { AgentConfig, Config } from '../../config/config.ts';
-import { awayForModel } from '../../elicitation/wording.ts';
+import type { AgentConfig, Config } from '../../platform/config/config.ts';
+import { awayForModel } from '@interlude-ai/core/elicitation/wording.ts';
 import { classifyModelError, emptyAnswer } from '../../models/model-failure.ts';
 import type { ModelIdentity, BlamedTool, ModelFailure } from '../../models/model-failure.ts';
 import { keyVariable } from '../../models/provider.ts';

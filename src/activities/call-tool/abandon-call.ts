@@ -2,11 +2,11 @@
  * Tells servers that a call which they still keep open is abandoned: it waits for answers, its worker died while it held
  * the connection or followed a remote agent's task, or its workflow was ended from outside. Best effort, not retried.
  */
-import type { Config, ServerConfig } from '../../config/config.ts';
+import type { Config, ServerConfig } from '../../platform/config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { CredentialStore } from '../../credentials/credential-store.ts';
 import { sendBestEffort } from '../../remote/best-effort.ts';
-import type { Resume } from '../../remote/input-required.ts';
+import type { Resume } from '@interlude-ai/core/mcp/input-required.ts';
 import { serverNameIn } from '../../remote/model-tools.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { Storage } from '../../storage/storage.ts';

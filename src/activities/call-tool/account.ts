@@ -11,24 +11,24 @@ import type {
   Unrelated,
   CredentialStore,
 } from '../../credentials/credential-store.ts';
-import { connectionsAddress, questionAddress } from '../../elicitation/account-pages.ts';
-import { canPresent } from '../../elicitation/elicitation.ts';
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
-import { connectionMessage } from '../../elicitation/wording.ts';
+import { connectionsAddress, questionAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { connectionMessage } from '@interlude-ai/core/elicitation/wording.ts';
 import type { Refused } from '../../remote/remote-servers.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import type { NewEvent } from '../../storage/log/append.ts';
-import { aboutTurn } from '../../telemetry/events.ts';
-import type { AfterRefusal } from '../../telemetry/metrics/instruments.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
+import type { AfterRefusal } from '../../platform/telemetry/metrics/instruments.ts';
 import type { AccountRefusal } from '../../turn/call-failure.ts';
 import type { AttemptResult } from '../../turn/step.ts';
 import { asksOf, openQuestions, serverContext, turnOf } from '../questions.ts';
 import { accountNotice } from '../tool-results.ts';
 import { failCall, finishCall, recordEffect } from './attempt.ts';
 import type { Attempt, AttemptEnd, CallParts } from './attempt.ts';
-import type { AgentConfig, ServerConfig } from '../../config/config.ts';
-import { warningsAbout } from '../../elicitation/url-safety.ts';
-import { serverRefused } from '../../telemetry/metrics/instruments.ts';
+import type { AgentConfig, ServerConfig } from '../../platform/config/config.ts';
+import { warningsAbout } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { serverRefused } from '../../platform/telemetry/metrics/instruments.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { mayUse } from '../call-model/agent-tools.ts';
 import type { AskingCall, Question, QuestionParts } from '../questions.ts';

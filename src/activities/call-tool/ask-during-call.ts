@@ -6,11 +6,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { AskUser, UserAnswer } from '../../remote/remote-servers.ts';
-import type { RunningCall, ServerQuestion } from '../../remote/input-required.ts';
+import type { RunningCall, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
 import { isDatabaseTrouble } from '../../storage/transient-errors.ts';
-import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
+import { answerTookEffect } from '../../platform/telemetry/metrics/instruments.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { AskedQuestion } from '../../turn/ask.ts';
 import { callWaits } from '../../workflows/messages.ts';

@@ -1,7 +1,7 @@
 /** One attempt at a tool call: what its parts share, how it ends, and when the next one may follow. */
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import type { TimedQuestion } from '../../storage/tables/elicitations.ts';
@@ -11,7 +11,7 @@ import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
 import type { KeptToolList } from '../../storage/tables/tool-catalogue.ts';
 import type { NewEvent } from '../../storage/log/append.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
+import { answerTookEffect } from '../../platform/telemetry/metrics/instruments.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { AttemptResult, ToolCallInput } from '../../turn/step.ts';
 import type { McpResult } from '../../turn/tool-content.ts';

@@ -7,8 +7,8 @@ import type { Credential } from '../../credentials/credential-store.ts';
 import type { CallListener } from '../../remote/remote-servers.ts';
 import { logProcessExit } from '../../remote/log-process-exit.ts';
 import type { RefreshWhen } from '../../remote/catalogue.ts';
-import { aboutTurn } from '../../telemetry/events.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import type { Attempt, CallParts } from './attempt.ts';
 import { progressOfCall } from '../progress.ts';
 

@@ -3,13 +3,13 @@
  * sent twice unless the tool is declared repeatable, or the server certainly did nothing with the first request.
  */
 import type { Credential } from '../../credentials/credential-store.ts';
-import { needsApproval, policyFor } from '../../elicitation/approval.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
-import type { RemoteTask } from '../../remote/input-required.ts';
+import { needsApproval, policyFor } from '@interlude-ai/core/elicitation/approval.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { RemoteTask } from '@interlude-ai/core/mcp/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
-import { toolExecuted } from '../../telemetry/metrics/instruments.ts';
-import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
-import { toolError } from '../../telemetry/traces/names.ts';
+import { toolExecuted } from '../../platform/telemetry/metrics/instruments.ts';
+import { failCurrentCall } from '../../platform/telemetry/traces/agent-spans.ts';
+import { toolError } from '../../platform/telemetry/traces/names.ts';
 import type { Turn } from '../../turn/turn.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';
 import { isWorkerShuttingDown, stopSignal } from '../running-activity.ts';

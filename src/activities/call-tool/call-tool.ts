@@ -11,16 +11,16 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import { connectionKey } from '../../credentials/connection-key.ts';
 import { CredentialStoreError } from '../../credentials/credential-store.ts';
-import { connectionsAddress } from '../../elicitation/account-pages.ts';
+import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
-import { aboutTurn } from '../../telemetry/events.ts';
-import { traceToolCall } from '../../telemetry/traces/agent-spans.ts';
-import type { TracedCall } from '../../telemetry/traces/agent-spans.ts';
-import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
+import { traceToolCall } from '../../platform/telemetry/traces/agent-spans.ts';
+import type { TracedCall } from '../../platform/telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../platform/telemetry/traces/turn-spans.ts';
 import { turnIsOver, modelStepMs } from '../../turn/step.ts';
 import type { StepResult, AttemptResult, ToolCallInput } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';

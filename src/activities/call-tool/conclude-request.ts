@@ -3,12 +3,12 @@
  * itself says whether the tool did not run or whether that is unknown; this file adds what was sent before.
  */
 import type { Credential } from '../../credentials/credential-store.ts';
-import type { RemoteTask } from '../../remote/input-required.ts';
+import type { RemoteTask } from '@interlude-ai/core/mcp/input-required.ts';
 import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
-import { serverRefused } from '../../telemetry/metrics/instruments.ts';
-import { failCurrentCall } from '../../telemetry/traces/agent-spans.ts';
+import { serverRefused } from '../../platform/telemetry/metrics/instruments.ts';
+import { failCurrentCall } from '../../platform/telemetry/traces/agent-spans.ts';
 import type { CallRemark } from '../../turn/call-failure.ts';
-import type { ServerTrouble } from '../../turn/server-trouble.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type { McpResult } from '../../turn/tool-content.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../running-activity.ts';

@@ -3,10 +3,10 @@
  * call continues. Sealed, because servers put their own state in.
  */
 import { randomUUID } from 'node:crypto';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { openRound, sealRound } from '../../credentials/sealing/sealed-values.ts';
-import type { InputRequired, QuestionAnswer, ServerQuestion } from '../../remote/input-required.ts';
+import type { InputRequired, QuestionAnswer, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 import type { ElicitationRow } from '../../storage/schema/question-tables.ts';
 import type { CallAttempt } from '../../storage/tables/call-attempt.ts';
 import type { Storage } from '../../storage/storage.ts';

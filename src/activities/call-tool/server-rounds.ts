@@ -1,8 +1,8 @@
 /** Stores a server's questions in the middle of a call as the call's next round and opens them, or ends the call. */
-import type { ServerConfig } from '../../config/config.ts';
-import type { Context } from '../../elicitation/elicitation.ts';
-import { warningsAbout } from '../../elicitation/url-safety.ts';
-import type { InputRequired } from '../../remote/input-required.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import type { Context } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { warningsAbout } from '@interlude-ai/core/elicitation/url-safety.ts';
+import type { InputRequired } from '@interlude-ai/core/mcp/input-required.ts';
 import type { NewPoll } from '../../storage/tables/polls.ts';
 import { isTooManyOpen } from '../../turn/ask.ts';
 import type { TooManyOpen } from '../../turn/ask.ts';

@@ -9,7 +9,7 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import { aboutTurn } from '../../telemetry/events.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
 import type { AskingTurn } from '../../turn/ask.ts';
 import type { DurableCallPermit, GivenApproval } from '../../turn/step.ts';
 import type { Turn } from '../../turn/turn.ts';

@@ -1,7 +1,7 @@
 /** The activities of a tool's own workflow, for the workers of tools, whose histories are sealed. */
 import { activityInfo } from '@temporalio/activity';
-import { questionAsText } from '../../elicitation/question-as-text.ts';
-import { traceFinishedTool } from '../../telemetry/traces/agent-spans.ts';
+import { questionAsText } from '@interlude-ai/core/elicitation/question-as-text.ts';
+import { traceFinishedTool } from '../../platform/telemetry/traces/agent-spans.ts';
 import type { ToolRequest, AskedQuestion, NotAsked } from '../../turn/ask.ts';
 import type { GivenApproval } from '../../turn/step.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
@@ -11,10 +11,10 @@ import type { ApprovalParts } from '../approval.ts';
 import { finishToolCall, requestedToolCall } from '../tool-results.ts';
 import type { DurableCallRef } from './durable-calls.ts';
 import type { ToolProgressWriters } from '../progress.ts';
-import { canPresent } from '../../elicitation/elicitation.ts';
-import type { Context, Outcome } from '../../elicitation/elicitation.ts';
-import { warningsAbout } from '../../elicitation/url-safety.ts';
-import { answerTookEffect } from '../../telemetry/metrics/instruments.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Context, Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { warningsAbout } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { answerTookEffect } from '../../platform/telemetry/metrics/instruments.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { agentContext, answerContent, expireOverdue, openQuestions, toAsked } from '../questions.ts';
 import type { AskingCall, Question, QuestionParts } from '../questions.ts';

@@ -10,8 +10,8 @@ import { openEffect, sealEffect } from '../../credentials/sealing/sealed-values.
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { EffectRef } from '../../storage/tables/tool-effects.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { traceEffect } from '../../telemetry/traces/agent-spans.ts';
-import { currentPhase } from '../../telemetry/traces/turn-spans.ts';
+import { traceEffect } from '../../platform/telemetry/traces/agent-spans.ts';
+import { currentPhase } from '../../platform/telemetry/traces/turn-spans.ts';
 import { whileHeartbeating, stopped, withStopSignal, withinTime } from '../running-activity.ts';
 import { keepTrying } from '../tool-results.ts';
 import type { DurableCallRef } from './durable-calls.ts';

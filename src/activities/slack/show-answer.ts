@@ -4,18 +4,18 @@
  * A text takes as many messages as it needs, each of which shows the text from one offset to another. They are compared
  * with the current text: void text is removed, and what is missing is added.
  */
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import type { Answer, AnswerPart } from '../../slack/answer.ts';
-import { escapeText, toMrkdwn } from '../../slack/text/mrkdwn.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Answer, AnswerPart } from '../../api/slack/vocabulary/answer.ts';
+import { escapeText, toMrkdwn } from '../../api/slack/vocabulary/text/mrkdwn.ts';
 import type { SlackQuestions } from '../../storage/tables/slack.ts';
 import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
 import type { SlackMessageRow } from '../../storage/schema/slack-tables.ts';
 import { digestOf } from './messages.ts';
 import type { Messages } from './messages.ts';
-import { questionMessage } from '../../slack/blocks/question-message.ts';
+import { questionMessage } from '../../api/slack/vocabulary/blocks/question-message.ts';
 import type { Contents } from './slack-calls.ts';
-import { closing, excerpt, openFence, reach } from '../../slack/text/cut.ts';
-import { harmless } from '../../slack/text/harmless.ts';
+import { closing, excerpt, openFence, reach } from '../../api/slack/vocabulary/text/cut.ts';
+import { harmless } from '../../api/slack/vocabulary/text/harmless.ts';
 
 interface Showing extends Pick<SlackDelivery, 'slackUser'>, Pick<SlackQuestions, 'wasSettledElsewhere'> {
   streaming: Streaming;

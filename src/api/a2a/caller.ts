@@ -8,7 +8,7 @@ import { Extensions } from '@a2a-js/sdk';
 import type { AgentCard } from '@a2a-js/sdk';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../service/principal.ts';
-import { elicitationExtension } from '../../a2a/question.ts';
+import { elicitationExtension } from './vocabulary/question.ts';
 
 export interface A2ACaller {
   principal: Principal;

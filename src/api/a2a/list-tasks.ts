@@ -3,7 +3,7 @@ import { TaskState } from '@a2a-js/sdk';
 import type { ListTasksRequest, ListTasksResponse, Task } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { ClientIdSchema } from '../../contract/http.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { TurnFilter } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';

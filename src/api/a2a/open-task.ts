@@ -3,8 +3,8 @@ import type { StreamResponse, Task } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
 import type { OwnTurn } from '../../service/own-turn.ts';
 import type { Service } from '../../service/service.ts';
-import { createTaskView, isInterrupted, isTerminal } from '../../a2a/task-view.ts';
-import type { TaskView } from '../../a2a/task-view.ts';
+import { createTaskView, isInterrupted, isTerminal } from './vocabulary/task-view.ts';
+import type { TaskView } from './vocabulary/task-view.ts';
 
 export interface OpenTask {
   turn: OwnTurn;

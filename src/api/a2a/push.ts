@@ -5,7 +5,7 @@
 import type { TaskPushNotificationConfig, ListTaskPushNotificationConfigsResponse } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { ClientIdSchema } from '../../contract/http.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
 import type { OwnPush, WantedPush } from '../../service/push-configs.ts';
 import type { Service } from '../../service/service.ts';

@@ -12,9 +12,9 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { FastifyBaseLogger } from 'fastify';
-import { ClientIdSchema } from '../../contract/http.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { Service } from '../../service/service.ts';
-import { isTerminal } from '../../a2a/task-view.ts';
+import { isTerminal } from './vocabulary/task-view.ts';
 import { callerOf, keepOutage } from './caller.ts';
 import { internalError, isOutage, toA2AError } from './errors.ts';
 import { listTasks } from './list-tasks.ts';

@@ -7,24 +7,24 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { ClientIdSchema } from '../../contract/http.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
-import type { ElicitationEvent, ElicitationResponse } from '../../elicitation/elicitation.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent, ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { fittedResponse } from '../../service/answer-content.ts';
 import { refusedAnswer } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import { readHops } from '../../turn/turn.ts';
-import { answerInWords } from '../../elicitation/answer-in-words.ts';
-import type { ReadAnswer } from '../../elicitation/answer-in-words.ts';
-import { contentsOf } from '../../a2a/parts.ts';
+import { answerInWords } from '@interlude-ai/core/elicitation/answer-in-words.ts';
+import type { ReadAnswer } from '@interlude-ai/core/elicitation/answer-in-words.ts';
+import { contentsOf } from './vocabulary/parts.ts';
 import type { GivenMessage } from '../../service/take-images.ts';
-import { isTerminal } from '../../a2a/task-view.ts';
-import { elicitationExtension, readStructured } from '../../a2a/question.ts';
-import type { StructuredAnswer } from '../../a2a/question.ts';
+import { isTerminal } from './vocabulary/task-view.ts';
+import { elicitationExtension, readStructured } from './vocabulary/question.ts';
+import type { StructuredAnswer } from './vocabulary/question.ts';
 import type { A2ACaller } from './caller.ts';
 import { openTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 type Caller = A2ACaller & { isStructured: boolean };
 

@@ -3,8 +3,8 @@ import {
   ElicitationResponsePartSchema,
   PageContextPartSchema,
   ToolApprovalPartSchema,
-} from '../../contract/chat.ts';
-import type { ChatRequest } from '../../contract/chat.ts';
+} from '@interlude-ai/core/contract/chat.ts';
+import type { ChatRequest } from '@interlude-ai/core/contract/chat.ts';
 import { toPageContextPart } from '../../turn/message-parts.ts';
 import { givenImage } from '../http/given-image.ts';
 import { invalidRequest } from '../http/problems.ts';

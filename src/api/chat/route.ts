@@ -5,11 +5,15 @@ import {
   ChatAnswerSchema,
   ChatChunkSchema,
   ChatRequestSchema,
-} from '../../contract/chat.ts';
-import type { ChatRequest } from '../../contract/chat.ts';
-import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
-import { ReaderHeadersSchema, TurnHeadersSchema, ConversationParamsSchema } from '../../contract/http.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
+} from '@interlude-ai/core/contract/chat.ts';
+import type { ChatRequest } from '@interlude-ai/core/contract/chat.ts';
+import { ElicitationReceiptSchema } from '@interlude-ai/core/contract/elicitation.ts';
+import {
+  ReaderHeadersSchema,
+  TurnHeadersSchema,
+  ConversationParamsSchema,
+} from '@interlude-ai/core/contract/http.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { describeRoute, either, eventStream, json, nothing, problemsOf } from '../http/describe-route.ts';
 import { toReceipt } from '../http/receipt.ts';
 import { readerFrom } from '../http/reader-headers.ts';

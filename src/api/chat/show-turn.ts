@@ -2,7 +2,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import type { ChatAnswerSchema } from '../../contract/chat.ts';
+import type { ChatAnswerSchema } from '@interlude-ai/core/contract/chat.ts';
 import { emptyTurn, foldTurn } from '../../turn/fold-turn.ts';
 import { inWords } from '../../turn/for-person.ts';
 import { waitingForWorker } from '../../turn/operations.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { ProblemSchema } from '../../contract/http.ts';
+import { ProblemSchema } from '@interlude-ai/core/contract/http.ts';
 import { problems as table } from './problems.ts';
 import type { ProblemCode } from './problems.ts';
 

@@ -3,7 +3,7 @@
  * installations, only these are answered.
  */
 import type { FastifyInstance } from 'fastify';
-import { NotReadySchema, ReadySchema, RunningSchema } from '../../contract/operators.ts';
+import { NotReadySchema, ReadySchema, RunningSchema } from '@interlude-ai/core/contract/operators.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from './describe-route.ts';
 import { ProblemError } from './problems.ts';

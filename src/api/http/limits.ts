@@ -1,7 +1,7 @@
 /** How much one caller may ask of this process. Each process counts for itself. */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { rateLimitKey } from '../../service/principal.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ProblemError } from './problems.ts';

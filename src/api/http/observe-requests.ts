@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { context } from '@opentelemetry/api';
 import type { Context } from '@opentelemetry/api';
-import type { Config } from '../../config/config.ts';
-import { beginRequest } from '../../telemetry/traces/requests.ts';
-import { isTracing } from '../../telemetry/traces/tracing.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { beginRequest } from '../../platform/telemetry/traces/requests.ts';
+import { isTracing } from '../../platform/telemetry/traces/tracing.ts';
 import { health } from './health.ts';
 
 const quiet: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/widget.js', '/openapi.json']);

@@ -1,9 +1,9 @@
 /** Under which names this service may be called, and by which pages. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../../config/config.ts';
-import { isLoopbackHost } from '../../elicitation/url-safety.ts';
-import { bareHost, isKnownHost, unknownHostWords } from '../../network/addresses.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { isLoopbackHost } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { bareHost, isKnownHost, unknownHostWords } from '../../platform/network/addresses.ts';
 import { ProblemError } from './problems.ts';
 
 export type OwnNames = Pick<Config['http'], 'publicUrl' | 'allowedHosts' | 'corsOrigins'>;

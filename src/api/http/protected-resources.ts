@@ -3,7 +3,7 @@
  * its address.
  */
 import type { FastifyInstance } from 'fastify';
-import type { AuthConfig } from '../../config/config.ts';
+import type { AuthConfig } from '../../platform/config/config.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

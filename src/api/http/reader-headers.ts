@@ -1,9 +1,9 @@
 /** What the request headers say about the reader of a turn, and the response headers about the turn. */
 import type { FastifyReply } from 'fastify';
-import { cannotAsk, parseCapabilities } from '../../elicitation/elicitation.ts';
-import type { Capabilities } from '../../elicitation/elicitation.ts';
-import { languageOf } from '../../elicitation/language.ts';
-import type { Language } from '../../elicitation/language.ts';
+import { cannotAsk, parseCapabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { languageOf } from '@interlude-ai/core/elicitation/language.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 
 export interface Reader {

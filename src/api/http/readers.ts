@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Service } from '../../service/service.ts';
-import { streamOpened } from '../../telemetry/metrics/instruments.ts';
+import { streamOpened } from '../../platform/telemetry/metrics/instruments.ts';
 
 /** What the surfaces get that start or follow turns. */
 export interface SurfaceParts {

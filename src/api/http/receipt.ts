@@ -2,8 +2,8 @@
 import type {
   ElicitationReceipt,
   ElicitationResponse as PostedResponse,
-} from '../../contract/elicitation.ts';
-import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
+} from '@interlude-ai/core/contract/elicitation.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Answered } from '../../service/answer-question.ts';
 
 export interface Receipt {

@@ -1,8 +1,8 @@
 /** Serves a browser bundle, like `/widget.js`, and the licences of what is in it. */
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { licensesName, readBundle } from '../../browser/bundle.ts';
-import type { Bundle, BundleName } from '../../browser/bundle.ts';
+import { licensesName, readBundle } from './bundle.ts';
+import type { Bundle, BundleName } from './bundle.ts';
 
 export function scriptRoute(fastify: FastifyInstance, name: BundleName): void {
   fileRoute(fastify, name, { path: `/${name}`, part: 'code', type: 'text/javascript' });

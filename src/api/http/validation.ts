@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { didYouMean, nearestSpelling } from '../../config/nearest-spelling.ts';
-import { membersAt } from '../../config/problem-messages.ts';
-import { readPresent, isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { didYouMean, nearestSpelling } from '@interlude-ai/core/nearest-spelling.ts';
+import { membersAt } from '../../platform/config/problem-messages.ts';
+import { readPresent, isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { invalidRequest, ProblemError, toPointer } from './problems.ts';
 import type { FieldError } from './problems.ts';
 

@@ -4,7 +4,7 @@
  * and stay unchanged.
  */
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import { allPresent, isRecord, presentMembers } from '../../elicitation/form/schema-keywords.ts';
+import { allPresent, isRecord, presentMembers } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 type Members = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /** The caller's conversations as MCP resources, and the agents as prompts. */
 import { z } from 'zod';
-import { ClientIdSchema } from '../../contract/http.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import { emptyTurn, foldTurn, ownText } from '../../turn/fold-turn.ts';
 import { saidTexts } from '../../turn/message-parts.ts';
 import type { Principal } from '../../service/principal.ts';

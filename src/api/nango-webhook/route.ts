@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { readPresent } from '../../elicitation/form/schema-keywords.ts';
+import { readPresent } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { NangoAttempts } from '../../service/nango-attempts.ts';
 import type { RecordRefusal } from '../../service/authenticate.ts';

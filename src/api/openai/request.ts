@@ -1,5 +1,5 @@
 /** Reads what an OpenAI client posts. Pure. */
-import type { ChatCompletionRequest } from '../../contract/openai.ts';
+import type { ChatCompletionRequest } from '@interlude-ai/core/contract/openai.ts';
 import { givenImage } from '../http/given-image.ts';
 import { invalidRequest } from '../http/problems.ts';
 import type { GivenMessage } from '../../service/take-images.ts';

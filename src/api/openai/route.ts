@@ -1,17 +1,17 @@
 /** The OpenAI-compatible surface: chat completions, and models, which are the agents. */
 import type { preValidationAsyncHookHandler } from 'fastify';
 import { z } from 'zod';
-import { TurnHeadersSchema, AgentNameSchema } from '../../contract/http.ts';
+import { TurnHeadersSchema, AgentNameSchema } from '@interlude-ai/core/contract/http.ts';
 import {
   ChatCompletionChunkSchema,
   ChatCompletionRequestSchema,
   ChatCompletionSchema,
   ModelListSchema,
   ModelSchema,
-} from '../../contract/openai.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
+} from '@interlude-ai/core/contract/openai.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Service } from '../../service/service.ts';
-import type { AgentConfig } from '../../config/config.ts';
+import type { AgentConfig } from '../../platform/config/config.ts';
 import { unknownAgent } from '../../service/start-turn.ts';
 import { describeRoute, either, eventStream, json, problemsOf } from '../http/describe-route.ts';
 import type { SurfaceParts } from '../http/readers.ts';

@@ -4,9 +4,9 @@
  * Clients read every payload as a chunk, so everything that is not text is an additional top-level member of an ordinary chunk.
  * https://platform.openai.com/docs/api-reference/chat-streaming
  */
-import type { FinishReason } from '../../contract/openai.ts';
-import { canPresent } from '../../elicitation/elicitation.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import type { FinishReason } from '@interlude-ai/core/contract/openai.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { emptyTurn, foldTurn, ownText } from '../../turn/fold-turn.ts';
 import type { TurnEndStatus, Usage } from '../../turn/turn.ts';

@@ -10,7 +10,7 @@ import {
   TimelineSchema,
   TurnParamsSchema,
   TurnSearchSchema,
-} from '../../contract/operators.ts';
+} from '@interlude-ai/core/contract/operators.ts';
 import { operatorOf } from '../../service/operators.ts';
 import type { Service } from '../../service/service.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';

@@ -1,8 +1,8 @@
 /** What operators see, as the contract describes it. Pure. */
-import type { SeenQuestion, SeenTurn, Timeline } from '../../contract/operators.ts';
+import type { SeenQuestion, SeenTurn, Timeline } from '@interlude-ai/core/contract/operators.ts';
 import { stateOf } from '../../service/operators.ts';
 import type { SeenQuestion as QuestionRow, SeenTurn as TurnRow, TurnStory } from '../../service/operators.ts';
-import { lineOf } from '../../timeline/words.ts';
+import { lineOf } from '../../turn/timeline/words.ts';
 
 export function toSeenTurn(turn: TurnRow): SeenTurn {
   const { turnId, conversation, agent, user, service = null, createdAt, endedAt, waitsFor } = turn;

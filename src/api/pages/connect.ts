@@ -1,10 +1,10 @@
 /** Connecting an account, for a question or from the settings: by an API key, at the server's provider, or by way of Nango. */
-import { isSafeToOpen } from '../../elicitation/url-safety.ts';
+import { isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
 import type { Accounts, BeginInput, ConnectionKey } from '../../service/accounts.ts';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
-import { html } from '../../html/html.ts';
+import { html } from './html.ts';
 import { requireNango } from './context.ts';
 import type { PageContext } from './context.ts';
 import { keyProblemOf } from './key-pages.ts';

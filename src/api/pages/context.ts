@@ -1,7 +1,7 @@
 /** What the routes of the hosted pages get. */
 import type { Logger } from 'pino';
 import type { FastifyRequest } from 'fastify';
-import type { AuthConfig, Config } from '../../config/config.ts';
+import type { AuthConfig, Config } from '../../platform/config/config.ts';
 import type { AnswerQuestion } from '../../service/answer-question.ts';
 import type { NangoAttempts } from '../../service/nango-attempts.ts';
 import type { Service } from '../../service/service.ts';

@@ -1,7 +1,7 @@
 /** Small elements of the pages: icons, which are decoration only, lines of details, and times. */
 import { hash } from 'node:crypto';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 
 export function monogram(title: string): Html {
   return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;

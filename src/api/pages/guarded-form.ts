@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 import type { PageContext } from './context.ts';
 import { sendPage } from './layout.ts';
 import type { Page, Redirect } from './layout.ts';

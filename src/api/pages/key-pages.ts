@@ -1,8 +1,8 @@
 /** Pages with a field for an API key: the question, or a page of the settings. A key is never sent back. Pure: data in, `Page` out. */
 import { isKey } from '../../service/connections.ts';
 import type { OwnConnection } from '../../service/connections.ts';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 import { detail, scopeList, monogram } from './elements.ts';
 import type { Page } from './layout.ts';
 import { postForm, signedIn } from './guarded-form.ts';

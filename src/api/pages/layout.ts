@@ -1,7 +1,7 @@
 /** The frame and the response headers of every page. */
 import type { FastifyReply } from 'fastify';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 import { icon, timesScript, timesScriptHash } from './elements.ts';
 import { style, styleHash } from './style.ts';
 

@@ -1,7 +1,7 @@
 /** The pages on which nothing is left to decide. Pure: data in, `Page` out. */
-import type { Outcome } from '../../elicitation/elicitation.ts';
-import { html } from '../../html/html.ts';
-import type { Html } from '../../html/html.ts';
+import type { Outcome } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
 import type { Page } from './layout.ts';
 import { clock, dash, exclamation, monogram, person, tick } from './elements.ts';
 

@@ -1,6 +1,6 @@
 /**
  * `/`: the playground of the demo: a frame around the widget, or the way to sign in at the demo's identity provider. Its script is
- * `src/playground/`.
+ * `src/api/pages/playground/`.
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { connectionsAddress } from '../../elicitation/account-pages.ts';
+import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import { sendPage } from './layout.ts';
 import { notice } from './outcome-pages.ts';
 import type { Refusals } from './refusals.ts';

@@ -1,6 +1,6 @@
 /** The pages' style sheet, inlined and allowed by its hash, so that a page is a single request. */
 import { hash } from 'node:crypto';
-import { timelineStyle } from '../../timeline/markup.ts';
+import { timelineStyle } from './timeline-markup.ts';
 
 export const style = `
 :root {

@@ -4,14 +4,18 @@ import {
   DisconnectedSchema,
   ScopeQuerySchema,
   ServerParamsSchema,
-} from '../../contract/connections.ts';
-import type { Connection } from '../../contract/connections.ts';
+} from '@interlude-ai/core/contract/connections.ts';
+import type { Connection } from '@interlude-ai/core/contract/connections.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
 import type { OwnConnection } from '../../service/connections.ts';
-import { ApprovalListSchema, ApprovalParamsSchema, ApprovalSchema } from '../../contract/approvals.ts';
-import type { Approval } from '../../contract/approvals.ts';
+import {
+  ApprovalListSchema,
+  ApprovalParamsSchema,
+  ApprovalSchema,
+} from '@interlude-ai/core/contract/approvals.ts';
+import type { Approval } from '@interlude-ai/core/contract/approvals.ts';
 import type { OwnApproval } from '../../service/approvals.ts';
 
 export function connectionsSurface(api: Api, { connections }: Service): void {

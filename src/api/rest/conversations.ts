@@ -5,8 +5,12 @@ import {
   ConversationListSchema,
   ConversationMessagesSchema,
   pageLimit,
-} from '../../contract/conversations.ts';
-import { ClientIdSchema, ConversationParamsSchema, ReaderHeadersSchema } from '../../contract/http.ts';
+} from '@interlude-ai/core/contract/conversations.ts';
+import {
+  ClientIdSchema,
+  ConversationParamsSchema,
+  ReaderHeadersSchema,
+} from '@interlude-ai/core/contract/http.ts';
 import type { Service } from '../../service/service.ts';
 import { imageInWords, isImagePart, isPageContext } from '../../turn/message-parts.ts';
 import type { ImagePart } from '../../turn/message-parts.ts';

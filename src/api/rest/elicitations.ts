@@ -8,19 +8,23 @@ import {
   ElicitationStatusSchema,
   PlacedElicitationListSchema,
   PlacedElicitationSchema,
-} from '../../contract/elicitation.ts';
-import type { ElicitationResponse } from '../../contract/elicitation.ts';
-import { AnswerHeadersSchema, ConversationParamsSchema, LanguageHeadersSchema } from '../../contract/http.ts';
+} from '@interlude-ai/core/contract/elicitation.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/contract/elicitation.ts';
+import {
+  AnswerHeadersSchema,
+  ConversationParamsSchema,
+  LanguageHeadersSchema,
+} from '@interlude-ai/core/contract/http.ts';
 import { problemFor } from '../http/problems.ts';
 import { languageFrom } from '../http/reader-headers.ts';
 import type { CountEach } from '../http/limits.ts';
 import { fromPosted, toReceipt } from '../http/receipt.ts';
 import { describeRoute, json, problemsOf, eventStream } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
-import { toElicitationEvent } from '../../elicitation/elicitation.ts';
+import { toElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Question } from '../../service/questions.ts';
 import { questionInWords } from '../../turn/for-person.ts';
-import type { Language } from '../../elicitation/language.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 import { sendEventStream } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 

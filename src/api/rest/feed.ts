@@ -1,7 +1,7 @@
 /** The neutral feed: a conversation's log as server-sent events, independent of any protocol. Stays open across turns. */
-import { FeedHeadersSchema, FeedQuerySchema } from '../../contract/conversations.ts';
-import { ConversationParamsSchema } from '../../contract/http.ts';
-import { StreamEventSchema } from '../../contract/stream-event.ts';
+import { FeedHeadersSchema, FeedQuerySchema } from '@interlude-ai/core/contract/conversations.ts';
+import { ConversationParamsSchema } from '@interlude-ai/core/contract/http.ts';
+import { StreamEventSchema } from '@interlude-ai/core/contract/stream-event.ts';
 import type { FollowedConversation } from '../../service/conversations.ts';
 import { describeRoute, eventStream } from '../http/describe-route.ts';
 import { sendEventStream } from '../http/event-stream.ts';

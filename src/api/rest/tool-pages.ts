@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ElicitationReceiptSchema } from '../../contract/elicitation.ts';
-import { ElicitationIdSchema } from '../../contract/http.ts';
+import { ElicitationReceiptSchema } from '@interlude-ai/core/contract/elicitation.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { Service } from '../../service/service.ts';
 import { describeRoute, json } from '../http/describe-route.ts';
 import { ProblemError } from '../http/problems.ts';
@@ -29,7 +29,7 @@ const SignatureHeadersSchema = z.looseObject({
     .meta({
       examples: ['t=1790000000,v1=2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881'],
       description:
-        '`t=<epoch seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<elicitation>.<body>`; counts for five minutes. `signCompletion` of `interlude/tools` makes it',
+        '`t=<epoch seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<elicitation>.<body>`; counts for five minutes. `signCompletion` of `@interlude-ai/tools` makes it',
     }),
 });
 

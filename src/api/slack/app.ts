@@ -1,10 +1,10 @@
 /** The Slack app: takes events, commands and interactions of the workspaces that have installed it. */
 import { z } from 'zod';
-import type { SlackConfig } from '../../config/config.ts';
+import type { SlackConfig } from '../../platform/config/config.ts';
 import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { readMessage } from '../../slack/read-event.ts';
-import type { SlackEventBody } from '../../slack/read-event.ts';
+import { readMessage } from './vocabulary/read-event.ts';
+import type { SlackEventBody } from './vocabulary/read-event.ts';
 import type { SlackContext } from './context.ts';
 import { createInteractivity } from './interactions.ts';
 import type { SlackInteractivity } from './interactions.ts';

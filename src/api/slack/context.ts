@@ -1,15 +1,15 @@
 /** What every handler of Slack's requests gets, and what several of them say about a question. */
 import type { Logger } from 'pino';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { Service } from '../../service/service.ts';
 import type { SlackService } from '../../service/slack/slack-service.ts';
-import { answerAddress } from '../../elicitation/account-pages.ts';
-import { whoAsks } from '../../elicitation/elicitation.ts';
-import type { ElicitationRequest } from '../../elicitation/elicitation.ts';
+import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
+import { whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { OwnQuestion } from '../../service/slack/questions.ts';
-import type { ModalParts } from '../../slack/blocks/modals.ts';
+import type { ModalParts } from './vocabulary/blocks/modals.ts';
 import type { Question } from '../../service/questions.ts';
-import { settledWords } from '../../slack/blocks/question-message.ts';
+import { settledWords } from './vocabulary/blocks/question-message.ts';
 
 export interface SlackContext {
   slack: SlackService;

@@ -3,9 +3,9 @@
  * failures are logged.
  */
 import { z } from 'zod';
-import { ElicitationIdSchema } from '../../contract/http.ts';
-import { viewValuesSchema } from '../../slack/blocks/fields.ts';
-import { questionCallback } from '../../slack/blocks/modals.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
+import { viewValuesSchema } from './vocabulary/blocks/fields.ts';
+import { questionCallback } from './vocabulary/blocks/modals.ts';
 import type { WindowAnswer, SlackSubmission } from './submissions.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { handleClick } from './clicks.ts';

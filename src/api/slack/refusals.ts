@@ -3,7 +3,7 @@ import { ServiceError } from '../../service/service-error.ts';
 import type { Issue, ServiceErrorCode } from '../../service/service-error.ts';
 import type { FoundAsked } from '../../service/slack/questions.ts';
 import type { Stopped } from '../../service/slack/threads.ts';
-import type { SlackProfile } from '../../slack/client.ts';
+import type { SlackProfile } from './vocabulary/client.ts';
 
 export const notShownWords = {
   'not-linked': 'I do not know who you are yet. Connect your account first: `/interlude link`.',

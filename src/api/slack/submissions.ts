@@ -4,8 +4,8 @@
  */
 import type { ModalView } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import type { ElicitationResponse } from '../../elicitation/elicitation.ts';
-import { coerceContent } from '../../elicitation/form/coerce-content.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
 import {
   askedInSlack,
   noticeModal,
@@ -13,14 +13,14 @@ import {
   approvalBlocks,
   decisions,
   fieldBlock,
-} from '../../slack/blocks/modals.ts';
-import type { AskedInSlack } from '../../slack/blocks/modals.ts';
-import { enteredText, typedIn } from '../../slack/blocks/fields.ts';
-import type { ViewValues } from '../../slack/blocks/fields.ts';
-import { troubleOf } from '../../slack/client.ts';
+} from './vocabulary/blocks/modals.ts';
+import type { AskedInSlack } from './vocabulary/blocks/modals.ts';
+import { enteredText, typedIn } from './vocabulary/blocks/fields.ts';
+import type { ViewValues } from './vocabulary/blocks/fields.ts';
+import { troubleOf } from './vocabulary/client.ts';
 import { fitContent } from '../../service/answer-content.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { modalPartsOf, settledSince } from './context.ts';
 import type { InteractionParts } from './clicks.ts';
 import { notShownWords, refusalOf } from './refusals.ts';

@@ -2,13 +2,13 @@
  * Notices about missing accounts, for readers that cannot show the question: which tool call needs which account, and where to
  * connect it. The same whether no one was asked or another reader shows the question. Pure.
  */
-import type { ToolAuthRequired } from '../../contract/stream-event.ts';
-import { connectionsBeside } from '../../elicitation/account-pages.ts';
-import { isCallOf } from '../../elicitation/elicitation.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import type { ToolAuthRequired } from '@interlude-ai/core/contract/stream-event.ts';
+import { connectionsBeside } from '@interlude-ai/core/elicitation/account-pages.ts';
+import { isCallOf } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../turn/event.ts';
 import { shownElsewhere } from '../../turn/for-person.ts';
-import type { Language } from '../../elicitation/language.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 
 export interface Notice {
   type: 'data-tool-auth-required';

@@ -7,9 +7,9 @@
  * https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import type { UIMessageChunk } from 'ai';
-import { isApproval } from '../../elicitation/approval.ts';
-import { canPresent } from '../../elicitation/elicitation.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
+import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../turn/event.ts';
 import { inWords } from '../../turn/for-person.ts';
 import { operationId, operationOf } from '../../turn/operations.ts';

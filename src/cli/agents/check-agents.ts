@@ -2,10 +2,10 @@
  * `interlude agents check`: reaches each server of the agents file (sign-in, protocol era, tools, their schemas), then checks each
  * agent.
  */
-import { ConfigError } from '../../config/config-error.ts';
-import type { AgentConfig, Config, ServerConfig } from '../../config/config.ts';
-import { duration } from '../../config/duration.ts';
-import { didYouMean } from '../../config/nearest-spelling.ts';
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import type { AgentConfig, Config, ServerConfig } from '../../platform/config/config.ts';
+import { duration } from '../../platform/config/duration.ts';
+import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import { needsOf } from '../../credentials/mcp-oauth/discovery.ts';
 import { createOutbound } from '../../credentials/mcp-oauth/outbound.ts';
 import type { Records } from '../../credentials/mcp-oauth/records.ts';
@@ -18,17 +18,17 @@ import { createCards } from '../../remote/a2a/connect.ts';
 import { canPush } from '../../remote/mcp/connect.ts';
 import { readTool } from '../../remote/mcp/list-tools.ts';
 import { fixedEra } from '../../remote/mcp/server-eras.ts';
-import { openAgentBundles } from '../../tool-bundles/open-agent-bundles.ts';
-import { UsageError } from '../command.ts';
-import { toJsonText } from '../terminal-text.ts';
-import { connectServer } from '../try/connect-server.ts';
-import type { Connected, ConnectOptions } from '../try/connect-server.ts';
-import { TryError } from '../try/exit-codes.ts';
-import { listTools } from '../try/list-tools.ts';
-import type { ListedTool } from '../try/list-tools.ts';
-import { targetInWords } from '../try/read-connection.ts';
-import type { Target } from '../try/read-connection.ts';
-import { accountAt, accountFiles, accountName } from '../try/server-account.ts';
+import { openAgentBundles } from '../../platform/tool-bundles/open-agent-bundles.ts';
+import { UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { toJsonText } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { connectServer } from '@interlude-ai/kit/try/connect-server.ts';
+import type { Connected, ConnectOptions } from '@interlude-ai/kit/try/connect-server.ts';
+import { TryError } from '@interlude-ai/kit/try/exit-codes.ts';
+import { listTools } from '@interlude-ai/kit/try/list-tools.ts';
+import type { ListedTool } from '@interlude-ai/kit/try/list-tools.ts';
+import { targetInWords } from '@interlude-ai/kit/try/read-connection.ts';
+import type { Target } from '@interlude-ai/kit/try/read-connection.ts';
+import { accountAt, accountFiles, accountName } from '@interlude-ai/kit/try/server-account.ts';
 import { countsOf, exitCodeOf, reportLines } from './agents-report.ts';
 import type { AgentReport, Report, ServerReport, SignIn, ToolReport } from './agents-report.ts';
 

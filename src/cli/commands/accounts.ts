@@ -4,18 +4,18 @@
  * `--as` names.
  */
 import { text } from 'node:stream/consumers';
-import type { Config, ServerConfig } from '../../config/config.ts';
+import type { Config, ServerConfig } from '../../platform/config/config.ts';
 import { storeOf } from '../../credentials/stores.ts';
 import type { VaultStore } from '../../credentials/vault.ts';
-import { onServiceDatabase } from '../../processes/dependencies.ts';
-import type { Dependencies } from '../../processes/dependencies.ts';
-import { readConfig } from '../../processes/read-config.ts';
+import { onServiceDatabase } from '../../platform/processes/dependencies.ts';
+import type { Dependencies } from '../../platform/processes/dependencies.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
 import { createMayChange } from '../../service/accounts.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
-import { defineCommand } from '../command.ts';
-import { ourCommand } from '../program-command.ts';
-import { print } from '../terminal-text.ts';
+import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 /** In the audit, instead of a user's id. */
 const operatorName = '(command line)';

@@ -1,13 +1,13 @@
 /** `interlude api-keys create | list | revoke`: keys of services. Only a new key goes to stdout. */
 import { userInfo } from 'node:os';
-import { readConfig } from '../../processes/read-config.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
 import { createApiKey } from '../../service/api-keys.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { ApiKey } from '../../storage/tables/api-keys.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand, UsageError } from '../command.ts';
-import { ourCommand } from '../program-command.ts';
-import { print } from '../terminal-text.ts';
+import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 const tenant = { type: 'string', value: '<tenant>' } as const;
 

@@ -1,13 +1,13 @@
 /** `interlude config check` and `interlude agents check`. */
-import { ConfigError } from '../../config/config-error.ts';
-import type { Config } from '../../config/config.ts';
-import { needsOf } from '../../config/environment.ts';
-import type { ProcessKind } from '../../config/environment.ts';
-import { readConfig, readProcessConfig } from '../../processes/read-config.ts';
-import { defineCommand, GivenFileError, UsageError } from '../command.ts';
-import { ourCommand } from '../program-command.ts';
-import { print, printAside } from '../terminal-text.ts';
-import { interruptSignal } from '../try/exit-codes.ts';
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { needsOf } from '../../platform/config/environment.ts';
+import type { ProcessKind } from '../../platform/config/environment.ts';
+import { readConfig, readProcessConfig } from '../../platform/processes/read-config.ts';
+import { defineCommand, GivenFileError, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { interruptSignal } from '@interlude-ai/kit/try/exit-codes.ts';
 
 const kinds = Object.keys(needsOf) as ProcessKind[];
 

@@ -4,16 +4,16 @@
  */
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import type { Config } from '../../config/config.ts';
-import { adopt, survey } from '../../installation/adopt.ts';
-import { explain } from '../../installation/belonging.ts';
-import { openInstallation } from '../../installation/installation.ts';
-import type { Examined, OpenedInstallation } from '../../installation/installation.ts';
-import { readConfig } from '../../processes/read-config.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { adopt, survey } from '../../platform/installation/adopt.ts';
+import { explain } from '../../platform/installation/belonging.ts';
+import { openInstallation } from '../../platform/installation/installation.ts';
+import type { Examined, OpenedInstallation } from '../../platform/installation/installation.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand, UsageError } from '../command.ts';
-import { print, printAside } from '../terminal-text.ts';
+import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 interface Parts {
   config: Config;

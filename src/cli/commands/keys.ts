@@ -4,10 +4,10 @@
  */
 import { openKeys } from '../../credentials/sealing/key-file.ts';
 import { describeReseal, isDone, reseal as resealAll } from '../../credentials/sealing/reseal.ts';
-import { readConfig } from '../../processes/read-config.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
 import { openStorage } from '../../storage/open-storage.ts';
-import { defineCommand } from '../command.ts';
-import { print, printAside } from '../terminal-text.ts';
+import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 const progressEveryMs = 2_000;
 

@@ -1,6 +1,6 @@
 /** `interlude start` hides the environment before anything else is loaded. */
-import { hideEnvironment } from '../../processes/hide-environment.ts';
-import { defineCommand } from '../command.ts';
+import { hideEnvironment } from '../../platform/processes/hide-environment.ts';
+import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
 
 export const start = defineCommand({
   arguments: [],
@@ -9,7 +9,7 @@ export const start = defineCommand({
     'Parts that you configure replace its own. Data is kept in .interlude, or in the folder INTERLUDE_DATA.',
   async run() {
     hideEnvironment();
-    const { runEmbedded } = await import('../../development/embedded.ts');
+    const { runEmbedded } = await import('../../platform/development/embedded.ts');
     await runEmbedded();
   },
 });

@@ -1,8 +1,8 @@
 /** `interlude tools build`: the bundle of a folder of tools in TypeScript, made ahead of time. */
 import path from 'node:path';
-import { buildToolBundle } from '../../tool-bundles/open-tool-bundle.ts';
-import { defineCommand } from '../command.ts';
-import { listOfTools, orMistakes } from './tools-check.ts';
+import { buildToolBundle } from '../../platform/tool-bundles/open-tool-bundle.ts';
+import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { listOfTools, orMistakes } from '@interlude-ai/program/commands/tools-check.ts';
 
 export const build = defineCommand({
   arguments: ['<folder>'],

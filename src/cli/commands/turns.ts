@@ -3,9 +3,9 @@
  * is no role to check, because they hold the keys of the database.
  */
 import { userInfo } from 'node:os';
-import { onServiceDatabase } from '../../processes/dependencies.ts';
-import { readConfig } from '../../processes/read-config.ts';
-import { turnStates } from '../../contract/operators.ts';
+import { onServiceDatabase } from '../../platform/processes/dependencies.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
+import { turnStates } from '@interlude-ai/core/contract/operators.ts';
 import { createOperators, stateOf } from '../../service/operators.ts';
 import type {
   Operator,
@@ -16,12 +16,12 @@ import type {
   TurnStory,
 } from '../../service/operators.ts';
 import { ServiceError } from '../../service/service-error.ts';
-import type { Status } from '../../elicitation/elicitation.ts';
-import { askedForIn, inTime, ownerInWords, waitInWords, lineOf } from '../../timeline/words.ts';
-import { defineCommand, UsageError } from '../command.ts';
-import { ourCommand } from '../program-command.ts';
-import { print } from '../terminal-text.ts';
-import { readDurationOption } from './option-values.ts';
+import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { askedForIn, inTime, ownerInWords, waitInWords, lineOf } from '../../turn/timeline/words.ts';
+import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { readDurationOption } from '@interlude-ai/kit/terminal/option-values.ts';
 
 const search = {
   tenant: { type: 'string', value: '<tenant>', description: 'of this tenant only' },

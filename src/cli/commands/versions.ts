@@ -2,14 +2,14 @@
  * `interlude versions`: the versions of the workflow code, the one that new turns start with, and going back to
  * another.
  */
-import { readConfig } from '../../processes/read-config.ts';
-import { useVersion } from '../../processes/versions.ts';
+import { readConfig } from '../../platform/processes/read-config.ts';
+import { useVersion } from '../../platform/processes/versions.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand } from '../command.ts';
-import { ourCommand } from '../program-command.ts';
-import { print } from '../terminal-text.ts';
+import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 export const list = defineCommand({
   arguments: [],

@@ -1,7 +1,7 @@
 /** The account in the sealed value of a connection's row: made from a token response, sealed, opened, and its status. */
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { renewAt } from '../oauth/tokens.ts';
 import { brokenStatus, fitsInHeader, storeError } from '../credential-store.ts';

@@ -4,7 +4,7 @@
  * names itself in its answers.
  */
 import { hash } from 'node:crypto';
-import { isLoopbackHost } from '../../elicitation/url-safety.ts';
+import { isLoopbackHost } from '@interlude-ai/core/elicitation/url-safety.ts';
 
 export function redirectUri(publicUrl: string, issuer: string): string {
   return callbackUrl(publicUrl, issuerTag(issuer));

@@ -2,13 +2,13 @@
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client';
 import type { FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import type { Disconnected, Revocation } from '../credential-store.ts';
 import { underLock } from '../connection-key.ts';
 import { tryOpenAccount } from './account.ts';
 import type { Account } from './account.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { inWords, quoteCode } from './failure.ts';
 import { readAuthorizationServer } from './metadata.ts';
 import type { AuthorizationServer } from './metadata.ts';

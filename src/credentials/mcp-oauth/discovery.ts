@@ -1,7 +1,7 @@
 /** Which account a server needs, found out once a day and stored. */
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
-import { readChallenge, scopesOf } from '../oauth/scopes.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import { readChallenge, scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import type { CredentialStoreError } from '../credential-store.ts';
 import {
   authorizationServerSchema,
@@ -11,8 +11,8 @@ import {
   readAuthorizationServer,
 } from './metadata.ts';
 import type { AuthorizationServer, ProtectedResource } from './metadata.ts';
-import { OutboundError } from './locations.ts';
-import type { Broken } from './locations.ts';
+import { OutboundError } from '@interlude-ai/core/oauth/locations.ts';
+import type { Broken } from '@interlude-ai/core/oauth/locations.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { inWords } from './failure.ts';
 import type { Outbound } from './outbound.ts';

@@ -1,12 +1,12 @@
 /** Error messages that are safe to show: which server, what happened, what to do. They never quote a peer. */
 import { InsecureTokenEndpointError, IssuerMismatchError } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import { TokenEndpointError } from '../oauth/tokens.ts';
 import type { Failed } from '../oauth/tokens.ts';
 import { CredentialStoreError, operatorError, storeError } from '../credential-store.ts';
 import type { ErrorSubject } from '../credential-store.ts';
-import { OutboundError } from './locations.ts';
+import { OutboundError } from '@interlude-ai/core/oauth/locations.ts';
 
 /** Converts any error of a library, a peer or the network. */
 export function inWords(server: ErrorSubject, error: unknown): CredentialStoreError {

@@ -8,8 +8,13 @@
  *
  * A document can be at one of several places. One that cannot be used is noted, and the next place is tried.
  */
-import { faultOfStatus, noteBroken, OutboundError, skippingBroken } from './locations.ts';
-import type { Broken } from './locations.ts';
+import {
+  faultOfStatus,
+  noteBroken,
+  OutboundError,
+  skippingBroken,
+} from '@interlude-ai/core/oauth/locations.ts';
+import type { Broken } from '@interlude-ai/core/oauth/locations.ts';
 import {
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,
@@ -17,8 +22,8 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
-import { readChallenge, scopesOf } from '../oauth/scopes.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import { readChallenge, scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import { operatorError, storeError } from '../credential-store.ts';
 import type { ErrorSubject } from '../credential-store.ts';
 import type { Outbound } from './outbound.ts';

@@ -3,7 +3,7 @@
  * and sealed everywhere else.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/agents-file/server-config.ts';
+import type { ServerConfig } from '../../platform/config/agents-file/server-config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { CredentialStore } from '../credential-store.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';

@@ -4,16 +4,16 @@
  * hosts there. For all requests: only http and https, ten seconds in total, one megabyte at most, no credentials in URLs,
  * and redirects are not followed.
  */
-import { OutboundError } from './locations.ts';
+import { OutboundError } from '@interlude-ai/core/oauth/locations.ts';
 import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
-import { allowsAddress, bareHost, isLocalHost } from '../../network/addresses.ts';
-import type { Reach } from '../../network/addresses.ts';
-import { AddressRefused, createGuardedAgent } from '../../network/guarded-agent.ts';
-import { readOAuthDocument, rewriteJson, withoutOddities } from '../../network/oauth-documents.ts';
-import type { ServerConfig } from '../../config/agents-file/server-config.ts';
+import { allowsAddress, bareHost, isLocalHost } from '../../platform/network/addresses.ts';
+import type { Reach } from '../../platform/network/addresses.ts';
+import { AddressRefused, createGuardedAgent } from '../../platform/network/guarded-agent.ts';
+import { readOAuthDocument, rewriteJson, withoutOddities } from '@interlude-ai/core/oauth/documents.ts';
+import type { ServerConfig } from '../../platform/config/agents-file/server-config.ts';
 
 /** The server whose documents name the addresses. */
 type Namer = Pick<ServerConfig, 'url' | 'local'>;

@@ -6,7 +6,7 @@
 import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { AuthorizationServer } from './metadata.ts';
 import {
   clientDocumentUrl,

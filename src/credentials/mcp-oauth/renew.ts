@@ -4,9 +4,9 @@
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
-import { scopesOf } from '../oauth/scopes.ts';
+import { scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import { readingTokens, TokenEndpointError } from '../oauth/tokens.ts';
 import { CredentialStoreError, storeError, tokenIdOf } from '../credential-store.ts';
 import { underLock } from '../connection-key.ts';

@@ -1,10 +1,15 @@
 /** A credential for one call, or why a person has to act; and what follows when a server has refused a credential. */
-import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireOwner } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/tokens.ts';
-import { permissionsAmong, readChallenge, requestedScopes, scopesOf } from '../oauth/scopes.ts';
+import {
+  permissionsAmong,
+  readChallenge,
+  requestedScopes,
+  scopesOf,
+} from '@interlude-ai/core/oauth/scopes.ts';
 import {
   afterDoubtfulRefusal,
   connectionRequired,

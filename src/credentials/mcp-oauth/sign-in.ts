@@ -9,10 +9,10 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireScope } from '../connection-key.ts';
-import { scopesOf } from '../oauth/scopes.ts';
+import { scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import { storeError } from '../credential-store.ts';
 import { accountFrom, freshUntil, resourceOf, sealAccount, tryOpenAccount } from './account.ts';

@@ -4,7 +4,7 @@
  * one, so the operator has to agree to this, too.
  */
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/agents-file/server-config.ts';
+import type { ServerConfig } from '../../platform/config/agents-file/server-config.ts';
 import { CredentialStoreError, operatorError } from '../credential-store.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import type { Records } from './records.ts';

@@ -1,6 +1,6 @@
 /** Begins to connect an account at Nango: an attempt of ours, and a Nango session that carries its id. */
 import { randomBytes } from 'node:crypto';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectAttempt } from '../../storage/tables/connecting.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireScope } from '../connection-key.ts';

@@ -2,10 +2,10 @@
 import type { Nango } from '@nangohq/node';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { NangoConfig } from '../../config/config.ts';
+import type { NangoConfig } from '../../platform/config/config.ts';
 import { failureOf, NangoError } from './failure.ts';
 import type { Tags } from './link.ts';
-import { readPresent } from '../../elicitation/form/schema-keywords.ts';
+import { readPresent } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 export interface NangoClient {
   /** For connecting one account with one integration in a browser. */

@@ -1,6 +1,6 @@
 /** Ends connections: those that a person disconnects, those of unknown attempts, and those that nothing refers to. */
 import type { Logger } from 'pino';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import type { Disconnected, Revocation } from '../credential-store.ts';
 import { underLock } from '../connection-key.ts';

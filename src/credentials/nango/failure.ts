@@ -3,7 +3,7 @@
  * nor by its message.
  */
 import { z } from 'zod';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import { CredentialStoreError } from '../credential-store.ts';
 
 type Failure =

@@ -1,7 +1,7 @@
 /** What the functions of this folder work with. */
 import type { Logger } from 'pino';
 import type { ConnectionKey } from '../../storage/schema/account-tables.ts';
-import type { Config, NangoConfig } from '../../config/config.ts';
+import type { Config, NangoConfig } from '../../platform/config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { NangoClient } from './client.ts';

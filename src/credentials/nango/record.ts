@@ -4,7 +4,7 @@
  *
  * Also asks Nango whether attempts have succeeded, for when neither its page nor its webhook reported it.
  */
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectAttempt } from '../../storage/tables/connecting.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { accountName } from '../oauth/tokens.ts';

@@ -2,8 +2,8 @@
  * A token for one call, or why a person has to act; and what follows when a server has refused a token. If Nango is down,
  * no person is asked.
  */
-import type { ServerConfig } from '../../config/config.ts';
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireOwner, underLock } from '../connection-key.ts';
 import { bearerCredential } from '../oauth/tokens.ts';
@@ -21,7 +21,7 @@ import { NoTokenError } from './tokens.ts';
 import { catchUp } from './record.ts';
 import type { Token } from './tokens.ts';
 import type { NangoParts } from './parts.ts';
-import { requestedScopes } from '../oauth/scopes.ts';
+import { requestedScopes } from '@interlude-ai/core/oauth/scopes.ts';
 
 interface Usable {
   kind: 'usable';

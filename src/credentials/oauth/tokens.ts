@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { tokenIdOf } from '../credential-store.ts';
 import type { Credential } from '../credential-store.ts';
-import { readOAuthDocument, readObject } from '../../network/oauth-documents.ts';
+import { readOAuthDocument, readObject } from '@interlude-ai/core/oauth/documents.ts';
 
 export function bearerCredential(accessToken: string, version: number): Credential {
   return {

@@ -2,7 +2,7 @@
  * Renames arguments whose names a provider refuses, such as `filter[name]`, for the model, and back for the server. Pure.
  */
 import { hash } from 'node:crypto';
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import type { ProviderRules } from './provider-rules.ts';
 import { resolve } from './root.ts';
 

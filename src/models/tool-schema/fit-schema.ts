@@ -2,8 +2,8 @@
  * Rewrites the input schema of a tool so that providers accept it. The schema only guides the model, and the server
  * validates the arguments. So unsupported parts are widened or dropped, and a schema that fits stays unchanged. Pure.
  */
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { Schema } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
+import type { Schema } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { renamedProperties } from './argument-names.ts';
 import type { ArgumentNames } from './argument-names.ts';
 import { toGoogle } from './google-schema.ts';

@@ -2,8 +2,8 @@
  * Converts a schema to the subset of OpenAPI 3.0 that Google's models accept: https://ai.google.dev/api/caching#Schema.
  * Pure.
  */
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { Schema } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
+import type { Schema } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 const keywords = new Set(
   (

@@ -1,5 +1,5 @@
 /** The keywords of JSON Schema 2020-12, and their valid values. Unknown keywords have no meaning. Pure. */
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 type SchemaKeyword = 'schema' | 'list of schemas' | 'schemas by property' | 'schemas by name';
 

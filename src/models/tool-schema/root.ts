@@ -2,8 +2,8 @@
  * Makes the root of a schema a plain object: its alternatives become optional properties, and the description says which
  * belong together. Pure.
  */
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import type { Schema } from '../../elicitation/form/schema-keywords.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
+import type { Schema } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 /** Returns a string if it cannot be one: the reason. */
 export function mergeRoot(schema: Schema, note: (change: string) => void): Schema | string {

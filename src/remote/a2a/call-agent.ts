@@ -5,14 +5,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { SendMessageRequest, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
-import type { ServerConfig } from '../../config/config.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
 import { sendBestEffort } from '../best-effort.ts';
 import { startDeadline } from '../deadline.ts';
 import type { Deadline } from '../deadline.ts';
-import type { AskedByTask, RemoteTask, ServerQuestion } from '../input-required.ts';
-import { outcomeWith } from '../network-failure.ts';
+import type { AskedByTask, RemoteTask, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import type { CallOutcome, Continuation, ListOutcome, ToolCall } from '../remote-servers.ts';
 import { cancelTask, followTask, isNews, readUntilNews } from './follow-task.ts';

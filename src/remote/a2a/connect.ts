@@ -14,16 +14,16 @@ import {
 } from '@a2a-js/sdk/client';
 import type { Client, RequestOptions } from '@a2a-js/sdk/client';
 import type { AgentCard, AgentInterface } from '@a2a-js/sdk';
-import { elicitationExtension } from '../../a2a/question.ts';
-import type { ServerConfig } from '../../config/config.ts';
+import { elicitationExtension } from '../../api/a2a/vocabulary/question.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import { noCredential } from '../../credentials/credential-store.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
 import { headersOf, unsendableHeader, withTrace } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
 import type { Unreachable } from '../remote-servers.ts';
-import { trackedRequest } from '../tracked-request.ts';
-import { networkFailure, outcomeWith } from '../network-failure.ts';
-import type { RequestTrace } from '../tracked-request.ts';
+import { trackedRequest } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { networkFailure, outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import type { RequestTrace } from '@interlude-ai/core/mcp/tracked-request.ts';
 
 export interface ConnectedAgent {
   kind: 'connected';

@@ -5,17 +5,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskState } from '@a2a-js/sdk';
 import type { StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
-import { isTerminal } from '../../a2a/task-view.ts';
-import { textOf } from '../../a2a/parts.ts';
-import { plainLine } from '../../elicitation/plain-text.ts';
+import { isTerminal } from '../../api/a2a/vocabulary/task-view.ts';
+import { textOf } from '../../api/a2a/vocabulary/parts.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import type { CallListener, CallOutcome, Observation } from '../remote-servers.ts';
-import { outcomeWith } from '../network-failure.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connectAgent } from './connect.ts';
 import type { ConnectedAgent, Target } from './connect.ts';
 import { fingerprintOf, isAsking } from './messages.ts';
 import { isGone, outcomeOfFailure } from './outcome.ts';
-import type { RemoteTask, ServerQuestion } from '../input-required.ts';
+import type { RemoteTask, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 
 export type Followed =
   | { kind: 'task'; task: Task; status: TaskStatus }

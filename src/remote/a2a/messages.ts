@@ -5,13 +5,18 @@ import { hash } from 'node:crypto';
 import { TaskState } from '@a2a-js/sdk';
 import type { Message, Part, SendMessageRequest, TaskStatus } from '@a2a-js/sdk';
 import { z } from 'zod';
-import { elicitationExtension } from '../../a2a/question.ts';
-import { dataPart, textOf, textPart, userMessage } from '../../a2a/parts.ts';
+import { elicitationExtension } from '../../api/a2a/vocabulary/question.ts';
+import { dataPart, textOf, textPart, userMessage } from '../../api/a2a/vocabulary/parts.ts';
 import { hopsKey } from '../../turn/turn.ts';
-import type { AskedByTask, QuestionAnswer, RemoteTask, ServerQuestion } from '../input-required.ts';
+import type {
+  AskedByTask,
+  QuestionAnswer,
+  RemoteTask,
+  ServerQuestion,
+} from '@interlude-ai/core/mcp/input-required.ts';
 import type { ToolCall } from '../remote-servers.ts';
-import type { Capabilities } from '../../elicitation/elicitation.ts';
-import { readQuestion } from '../read-question.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { readQuestion } from '@interlude-ai/core/mcp/read-question.ts';
 
 /** The only field of the form with which a question in text is asked. */
 const wordsField = 'answer';

@@ -8,13 +8,13 @@
 import { A2AError, isJsonRpcError, isRestError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { TaskState } from '@a2a-js/sdk';
 import type { Message, Part, Task } from '@a2a-js/sdk';
-import { plainLine } from '../../elicitation/plain-text.ts';
-import { networkFailure, outcomeWith } from '../network-failure.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
+import { networkFailure, outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';
 import type { ConnectedAgent } from './connect.ts';
-import { textOf } from '../../a2a/parts.ts';
+import { textOf } from '../../api/a2a/vocabulary/parts.ts';
 
 export function isGone(error: unknown): boolean {
   return error instanceof TaskNotFoundError;

@@ -4,29 +4,29 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
-import type { Capabilities } from '../../elicitation/elicitation.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Deadline } from '../deadline.ts';
-import type { InputRequired, Session } from '../input-required.ts';
+import type { InputRequired, Session } from '@interlude-ai/core/mcp/input-required.ts';
 import type { CallOutcome, ToolCall } from '../remote-servers.ts';
 import { isPooledSessionGone, orUnaskable, outcomeOf, outdatedCacheOf, unaskable } from './call-outcome.ts';
 import type { CallTrace, OutdatedCache } from './call-outcome.ts';
 import { connect } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
-import type { Exchange, ExchangeLog } from '../tracked-request.ts';
+import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { handleServerRequests } from './legacy/server-requests.ts';
 import type { EarlyEnd, ServerRequests } from './legacy/server-requests.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
 import { notifyListener } from './notifications.ts';
 import type { Era, ServerEras } from './server-eras.ts';
-import { holdRounds } from './stdio/held-rounds.ts';
-import { setMcpAttributes, outgoingTrace } from '../../telemetry/traces/requests.ts';
+import { holdRounds } from './held-rounds.ts';
+import { setMcpAttributes, outgoingTrace } from '../../platform/telemetry/traces/requests.ts';
 import { hopsKey } from '../../turn/turn.ts';
-import { retryParams } from './modern/rounds.ts';
-import { StdioTransport } from './stdio/transport.ts';
+import { retryParams } from '@interlude-ai/core/mcp/rounds.ts';
+import { StdioTransport } from '@interlude-ai/core/mcp/stdio/transport.ts';
 
 export interface CallParts {
   server: ServerConfig;

@@ -8,23 +8,23 @@
  * 503 on the call itself is unknown: proxies also send it when the server died while it handled the request.
  */
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
-import { couldNotAsk } from './could-not-ask.ts';
-import type { ServerConfig } from '../../config/config.ts';
+import { couldNotAsk } from '@interlude-ai/core/mcp/could-not-ask.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
-import type { Capabilities } from '../../elicitation/elicitation.ts';
-import { isRecord } from '../../elicitation/form/schema-keywords.ts';
-import { plainLine } from '../../elicitation/plain-text.ts';
-import { isDeeperThan } from '../../elicitation/json-size.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
+import { isDeeperThan } from '@interlude-ai/core/elicitation/json-size.ts';
 import type { Deadline } from '../deadline.ts';
 import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';
-import type { Exchange } from '../tracked-request.ts';
-import { outcomeWith } from '../network-failure.ts';
+import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { troubleOf } from './server-trouble.ts';
-import { readRequiredPages } from './legacy/messages.ts';
-import { readInputRequired } from './modern/rounds.ts';
-import type { Session } from '../input-required.ts';
+import { readRequiredPages } from '@interlude-ai/core/mcp/legacy-messages.ts';
+import { readInputRequired } from '@interlude-ai/core/mcp/rounds.ts';
+import type { Session } from '@interlude-ai/core/mcp/input-required.ts';
 import { eraMayHaveChanged } from './connect.ts';
 import type { Connection } from './connection.ts';
 

@@ -3,9 +3,9 @@
  * refused the first one because of the protocol version, missing headers that its tool now requires, or an unknown session;
  * or the tool may be repeated and could not ask.
  */
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { startDeadline } from '../deadline.ts';
 import type { CallOutcome, Continuation, ToolCall } from '../remote-servers.ts';
 import { attemptCall } from './call-attempt.ts';
@@ -13,7 +13,7 @@ import type { CallAttempt, CallParts } from './call-attempt.ts';
 import { canPush, connect } from './connect.ts';
 import { resumeServerCall } from './legacy/resume-call.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
-import { outcomeWith } from '../network-failure.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { listServerTools } from './list-tools.ts';
 import { fixedEra } from './server-eras.ts';

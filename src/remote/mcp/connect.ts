@@ -1,22 +1,22 @@
 /**
  * Connects to an MCP server in the right era. No call has been sent yet, so no failure here can mean that a tool has run.
  */
-import type { ServerConfig } from '../../config/config.ts';
-import type { ProcessExit } from './stdio/process.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import type { ProcessExit } from '@interlude-ai/core/mcp/stdio/process.ts';
 import type { Refused, Unreachable } from '../remote-servers.ts';
 import type { Deadline } from '../deadline.ts';
 import { refusedAccount, unsendableHeader } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
 import { canAsk, openConnection, silentProbeMs } from './connection.ts';
 import type { Connection, OpenResult, Target } from './connection.ts';
-import type { Exchange, ExchangeLog } from '../tracked-request.ts';
-import type { ServerTrouble } from '../../turn/server-trouble.ts';
-import { outcomeWith } from '../network-failure.ts';
+import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { troubleOf } from './server-trouble.ts';
 import { discoveryFor, fixedEra } from './server-eras.ts';
 import type { Era } from './server-eras.ts';
-import { ProcessFailure } from './stdio/process.ts';
-import { StdioTransport } from './stdio/transport.ts';
+import { ProcessFailure } from '@interlude-ai/core/mcp/stdio/process.ts';
+import { StdioTransport } from '@interlude-ai/core/mcp/stdio/transport.ts';
 
 export async function connect(target: Target): Promise<Connection | Refused | Unreachable> {
   const { server, credential, eras, tool, session } = target;

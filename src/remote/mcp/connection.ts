@@ -14,15 +14,15 @@ import type {
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { ServerConfig } from '../../config/config.ts';
-import { cannotAsk } from '../../elicitation/elicitation.ts';
-import type { Capabilities } from '../../elicitation/elicitation.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { sendBestEffort } from '../best-effort.ts';
 import { openTransport } from './open-transport.ts';
 import type { Destination, OpenTransport, Operation } from './open-transport.ts';
-import type { ExchangeLog } from '../tracked-request.ts';
+import type { ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
 import type { Era, ServerEras } from './server-eras.ts';
-import { StdioTransport } from './stdio/transport.ts';
+import { StdioTransport } from '@interlude-ai/core/mcp/stdio/transport.ts';
 
 export interface Connection extends Omit<OpenTransport, 'begin'> {
   kind: 'connected';

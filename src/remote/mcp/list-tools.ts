@@ -4,19 +4,19 @@
  */
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { passOddTools, asListed } from './listed-tools.ts';
-import type { ServerConfig } from '../../config/config.ts';
+import { passOddTools, asListed } from '@interlude-ai/core/mcp/listed-tools.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
 import type { CatalogueTool, ToolList } from '../../storage/schema/account-tables.ts';
 import type { CallListener, LeftOut, Listed, ListOutcome } from '../remote-servers.ts';
 import { startDeadline } from '../deadline.ts';
-import { outcomeWith } from '../network-failure.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';
 import type { Connection } from './connection.ts';
 import type { ServerEras } from './server-eras.ts';
-import { faultOfHeaders } from './modern/parameter-headers.ts';
+import { faultOfHeaders } from '@interlude-ai/core/mcp/parameter-headers.ts';
 
 export const listLimits = { tools: 500, bytes: 1024 * 1024, pages: 100 };
 

@@ -1,7 +1,7 @@
 /** Notifications of both eras that belong to a call: progress, and changes of the server's tools. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { plainLine } from '../../elicitation/plain-text.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import type { CallListener, CallProgress } from '../remote-servers.ts';
 
 const maxMessageLength = 200;

@@ -2,18 +2,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
-import { trackedRequest } from '../tracked-request.ts';
-import type { ServerConfig } from '../../config/config.ts';
+import { trackedRequest } from '@interlude-ai/core/mcp/tracked-request.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { Credential } from '../../credentials/credential-store.ts';
 import type { CallListener } from '../remote-servers.ts';
 import type { Deadline } from '../deadline.ts';
-import type { Session } from '../input-required.ts';
+import type { Session } from '@interlude-ai/core/mcp/input-required.ts';
 import { headersOf, withTrace } from '../request-account.ts';
-import { StdioTransport } from './stdio/transport.ts';
-import { withoutSpans } from '../../telemetry/traces/requests.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
-import { readableResponse } from './readable-messages.ts';
-import type { Exchange, ExchangeLog } from '../tracked-request.ts';
+import { StdioTransport } from '@interlude-ai/core/mcp/stdio/transport.ts';
+import { withoutSpans } from '../../platform/telemetry/traces/requests.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
+import { readableResponse } from '@interlude-ai/core/mcp/readable-messages.ts';
+import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
 
 type McpTransport = StreamableHTTPClientTransport | StdioTransport;
 

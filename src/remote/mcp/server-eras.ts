@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Client, DiscoverResult, PriorDiscovery } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../config/config.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
 import type { LearnedEra } from '../../storage/schema/session-tables.ts';
 import type { LearnedEras } from '../../storage/tables/tool-catalogue.ts';
 

@@ -2,15 +2,15 @@
  * Why a server gave no answer. Only status numbers and error codes are read, so no secret can get into the sentences about
  * it.
  */
-import type { ServerConfig } from '../../config/config.ts';
-import type { ServerProcess } from '../../config/agents-file/server-config.ts';
-import type { ServerTrouble } from '../../turn/server-trouble.ts';
+import type { ServerConfig } from '../../platform/config/config.ts';
+import type { ServerProcess } from '../../platform/config/agents-file/server-config.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type { Deadline } from '../deadline.ts';
-import { responseLimitBytes, ResponseTooLarge } from '../response-body.ts';
-import { networkFailure } from '../network-failure.ts';
+import { responseLimitBytes, ResponseTooLarge } from '@interlude-ai/core/mcp/response-body.ts';
+import { networkFailure } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
-import type { Exchange } from '../tracked-request.ts';
-import { ProcessFailure } from './stdio/process.ts';
+import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { ProcessFailure } from '@interlude-ai/core/mcp/stdio/process.ts';
 
 export function troubleOf(
   config: ServerConfig,

@@ -2,11 +2,11 @@
 import type { Logger } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
-import type { SlackConfig } from '../../config/config.ts';
+import type { SlackConfig } from '../../platform/config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { slackTokenContext } from '../../credentials/sealing/sealed-values.ts';
-import { createSlackClient, troubleOf } from '../../slack/client.ts';
+import { createSlackClient, troubleOf } from '../../api/slack/vocabulary/client.ts';
 import type { SlackInstallation } from '../../storage/tables/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';

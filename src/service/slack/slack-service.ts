@@ -3,7 +3,7 @@
  * out; `api/slack/` parses and builds what Slack sends and shows.
  */
 import type { Logger } from 'pino';
-import type { Config, SlackConfig } from '../../config/config.ts';
+import type { Config, SlackConfig } from '../../platform/config/config.ts';
 import { createSlackClients } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import type { Storage } from '../../storage/storage.ts';

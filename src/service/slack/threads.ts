@@ -3,7 +3,7 @@
  * stop what they have asked.
  */
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { SlackThread, ThreadKey } from '../../storage/tables/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Cancelled } from '../end-turn.ts';

@@ -18,7 +18,7 @@ import { keyOf } from './append.ts';
 import { eventFromRow } from './coded-rows.ts';
 import { remainder } from './merged-deltas.ts';
 import type { Row, Tables } from '../schema.ts';
-import { logFollowed } from '../../telemetry/metrics/instruments.ts';
+import { logFollowed } from '../../platform/telemetry/metrics/instruments.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import { unlessAborted } from '../notifications/notifications.ts';
 

@@ -9,7 +9,7 @@ import { mergeDeltas, remainder } from './merged-deltas.ts';
 import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Row } from '../schema.ts';
-import { aboutTurn } from '../../telemetry/events.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
 import type { NewEvent } from './append.ts';
 
 export type TurnLog = ReturnType<typeof createTurnLog>;

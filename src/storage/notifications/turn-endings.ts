@@ -3,7 +3,7 @@
  * they have topics of their own, because a turn ends once and its log grows all the time.
  */
 import type { Kysely } from 'kysely';
-import { aboutTurn } from '../../telemetry/events.ts';
+import { aboutTurn } from '../../platform/telemetry/events.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { chunks } from '../log/append.ts';
 import type { Tables } from '../schema.ts';

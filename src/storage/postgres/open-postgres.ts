@@ -11,7 +11,7 @@ import { reportingDialect, toStorageError } from '../transient-errors.ts';
 import { createPostgresCarrier } from './listen-notify.ts';
 import { createPostgresLock } from './advisory-lock.ts';
 import type { Tables } from '../schema.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 
 const connectTimeoutMs = 5_000;
 /**

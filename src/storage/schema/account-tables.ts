@@ -1,5 +1,5 @@
 /** Tables of accounts, credentials and keys, and of what is known of servers. See ../schema.ts. */
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Columns } from '../columns.ts';
 
 /** A tool as its server listed it (MCP `Tool`, JSON). */

@@ -1,5 +1,9 @@
 /** Tables of questions, answers, approvals, and the audit. See ../schema.ts. */
-import type { ClosedBecause, Status, ElicitationRequest } from '../../elicitation/elicitation.ts';
+import type {
+  ClosedBecause,
+  Status,
+  ElicitationRequest,
+} from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnRef, Turn } from '../../turn/turn.ts';
 import type { Columns } from '../columns.ts';
 

@@ -10,7 +10,7 @@ import { insertAudit } from './audit.ts';
 import { consentOf } from './elicitation-rows.ts';
 import { advanced, announceSettled, lockQuestions, nothingSettled, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
-import type { Action } from '../../elicitation/elicitation.ts';
+import type { Action } from '@interlude-ai/core/elicitation/elicitation.ts';
 
 export interface Answer {
   responseId: string;

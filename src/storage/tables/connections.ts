@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Transaction } from 'kysely';
-import type { ConnectionReason } from '../../elicitation/elicitation.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
 import { compileOnce, isPostgres } from '../database.ts';
 import { fromColumns } from '../columns.ts';

@@ -1,5 +1,5 @@
-import { toElicitationEvent } from '../../elicitation/elicitation.ts';
-import type { Status } from '../../elicitation/elicitation.ts';
+import { toElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { NewEvent } from '../log/append.ts';
 import { fromColumns, toColumns } from '../columns.ts';

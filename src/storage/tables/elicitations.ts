@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { ClosedBecause, Outcome, Status } from '../../elicitation/elicitation.ts';
+import type { ClosedBecause, Outcome, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
 import type { TooManyOpen } from '../../turn/ask.ts';
 import type { AuditEntry, ElicitationRow } from '../schema/question-tables.ts';

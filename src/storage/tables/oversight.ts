@@ -1,7 +1,7 @@
 /** What operators read: the turns and questions of all users, and figures of the installation. `tenant` null: all tenants. */
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import type { Status } from '../../elicitation/elicitation.ts';
+import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnEndStatus, TurnStatus } from '../../turn/turn.ts';
 import type { ElicitationRow } from '../schema/question-tables.ts';
 import type { TurnRow } from './turn-rows.ts';

@@ -6,8 +6,8 @@
  * transaction that learns which rows to lock by reading starts over when it finds more of them after locking.
  */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import { advance, toLifecycle } from '../../elicitation/lifecycle.ts';
-import type { LifecycleEvent } from '../../elicitation/lifecycle.ts';
+import { advance, toLifecycle } from '@interlude-ai/core/elicitation/lifecycle.ts';
+import type { LifecycleEvent } from '@interlude-ai/core/elicitation/lifecycle.ts';
 import { compileOnce, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks, writeToConversation } from '../log/append.ts';

@@ -3,7 +3,7 @@
  * turn or a call leaves unused. Both use what was read while the turn, its pending questions and its unfinished calls are locked.
  */
 import type { Transaction } from 'kysely';
-import type { ElicitationRequest, Status } from '../../elicitation/elicitation.ts';
+import type { ElicitationRequest, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ToolCallRow } from '../schema/turn-tables.ts';
 import { fromJson } from '../schema.ts';
 import type { Row, Tables } from '../schema.ts';

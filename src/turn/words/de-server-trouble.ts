@@ -1,5 +1,5 @@
 /** What went wrong with a server, for a person, in German. */
-import type { ServerTrouble } from '../server-trouble.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 
 export function serverTrouble(trouble: ServerTrouble): string {
   const { server } = trouble;

@@ -1,7 +1,7 @@
 /** What a person reads, in German. */
-import { approvalLimit } from '../../elicitation/approval.ts';
-import type { ConnectionReason, ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { inWords, nameInWords } from '../../elicitation/wording.ts';
+import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ConnectionReason, ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { inWords, nameInWords } from '@interlude-ai/core/elicitation/wording.ts';
 import { isWaiting } from '../call-failure.ts';
 import type { CallFailure } from '../call-failure.ts';
 import { serverTrouble } from './de-server-trouble.ts';

@@ -1,10 +1,14 @@
 /** What a person reads, in English. Each language is one file. Pure. */
-import { approvalLimit } from '../../elicitation/approval.ts';
-import type { ElicitationEvent } from '../../elicitation/elicitation.ts';
-import { connectionMessage, elsewhere, sharedAccountMessage } from '../../elicitation/wording.ts';
+import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import {
+  connectionMessage,
+  elsewhere,
+  sharedAccountMessage,
+} from '@interlude-ai/core/elicitation/wording.ts';
 import { isWaiting } from '../call-failure.ts';
 import type { CallFailure, MissingAccount } from '../call-failure.ts';
-import { whatHappened } from '../server-trouble.ts';
+import { whatHappened } from '@interlude-ai/core/mcp/trouble.ts';
 import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
 
 /** An account that is missing, for a person whose client cannot show the question. */

@@ -18,7 +18,7 @@ import type {
   DurableToolResult,
 } from '../../activities/durable-tools/durable-tools.ts';
 import type { EffectCall, EffectResult } from '../../activities/durable-tools/effects.ts';
-import { inWords } from '../../elicitation/wording.ts';
+import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
 import type { ToolRequest } from '../../turn/ask.ts';
 import { usualEffectMs } from '../../turn/step.ts';
 import { failureOf, misfitOf, resultOf, toJson } from '../../turn/tool-code.ts';
@@ -175,7 +175,7 @@ export function createToolActivities(
   );
 }
 
-/** Authors distinguish errors by name, as `OutcomeUnknown` of `interlude/tools` does. */
+/** Authors distinguish errors by name, as `OutcomeUnknown` of `@interlude-ai/tools` does. */
 function named(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }

@@ -1,9 +1,9 @@
 /** `elicit()` for authors of tools: takes a message and a schema, returns a typed answer or the reason why there is none. */
 import { proxyLocalActivities, uuid4 } from '@temporalio/workflow';
 import type { DurableToolActivities } from '../../activities/durable-tools/durable-tools.ts';
-import { canPresent } from '../../elicitation/elicitation.ts';
-import { inspectForm } from '../../elicitation/form/inspect-form.ts';
-import { inspectUrl } from '../../elicitation/url-safety.ts';
+import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { inspectForm } from '@interlude-ai/core/elicitation/form/inspect-form.ts';
+import { inspectUrl } from '@interlude-ai/core/elicitation/url-safety.ts';
 import type { AskedQuestion, ToolRequest } from '../../turn/ask.ts';
 import { issuesOf } from '../../turn/tool-code.ts';
 import type {

@@ -5,7 +5,7 @@ import {
   mayUse,
   createToolFitter,
 } from '../../../src/activities/call-model/agent-tools.ts';
-import type { AgentConfig, ServerConfig } from '../../../src/config/config.ts';
+import type { AgentConfig, ServerConfig } from '../../../src/platform/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';

@@ -2,7 +2,7 @@ import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { toolEventKey, toolMessageId } from '../../../src/turn/call-result.ts';
 import { toEvent, toMessageContent } from '../../../src/turn/tool-result.ts';
-import type { AgentConfig } from '../../../src/config/config.ts';
+import type { AgentConfig } from '../../../src/platform/config/config.ts';
 import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts';
 
 describe('an answer in words', () => {

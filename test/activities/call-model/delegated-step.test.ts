@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createDelegationActivities } from '../../../src/activities/delegations.ts';
-import type { AgentConfig } from '../../../src/config/config.ts';
+import type { AgentConfig } from '../../../src/platform/config/config.ts';
 import type { Turn } from '../../../src/turn/turn.ts';
 import { activityEnvironment, agent, openModelStep, turn } from './model-step.ts';
 import type { ModelStep } from './model-step.ts';

@@ -7,7 +7,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
 import type { ModelCallInput, ModelCallResult, StepResult } from '../../../src/turn/step.ts';
-import type { AgentConfig, Config } from '../../../src/config/config.ts';
+import type { AgentConfig, Config } from '../../../src/platform/config/config.ts';
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { createModels } from '../../../src/models/provider.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tooManyRounds } from '../../../src/activities/call-tool/rounds.ts';
-import type { InputRequired, ServerQuestion } from '../../../src/remote/input-required.ts';
+import type { InputRequired, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 
 const server = { title: 'Asking', maxRounds: 3 };
 const page = (url: string): ServerQuestion => ({ key: url, request: { mode: 'url', message: 'Open', url } });

@@ -4,7 +4,7 @@ import { createCallRounds, toRestartedRound, toRound } from '../../../src/activi
 import type { Round } from '../../../src/activities/call-tool/rounds.ts';
 import { sealContent } from '../../../src/service/answer-question.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import type { InputRequest, InputRequired } from '../../../src/remote/input-required.ts';
+import type { InputRequest, InputRequired } from '@interlude-ai/core/mcp/input-required.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 import { answer, formQuestion, open } from '../../storage/contract/question.ts';

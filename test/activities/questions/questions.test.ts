@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountQuestion } from '../../../src/activities/call-tool/account.ts';
 import { openQuestions } from '../../../src/activities/questions.ts';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { createOAuthStore } from '../../../src/credentials/mcp-oauth/oauth-store.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';

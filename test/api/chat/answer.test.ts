@@ -1,6 +1,6 @@
 /** A question answered by a message part: the same question, the same answer, the same receipt as on the other route. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ElicitationReceiptSchema } from '../../../src/contract/elicitation.ts';
+import { ElicitationReceiptSchema } from '@interlude-ai/core/contract/elicitation.ts';
 import { ask, beginTurn, formRequest, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { endQuestion } from '../../storage/end-question.ts';

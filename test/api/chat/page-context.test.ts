@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
 import { createOpenAIServer } from '../../servers/openai-server.ts';
 import type { OpenAIServer } from '../../servers/openai-server.ts';
 import { useService } from '../../service/use-service.ts';

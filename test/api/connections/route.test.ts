@@ -1,7 +1,7 @@
 /** Who sees which connections, and who may end them, over HTTP. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConnectionListSchema, DisconnectedSchema } from '../../../src/contract/connections.ts';
+import { ConnectionListSchema, DisconnectedSchema } from '@interlude-ai/core/contract/connections.ts';
 import { loadOrCreateKeys } from '../../../src/credentials/sealing/key-file.ts';
 import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { startApi } from '../api-under-test.ts';

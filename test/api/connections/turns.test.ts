@@ -1,7 +1,7 @@
 /** What turns make of accounts that come and go beside them: the whole service, with Tracker and its own sign-in. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
+import { createClient } from '@interlude-ai/client/client.ts';
 import { openAccount } from '../../../src/credentials/mcp-oauth/account.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';

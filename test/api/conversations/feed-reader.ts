@@ -1,6 +1,6 @@
 /** Reads the feed as it comes over the wire: every event with the id it came under, and everything else that was sent. */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { StreamEvent } from '../../../src/contract/stream-event.ts';
+import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 
 export interface FeedEvent {
   /** As a number, or null for an event without an id of its own. */

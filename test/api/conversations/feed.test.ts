@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StreamEvent } from '../../../src/contract/stream-event.ts';
+import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { TurnRef } from '../../../src/turn/turn.ts';
 import { ask, beginTurn, startApi, tenant } from '../api-under-test.ts';

@@ -1,6 +1,9 @@
 /** The routes that list a caller's conversations and show one: whose they are, their order, their pages, what is left out. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConversationListSchema, ConversationMessagesSchema } from '../../../src/contract/conversations.ts';
+import {
+  ConversationListSchema,
+  ConversationMessagesSchema,
+} from '@interlude-ai/core/contract/conversations.ts';
 import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { TurnEndStatus } from '../../../src/turn/turn.ts';

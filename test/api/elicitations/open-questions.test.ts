@@ -1,7 +1,7 @@
 /** The questions to a caller, in all conversations: as a list, and as a stream. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlacedElicitation } from '../../../src/contract/elicitation.ts';
+import type { PlacedElicitation } from '@interlude-ai/core/contract/elicitation.ts';
 import { ask, beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { openFeed } from '../conversations/feed-reader.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toParam } from '../../../src/api/openai/errors.ts';
 import { givenMessages } from '../../../src/api/openai/request.ts';
-import { ChatCompletionRequestSchema } from '../../../src/contract/openai.ts';
+import { ChatCompletionRequestSchema } from '@interlude-ai/core/contract/openai.ts';
 
 const given = (request: object) =>
   givenMessages(ChatCompletionRequestSchema.parse({ model: 'assistant', ...request }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { toOutcome, createTranslator } from '../../../src/api/openai/translate.ts';
 import type { Reading } from '../../../src/api/openai/translate.ts';
 import { plainReader } from '../../../src/api/http/reader-headers.ts';
-import type { ElicitationEvent } from '../../../src/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 
 const startedAt = Date.parse('2026-11-21T10:00:00.700Z');

@@ -1,7 +1,7 @@
 /** The pages with a server whose accounts are kept at Nango, with Nango and a browser. */
 import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import type { NangoConfig, ServerConfig } from '../../../src/config/config.ts';
+import type { NangoConfig, ServerConfig } from '../../../src/platform/config/config.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { openPersonsBrowser } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';

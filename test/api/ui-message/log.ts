@@ -3,7 +3,7 @@ import type { UIMessageChunk } from 'ai';
 import { createTranslator } from '../../../src/api/ui-message/translate.ts';
 import { plainReader } from '../../../src/api/http/reader-headers.ts';
 import type { Reader } from '../../../src/api/http/reader-headers.ts';
-import type { ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
+import type { ElicitationEvent, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 
 const at = Date.parse('2026-11-21T10:00:00.000Z');

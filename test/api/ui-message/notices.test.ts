@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { ToolAuthRequiredSchema } from '../../../src/contract/stream-event.ts';
+import { ToolAuthRequiredSchema } from '@interlude-ai/core/contract/stream-event.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { accountQuestion, chunksFor, toolCall } from './log.ts';
 

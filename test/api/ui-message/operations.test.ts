@@ -2,7 +2,7 @@ import { uiMessageChunkSchema } from 'ai';
 import { uiMessageChunkSchema as schemaOfVersion5 } from 'ai5';
 import { expect, test } from 'vitest';
 import { foldMessage } from '../../../src/api/ui-message/turn-message.ts';
-import { OperationSchema } from '../../../src/contract/stream-event.ts';
+import { OperationSchema } from '@interlude-ai/core/contract/stream-event.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { accountQuestion, chunksFor, toolCall } from './log.ts';
 

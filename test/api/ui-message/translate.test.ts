@@ -4,7 +4,7 @@ import { readUIMessageStream as readWithVersion5, uiMessageChunkSchema as schema
 import { readUIMessageStream as readWithVersion6, uiMessageChunkSchema as schemaOfVersion6 } from 'ai6';
 import { describe, expect, test } from 'vitest';
 import { foldMessage } from '../../../src/api/ui-message/turn-message.ts';
-import type { Capabilities, ElicitationEvent, Status } from '../../../src/elicitation/elicitation.ts';
+import type { Capabilities, ElicitationEvent, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import { chunksFor } from './log.ts';
 

@@ -1,6 +1,6 @@
 /** Which sign-in server a server may send people to: what the operator wrote, or else the first that was seen. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';

@@ -1,7 +1,7 @@
 /** A sign-in with the SDK's own functions, as `interlude try` makes it, where documents are broken. */
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { skippingBrokenDocuments } from '../../../src/credentials/mcp-oauth/locations.ts';
+import { skippingBrokenDocuments } from '@interlude-ai/core/oauth/locations.ts';
 import { json, startServer } from '../guarded-server.ts';
 
 test.each([

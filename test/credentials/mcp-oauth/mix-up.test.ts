@@ -3,7 +3,7 @@
  * does not name itself in its answers, to have us hand the code it gives to the wrong one.
  */
 import { expect, test } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import {
   clientMetadata,
   issuerTag,

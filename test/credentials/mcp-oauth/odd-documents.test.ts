@@ -3,7 +3,7 @@
  * connected and renewed all the same, on PostgreSQL, which takes nothing for a number that is none.
  */
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../../src/config/config.ts';
+import type { Config } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { json, serverConfig, startServer } from '../guarded-server.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';

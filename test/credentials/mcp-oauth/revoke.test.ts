@@ -1,7 +1,7 @@
 /** The end of a connection, here and at a strict provider, which shows what is left of its tokens. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';

@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Config, ServerConfig } from '../../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { OAuthStore } from '../../../src/credentials/mcp-oauth/oauth-store.ts';
 import type { Credential } from '../../../src/credentials/credential-store.ts';

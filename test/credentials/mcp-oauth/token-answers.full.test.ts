@@ -1,7 +1,7 @@
 /** What token endpoints answer to a renewal: who is asked, who has to correct something, and what is only away. */
 import { describe, expect, test } from 'vitest';
 import { readTokenAnswer } from '../../../src/credentials/oauth/tokens.ts';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { startProviderDouble } from '../../servers/provider-double.ts';
 import type { Answer, ProviderBehaviour } from '../../servers/provider-double.ts';
 import { serverConfig } from '../guarded-server.ts';

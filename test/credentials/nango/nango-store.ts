@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { Config, ServerConfig } from '../../../src/config/config.ts';
+import type { Config, ServerConfig } from '../../../src/platform/config/config.ts';
 import type { NangoAttempt } from '../../../src/credentials/nango/begin.ts';
 import type { Confirmation } from '../../../src/credentials/nango/record.ts';
 import { createNangoStore } from '../../../src/credentials/nango/nango-store.ts';

@@ -1,6 +1,6 @@
 /** A token for a call: when Nango is asked for it, when it is not, and what its answers mean. */
 import { expect, test } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { alice, bob, setUpNangoStore, credentialIn, failureOf, tokenIn } from './nango-store.ts';
 
 const hour = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readChallenge } from '../../../src/credentials/oauth/scopes.ts';
+import { readChallenge } from '@interlude-ai/core/oauth/scopes.ts';
 
 const at = 'https://mcp.example/.well-known/oauth-protected-resource';
 const metadata = { resourceMetadataUrl: new URL(at) };

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
 import { createVaultStore } from '../../../src/credentials/vault.ts';

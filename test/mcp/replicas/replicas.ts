@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { startTemporalServer } from '../../../src/development/temporal-server.ts';
+import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { createApiKey } from '../../../src/service/api-keys.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { createDeployment, someKeys } from '../../e2e/deployment.ts';

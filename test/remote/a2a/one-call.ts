@@ -1,6 +1,6 @@
 /** One call of a remote agent, without a service around it. */
-import type { ServerConfig } from '../../../src/config/config.ts';
-import type { RemoteTask } from '../../../src/remote/input-required.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
+import type { RemoteTask } from '@interlude-ai/core/mcp/input-required.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import type { CallOutcome, Continuation, ToolCall } from '../../../src/remote/remote-servers.ts';
 import { task } from '../../servers/raw-agent.ts';

@@ -1,7 +1,7 @@
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import type { Credential } from '../../../src/credentials/credential-store.ts';
 import type { ToolCall } from '../../../src/remote/remote-servers.ts';
 import { serverConfig, startMcpServer } from '../../servers/mcp-server.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
-import { couldNotAsk } from '../../../src/remote/mcp/could-not-ask.ts';
+import { couldNotAsk } from '@interlude-ai/core/mcp/could-not-ask.ts';
 import type { AskUser, RemoteServers } from '../../../src/remote/remote-servers.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

@@ -1,7 +1,7 @@
 /** A hand-written server with one tool, `pay`, and how the tests of a single call reach it. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach } from 'vitest';
-import type { ServerConfig } from '../../../src/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import type { Credential } from '../../../src/credentials/credential-store.ts';
 import { startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';

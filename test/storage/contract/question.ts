@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Action, ElicitationRequest } from '../../../src/elicitation/elicitation.ts';
+import type { Action, ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Answer } from '../../../src/storage/tables/answering.ts';
 import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.ts';
 import type { OpenedQuestions, SettlingEvent } from '../../../src/storage/tables/elicitations.ts';

@@ -1,5 +1,5 @@
 /** Why something was not done, for the model and, through it, for the user. */
-import type { ElicitStatus } from 'interlude/tools';
+import type { ElicitStatus } from '@interlude-ai/tools';
 
 export function whyNot(status: Exclude<ElicitStatus, 'accept'>): string {
   const words = {

@@ -8,8 +8,8 @@ import type { McpSession, McpReply } from '../../../service/mcp-sessions.ts';
 import type { Service } from '../../../service/service.ts';
 import { readHops } from '../../../turn/turn.ts';
 import type { Principal } from '../../../service/principal.ts';
-import { ElicitationIdSchema } from '../../../contract/http.ts';
-import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import { sendEventStream } from '../../http/event-stream.ts';
 import {

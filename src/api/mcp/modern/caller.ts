@@ -1,6 +1,6 @@
 /** Who calls, and what its client declares in each request of the 2026-07-28 revision. */
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import type { Capabilities } from '../../../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Caller } from '../tools/tool.ts';
 
 /** What the transport knows about a request. */

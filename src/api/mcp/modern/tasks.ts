@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { ClientIdSchema } from '../../../contract/http.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { FoundTurn } from '../../../service/own-turn.ts';
 import type { TurnName } from '../tools/call-result.ts';
 import type { CallStage } from '../tools/follow-call.ts';

@@ -1,7 +1,7 @@
 /** The tools that start a turn: `ask_<agent>`, and tools in TypeScript that their authors have exposed. */
 import { z } from 'zod';
-import { ClientIdSchema } from '../../../contract/http.ts';
-import { cannotAsk } from '../../../elicitation/elicitation.ts';
+import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Service, ExposedTool } from '../../../service/service.ts';
 import type { GivenMessage } from '../../../service/take-images.ts';
 import { toDirectCallPart } from '../../../turn/message-parts.ts';

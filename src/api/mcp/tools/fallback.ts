@@ -2,8 +2,12 @@
  * For clients that cannot show a question (they do not declare its mode, or failed to show it): the question becomes the result
  * of the call. The client's model asks its user and answers with the tool `sendElicitationResult`. Pure.
  */
-import { fieldsAsText, questionWords, quotedQuestionWords } from '../../../elicitation/question-as-text.ts';
-import { inspectUrl } from '../../../elicitation/url-safety.ts';
+import {
+  fieldsAsText,
+  questionWords,
+  quotedQuestionWords,
+} from '@interlude-ai/core/elicitation/question-as-text.ts';
+import { inspectUrl } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { turnResult } from './call-result.ts';
 import type { Question } from './follow-call.ts';
 import { metaVersion, originOf, reservedForUser, shownQuestion } from './questions.ts';

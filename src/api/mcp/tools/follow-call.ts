@@ -2,7 +2,7 @@
  * The stage of a call, derived from the turn's log: read until the turn is over, a question opens or the time is up, or watched
  * as long as a stream is open. Nothing else is stored, so any process can do it.
  */
-import type { ElicitationEvent } from '../../../elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { LogEntry } from '../../../turn/event.ts';

@@ -1,9 +1,9 @@
 /** Tools that list and answer questions, for models whose client does not ask its user, and for programs that poll. */
 import { z } from 'zod';
-import { ClientIdSchema, ElicitationIdSchema } from '../../../contract/http.ts';
-import { toElicitationEvent } from '../../../elicitation/elicitation.ts';
+import { ClientIdSchema, ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
+import { toElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Service } from '../../../service/service.ts';
-import { questionWords } from '../../../elicitation/question-as-text.ts';
+import { questionWords } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import { answerQuestion, originOf, reservedForUser, shownQuestion } from './questions.ts';
 import { readArguments, toJsonSchema, fallbackTool, errorResult, answerTool } from './tool.ts';
 import { TurnResultSchema, turnResult } from './call-result.ts';

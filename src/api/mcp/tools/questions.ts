@@ -4,12 +4,16 @@
  */
 import type { z } from 'zod';
 import type { InputRequest, InputRequests } from '@modelcontextprotocol/server';
-import type { Capabilities, Context, ElicitationResponse } from '../../../elicitation/elicitation.ts';
-import { personalKind, personalWords, withPersonalAsLink } from '../../../elicitation/personal.ts';
-import { questionMetaKey } from '../../../contract/elicitation.ts';
-import type { QuestionMetaSchema } from '../../../contract/elicitation.ts';
-import { isAction } from '../../../elicitation/elicitation.ts';
-import { questionWords } from '../../../elicitation/question-as-text.ts';
+import type {
+  Capabilities,
+  Context,
+  ElicitationResponse,
+} from '@interlude-ai/core/elicitation/elicitation.ts';
+import { personalKind, personalWords, withPersonalAsLink } from '@interlude-ai/core/elicitation/personal.ts';
+import { questionMetaKey } from '@interlude-ai/core/contract/elicitation.ts';
+import type { QuestionMetaSchema } from '@interlude-ai/core/contract/elicitation.ts';
+import { isAction } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { questionWords } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import { fittedResponse } from '../../../service/answer-content.ts';
 import { refusedAnswer } from '../../../service/service-error.ts';
 import type { Service } from '../../../service/service.ts';

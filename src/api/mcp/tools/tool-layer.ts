@@ -1,5 +1,5 @@
 /** The tools that a caller is offered, and their calls. Other folders use `tools/` through this file. */
-import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { FoundTurn, OwnTurn, TurnIds } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import { ServiceError } from '../../../service/service-error.ts';

@@ -3,10 +3,10 @@
  * in. This folder knows neither HTTP nor the protocol's eras: `legacy/` and `modern/` translate it.
  */
 import { z } from 'zod';
-import type { Capabilities } from '../../../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Principal } from '../../../service/principal.ts';
-import { presentMembers } from '../../../elicitation/form/schema-keywords.ts';
+import { presentMembers } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 /** The tool with which a model sends its user's answer to a question: see `fallback.ts`. */
 export const fallbackTool = 'sendElicitationResult';

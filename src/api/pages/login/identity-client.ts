@@ -1,10 +1,10 @@
 /** Signs a person in at the configured issuer: authorization code, PKCE and nonce, by `openid-client`. */
 import * as openid from 'openid-client';
-import type { AuthConfig } from '../../../config/config.ts';
+import type { AuthConfig } from '../../../platform/config/config.ts';
 import type { UserPrincipal } from '../../../service/principal.ts';
 import { userFromClaims, usualTenantClaim } from '../../../service/access-tokens.ts';
 import type { SignIn } from './session.ts';
-import { readableFetch } from '../../../network/oauth-documents.ts';
+import { readableFetch } from '@interlude-ai/core/oauth/documents.ts';
 
 interface IdentityClient {
   /** Returns where to send the browser, and what to remember until it comes back. */

@@ -1,8 +1,8 @@
 /** Signing in and out. A sign-in leads back to where it began: a question or one of `otherGoals`. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { TurnParamsSchema } from '../../../contract/operators.ts';
-import { ElicitationIdSchema } from '../../../contract/http.ts';
+import { TurnParamsSchema } from '@interlude-ai/core/contract/operators.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { PageContext } from '../context.ts';
 import { otherGoals } from './session.ts';
 import { createIdentityClient } from './identity-client.ts';

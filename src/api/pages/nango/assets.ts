@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { NangoConfig } from '../../../config/config.ts';
+import type { NangoConfig } from '../../../platform/config/config.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { PageScript } from '../layout.ts';
 

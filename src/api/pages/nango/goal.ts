@@ -1,9 +1,9 @@
 /** What a person connects an account for on a page with Nango's script: a question, or a connection of their settings. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServerConfig } from '../../../config/config.ts';
-import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
-import { ElicitationIdSchema } from '../../../contract/http.ts';
+import type { ServerConfig } from '../../../platform/config/config.ts';
+import { ScopeQuerySchema, ServerParamsSchema } from '@interlude-ai/core/contract/connections.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { ConnectionKey } from '../../../service/accounts.ts';
 import { ProblemError } from '../../http/problems.ts';
 import type { PageContext } from '../context.ts';

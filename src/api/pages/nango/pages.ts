@@ -3,8 +3,8 @@
  * other window. Pure: data in, `Page` out.
  */
 import type { OwnConnection } from '../../../service/connections.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { notConnectedPage, connectForm, fieldsOf } from '../settings/connection-pages.ts';
 import { detail, scopeList, busyMonogram, monogram } from '../elements.ts';
 import type { Page, PageScript } from '../layout.ts';

@@ -1,12 +1,12 @@
 /** The operators' pages: turns, questions, and a turn's timeline. Pure: data in, `Page` out; no JavaScript needed. */
-import type { AgentConfig, ServerConfig } from '../../../config/config.ts';
-import { turnStates } from '../../../contract/operators.ts';
+import type { AgentConfig, ServerConfig } from '../../../platform/config/config.ts';
+import { turnStates } from '@interlude-ai/core/contract/operators.ts';
 import { stateOf } from '../../../service/operators.ts';
 import type { SeenQuestion, SeenTurn, TurnState, TurnStory } from '../../../service/operators.ts';
-import { timelineMarkup } from '../../../timeline/markup.ts';
-import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../timeline/words.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import { timelineMarkup } from '../timeline-markup.ts';
+import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../turn/timeline/words.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { detail, exclamation, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
 import { postForm, signedIn } from '../guarded-form.ts';

@@ -1,7 +1,7 @@
 /** Pages for operators: all turns and questions of their tenant, and ending them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { QuestionParamsSchema, TurnParamsSchema } from '../../../contract/operators.ts';
+import { QuestionParamsSchema, TurnParamsSchema } from '@interlude-ai/core/contract/operators.ts';
 import { operatorOf } from '../../../service/operators.ts';
 import type { Operator, Page as Found } from '../../../service/operators.ts';
 import { ServiceError } from '../../../service/service-error.ts';

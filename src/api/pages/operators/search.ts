@@ -1,6 +1,6 @@
 /** An operator's filter in the query of a list. */
 import { z } from 'zod';
-import { turnStates } from '../../../contract/operators.ts';
+import { turnStates } from '@interlude-ai/core/contract/operators.ts';
 import type { QuestionSearch, SearchPosition, TurnSearch } from '../../../service/operators.ts';
 
 const minuteMs = 60_000;

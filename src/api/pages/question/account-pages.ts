@@ -1,8 +1,8 @@
 /** The pages of questions about an account. Pure: data in, `Page` out; no JavaScript needed. */
-import type { ConnectionReason } from '../../../elicitation/elicitation.ts';
-import { askWhom } from '../../../elicitation/wording.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { askWhom } from '@interlude-ai/core/elicitation/wording.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import type { ConnectionQuestion } from '../../../service/accounts.ts';
 import type { PagesParts } from '../context.ts';
 import { detail, monogram, scopeList } from '../elements.ts';

@@ -1,11 +1,11 @@
 /** The pages of forms, approvals and links. Pure: data in, `Page` out; no JavaScript needed. */
-import { isApproval, longestReason } from '../../../elicitation/approval.ts';
-import type { ElicitationRequest, Status } from '../../../elicitation/elicitation.ts';
-import type { Field } from '../../../elicitation/form/field.ts';
-import { readRequestedSchema } from '../../../elicitation/form/requested-schema.ts';
-import { inspectUrl, isSafeToOpen, splitAtHost } from '../../../elicitation/url-safety.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import { isApproval, longestReason } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ElicitationRequest, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
+import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { inspectUrl, isSafeToOpen, splitAtHost } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { dash, detail, monogram, tick } from '../elements.ts';
 import type { Page } from '../layout.ts';
 import { finishedPage, leavingPage, plain } from '../outcome-pages.ts';

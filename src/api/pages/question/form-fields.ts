@@ -1,9 +1,9 @@
 /** The fields of a form as HTML inputs, with what was typed and its problems. Pure. */
-import type { Choice, Field } from '../../../elicitation/form/field.ts';
-import { controlOf, notesOf } from '../../../elicitation/form/shown-field.ts';
-import { plainLine } from '../../../elicitation/plain-text.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import type { Choice, Field } from '@interlude-ai/core/elicitation/form/field.ts';
+import { controlOf, notesOf } from '@interlude-ai/core/elicitation/form/shown-field.ts';
+import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { words } from './question-page.ts';
 
 /** Prefix of the inputs' names, because a field may have the name of one of ours. */

@@ -1,10 +1,10 @@
 /** The page of any question: who asks for what, and one form with its buttons. Pure: data in, `Page` out; no JavaScript needed. */
-import { askerTitle, whoAsks } from '../../../elicitation/elicitation.ts';
-import type { UrlWarning } from '../../../elicitation/elicitation.ts';
-import { plainLine, plainMessage } from '../../../elicitation/plain-text.ts';
-import { wordsFor } from '../../../elicitation/words.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import { askerTitle, whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { UrlWarning } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { plainLine, plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
+import { wordsFor } from '@interlude-ai/core/elicitation/words.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import type { Question } from '../../../service/questions.ts';
 import type { PagesParts } from '../context.ts';
 import { cross, detail, monogram, timeOf } from '../elements.ts';

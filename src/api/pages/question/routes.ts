@@ -4,16 +4,16 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ElicitationIdSchema } from '../../../contract/http.ts';
-import { answerAddress } from '../../../elicitation/account-pages.ts';
-import { longestReason } from '../../../elicitation/approval.ts';
-import type { ElicitationResponse } from '../../../elicitation/elicitation.ts';
-import { coerceContent } from '../../../elicitation/form/coerce-content.ts';
-import { problemWith } from '../../../elicitation/form/shown-field.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
+import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
+import { longestReason } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
+import { problemWith } from '@interlude-ai/core/elicitation/form/shown-field.ts';
 import type { ConnectionQuestion, FoundQuestion } from '../../../service/accounts.ts';
 import type { Question } from '../../../service/questions.ts';
 import { refusedAnswer } from '../../../service/service-error.ts';
-import { aboutTurn } from '../../../telemetry/events.ts';
+import { aboutTurn } from '../../../platform/telemetry/events.ts';
 import { connect } from '../connect.ts';
 import type { ConnectGoal, Person } from '../connect.ts';
 import type { PageContext } from '../context.ts';

@@ -1,8 +1,8 @@
 /** Pages and forms about one connection, reached from the settings page. Pure: data in, `Page` out. */
 import { isKey } from '../../../service/connections.ts';
 import type { OwnConnection } from '../../../service/connections.ts';
-import { html } from '../../../html/html.ts';
-import type { Html } from '../../../html/html.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { exclamation, monogram, tick } from '../elements.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';

@@ -1,9 +1,9 @@
 /** `/connections`: the person's connections, and connecting and disconnecting them; and withdrawing approvals. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ScopeQuerySchema, ServerParamsSchema } from '../../../contract/connections.ts';
+import { ScopeQuerySchema, ServerParamsSchema } from '@interlude-ai/core/contract/connections.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
-import { ElicitationIdSchema } from '../../../contract/http.ts';
+import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
 import { ServiceError } from '../../../service/service-error.ts';
 import type { PageContext } from '../context.ts';
 import { keyPage } from '../key-pages.ts';

@@ -9,7 +9,7 @@ import type { InstallOutcome } from '../../../service/slack/installs.ts';
 import type { PageContext } from '../context.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
-import { html } from '../../../html/html.ts';
+import { html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { leavingPage, notice } from '../outcome-pages.ts';

@@ -1,6 +1,6 @@
 /** The pages between Slack and our sign-in. Pure: data in, `Page` out. */
 import { detail, exclamation, monogram, tick } from '../elements.ts';
-import { html } from '../../../html/html.ts';
+import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { notice } from '../outcome-pages.ts';
 import { postForm, signedIn } from '../guarded-form.ts';

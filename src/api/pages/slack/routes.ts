@@ -11,7 +11,7 @@ import { rawQueryOf } from '../context.ts';
 import type { PageContext } from '../context.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
-import { html } from '../../../html/html.ts';
+import { html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';

@@ -2,7 +2,7 @@
 import * as openid from 'openid-client';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { SlackConfig } from '../../../config/config.ts';
+import type { SlackConfig } from '../../../platform/config/config.ts';
 import { createIssuerMetadata } from '../login/identity-client.ts';
 import { sealedCookies } from '../login/session.ts';
 import type { PageContext } from '../context.ts';

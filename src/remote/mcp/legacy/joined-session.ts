@@ -5,14 +5,14 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { ServerConfig } from '../../../config/config.ts';
+import type { ServerConfig } from '../../../platform/config/config.ts';
 import type { Credential } from '../../../credentials/credential-store.ts';
-import { outgoingTrace } from '../../../telemetry/traces/requests.ts';
+import { outgoingTrace } from '../../../platform/telemetry/traces/requests.ts';
 import { headersOf } from '../../request-account.ts';
-import type { Session } from '../../input-required.ts';
+import type { Session } from '@interlude-ai/core/mcp/input-required.ts';
 import { createTrackedFetch } from '../open-transport.ts';
-import type { Exchange, ExchangeLog } from '../../tracked-request.ts';
-import { toDefaultResponse } from './messages.ts';
+import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { toDefaultResponse } from '@interlude-ai/core/mcp/legacy-messages.ts';
 
 /** A limit for servers that do not wait for the answers. */
 const maxDefaultResponses = 300;

@@ -1,12 +1,17 @@
 /** Observes an open call at a server of the old era while a person is asked. Reports changes, and decides nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannotAsk } from '../../../elicitation/elicitation.ts';
-import type { DetachedCall, RunningCall, ServerQuestion, Session } from '../../input-required.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type {
+  DetachedCall,
+  RunningCall,
+  ServerQuestion,
+  Session,
+} from '@interlude-ai/core/mcp/input-required.ts';
 import type { Observation, ServerAccess } from '../../remote-servers.ts';
-import type { Exchange } from '../../tracked-request.ts';
+import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, StreamEvent } from './joined-session.ts';
-import { isAnswerTo, readServerMessage, toProgress } from './messages.ts';
+import { isAnswerTo, readServerMessage, toProgress } from '@interlude-ai/core/mcp/legacy-messages.ts';
 import { cancelCall } from './resume-call.ts';
 
 /** How long to read. Events since the last observation are replayed at once. */

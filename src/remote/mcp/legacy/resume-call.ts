@@ -4,23 +4,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../../config/config.ts';
+import type { ServerConfig } from '../../../platform/config/config.ts';
 import type { Credential } from '../../../credentials/credential-store.ts';
-import { cannotAsk } from '../../../elicitation/elicitation.ts';
+import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { sendBestEffort } from '../../best-effort.ts';
 import { startDeadline } from '../../deadline.ts';
-import type { DetachedCall, QuestionAnswer } from '../../input-required.ts';
+import type { DetachedCall, QuestionAnswer } from '@interlude-ai/core/mcp/input-required.ts';
 import type { CallOutcome, ToolCall } from '../../remote-servers.ts';
 import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
-import type { Exchange } from '../../tracked-request.ts';
-import { outcomeWith } from '../../network-failure.ts';
+import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
 import { troubleOf } from '../server-trouble.ts';
 import { notifyListener } from '../notifications.ts';
 import { refusedAccount } from '../../request-account.ts';
-import { tooManyQuestions } from '../../read-question.ts';
+import { tooManyQuestions } from '@interlude-ai/core/mcp/read-question.ts';
 import { joinSession } from './joined-session.ts';
 import type { JoinedSession, StreamEvent } from './joined-session.ts';
-import { isAnswerTo, readServerMessage, toResponse } from './messages.ts';
+import { isAnswerTo, readServerMessage, toResponse } from '@interlude-ai/core/mcp/legacy-messages.ts';
 import { batchQuestions, createRefusalGracePeriod } from './server-requests.ts';
 
 interface Resumed {

@@ -4,14 +4,14 @@
  * could resume it, so this worker holds the connection meanwhile.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { Capabilities, ClosedBecause } from '../../../elicitation/elicitation.ts';
+import type { Capabilities, ClosedBecause } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { CallFailure } from '../../../turn/call-failure.ts';
 import type { AskUser } from '../../remote-servers.ts';
 import type { Deadline } from '../../deadline.ts';
-import type { InputRequired, RunningCall, ServerQuestion } from '../../input-required.ts';
+import type { InputRequired, RunningCall, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 import type { Connection } from '../connection.ts';
-import { maxQuestions, tooManyQuestions } from '../../read-question.ts';
-import { readServerMessage, toProgress, toResponse } from './messages.ts';
+import { maxQuestions, tooManyQuestions } from '@interlude-ai/core/mcp/read-question.ts';
+import { readServerMessage, toProgress, toResponse } from '@interlude-ai/core/mcp/legacy-messages.ts';
 import type { Credential } from '../../../credentials/credential-store.ts';
 
 /** Servers only need a ping now and then. */

@@ -8,9 +8,9 @@
  * between the two sides, so that all further messages belong to the next call.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../../config/config.ts';
+import type { ServerConfig } from '../../../platform/config/config.ts';
 import type { Credential } from '../../../credentials/credential-store.ts';
-import type { Capabilities } from '../../../elicitation/elicitation.ts';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { headersOf } from '../../request-account.ts';
 import type { Connection } from '../connection.ts';
 

@@ -1,6 +1,6 @@
 /** The old era's refusal of a call until the user has been to some pages (`-32042`). */
 import { expect, test } from 'vitest';
-import { readRequiredPages } from '../../../../src/remote/mcp/legacy/messages.ts';
+import { readRequiredPages } from '@interlude-ai/core/mcp/legacy-messages.ts';
 
 const all = { form: true, url: true };
 const sheet = (elicitationId: string, url = 'https://example.com/a', more: object = {}) => ({

@@ -1,6 +1,6 @@
 /** What a server of the new era answers instead of a result, and what goes back to it: byte for byte what it was. */
 import { describe, expect, test } from 'vitest';
-import { readInputRequired, retryParams } from '../../../../src/remote/mcp/modern/rounds.ts';
+import { readInputRequired, retryParams } from '@interlude-ai/core/mcp/rounds.ts';
 import { form, page } from '../../../servers/scripted-mcp-server.ts';
 
 const all = { form: true, url: true };

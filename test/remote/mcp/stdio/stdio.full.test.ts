@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ServerConfig } from '../../../../src/config/config.ts';
+import type { ServerConfig } from '../../../../src/platform/config/config.ts';
 import type { Credential } from '../../../../src/credentials/credential-store.ts';
-import type { ProcessExit } from '../../../../src/remote/mcp/stdio/process.ts';
+import type { ProcessExit } from '@interlude-ai/core/mcp/stdio/process.ts';
 import type { ToolCall } from '../../../../src/remote/remote-servers.ts';
-import type { ServerQuestion } from '../../../../src/remote/input-required.ts';
+import type { ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
 import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 

@@ -1,0 +1,282 @@
+/**
+ * Bundles an author's code into one file with rolldown: tools that ask for workflows, everything else for Node. The output
+ * does not depend on where the folder is.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire, isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import type { OutputOptions, Plugin, RolldownBuild } from 'rolldown';
+import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
+import { RefusedImports, ToolFolderError } from './tool-files.ts';
+import type { ToolFiles } from './tool-files.ts';
+
+const tools = path.resolve(import.meta.dirname, '..');
+/** The extension of the service's own modules: compiled in the package, TypeScript elsewhere. */
+const extension = path.extname(import.meta.filename);
+const entryName = '\0interlude:entry';
+
+/** Node modules that workflows may import. */
+const allowed = new Set(['assert', 'url', 'util']);
+
+interface Entry {
+  files: ToolFiles;
+  code: string;
+}
+
+export interface Code {
+  code: string;
+  /** The author's bundled files, without packages. */
+  sources: string[];
+  /** The service's own bundled files. */
+  runtime: string[];
+  /** Names of the author's files that send users to pages, as far as the source shows it. */
+  pages: string[];
+}
+
+/**
+ * For workflows. Throws `RefusedImports` for imports that workflows may not have, if nothing else is wrong. An `esm` module
+ * keeps its imports of Temporal's SDK.
+ */
+export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
+  const refused = new Set<string>();
+  const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, refused)];
+  const external = format === 'esm' ? [/^@temporalio\/(workflow|common)/] : [];
+  const bundled = await build(files, refused, { plugins, platform: 'neutral', external }, format);
+  if (refused.size > 0) throw new RefusedImports(files.folder, [...refused]);
+  return bundled;
+}
+
+/** The exported names of the file of activities; null if there is no such file. */
+export async function activityNames(files: ToolFiles): Promise<string[] | null> {
+  const { folder, activities } = files;
+  if (activities === undefined) return null;
+  const code = `export * from ${JSON.stringify(path.join(folder, activities))};\n`;
+  return (await bundleForNode({ files, code })).exports;
+}
+
+/** For Node, including packages. `stubs`: replaces the file of activities by functions with these names. */
+export function bundleForNode({ files, code }: Entry, stubs?: readonly string[]): Promise<Bundled> {
+  const plugins = [
+    entryOf(code),
+    packagesOf(files.folder),
+    ...(stubs ? [withoutActivities(files, stubs)] : []),
+  ];
+  return build(files, new Set(), { plugins, platform: 'node' }, 'esm');
+}
+
+type Bundled = Code & { exports: string[] };
+
+async function build(
+  { folder }: ToolFiles,
+  refused: ReadonlySet<string>,
+  {
+    plugins,
+    platform,
+    external = [],
+  }: { plugins: Plugin[]; platform: 'neutral' | 'node'; external?: RegExp[] },
+  format: 'esm' | 'iife',
+): Promise<Bundled> {
+  const problems = new Set<string>();
+  const output: OutputOptions = {
+    format,
+    name: 'authored',
+    codeSplitting: false,
+    comments: false,
+  };
+  // Loads a compiler, which cached bundles do not need.
+  const { rolldown } = await import('rolldown');
+  let bundle: RolldownBuild | undefined;
+  try {
+    bundle = await rolldown({
+      input: entryName,
+      cwd: folder,
+      platform,
+      plugins,
+      external,
+      resolve: { mainFields: ['module', 'main'] },
+      // Debug info would contain the paths of modules.
+      experimental: { attachDebugInfo: 'none' },
+      onLog: (_, { code, message }) => {
+        if (code === 'UNRESOLVED_IMPORT') problems.add(firstLine(message));
+      },
+    });
+    const generated = await bundle.generate(output);
+    const [chunk] = generated.output;
+    if (problems.size > 0) throw new ToolFolderError(folder, [...refused, ...problems]);
+    const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isOfPackage(id));
+    const [runtime = [], sources = []] = [true, false].map((own) => files.filter((id) => isOurs(id) === own));
+    const pages = sources
+      .filter((id) => /\bmode:\s*["'`]url["'`]/.test(chunk.modules[id]?.code ?? ''))
+      .map((id) => nameIn(folder, id));
+    return { code: chunk.code, sources, runtime, pages, exports: chunk.exports };
+  } catch (error) {
+    if (error instanceof ToolFolderError) throw error;
+    throw new ToolFolderError(folder, [...refused, ...problems, ...problemsOf(error, folder)]);
+  } finally {
+    await bundle?.close();
+  }
+}
+
+function isOfPackage(id: string): boolean {
+  return id.includes(`${path.sep}node_modules${path.sep}`);
+}
+
+function isOurs(id: string): boolean {
+  return id.startsWith(path.dirname(tools) + path.sep);
+}
+
+function entryOf(code: string): Plugin {
+  return {
+    name: 'entry',
+    resolveId: (source) => (source === entryName ? source : null),
+    load: (id) => (id === entryName ? { code, moduleType: 'js' } : null),
+  };
+}
+
+/** `@interlude-ai/tools` is always ours. There is one copy of zod: the author's, unless it is missing or older than 4. */
+function packagesOf(folder: string): Plugin {
+  const fromHere = createRequire(import.meta.filename);
+  const fromFolder = createRequire(path.join(folder, 'tool.js'));
+  const own = zodIn(fromFolder) ?? zodIn(fromHere);
+  return {
+    name: 'packages',
+    async resolveId(source, importer) {
+      if (source === '@interlude-ai/tools') return path.join(tools, `index${extension}`);
+      if (source !== 'zod' && !source.startsWith('zod/')) return null;
+      const found =
+        importer === undefined || isOurs(importer)
+          ? null
+          : await this.resolve(source, importer, { skipSelf: true });
+      return found ?? (own ? this.resolve(source, own, { skipSelf: true }) : null);
+    },
+  };
+}
+
+/** A file of zod 4; undefined if there is none. */
+function zodIn(require: NodeJS.Require): string | undefined {
+  try {
+    const manifest = require.resolve('zod/package.json');
+    const { version } = require(manifest) as { version: string };
+    return Number(version.split('.', 1)[0]) >= 4 ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the file of activities, which may need things that exist only when tools run. */
+function withoutActivities({ folder, activities }: ToolFiles, names: readonly string[]): Plugin {
+  const stub = '\0interlude:activities';
+  return {
+    name: 'without-activities',
+    async resolveId(source, importer) {
+      if (activities === undefined || source === stub) return source === stub ? source : null;
+      const resolved = await this.resolve(source, importer, { skipSelf: true });
+      return resolved?.id === path.join(folder, activities) ? stub : null;
+    },
+    load: (id) =>
+      id === stub
+        ? {
+            code: names.map((name) => `export const ${name} = () => undefined;\n`).join(''),
+            moduleType: 'js',
+          }
+        : null,
+  };
+}
+
+function refuseImports({ folder, activities }: ToolFiles, refused: Set<string>): Plugin {
+  const importers = new Map<string, string>();
+  /** The author's own file that leads to an import, and the package between them. */
+  const wayTo = (importer: string | undefined): { file: string; through: string } => {
+    let at = importer ?? '';
+    let through = '';
+    const seen = new Set<string>();
+    while (at.includes(`${path.sep}node_modules${path.sep}`) && importers.has(at) && !seen.has(at)) {
+      seen.add(at);
+      through = packageOf(at);
+      at = importers.get(at) ?? '';
+    }
+    return { file: nameIn(folder, at), through };
+  };
+  return {
+    name: 'imports-of-workflows',
+    async resolveId(source, importer) {
+      const bare = source.replace(/^node:/, '');
+      if (isBuiltin(source) || /^@temporalio\/(activity|client|worker)/.test(source)) {
+        if (allowed.has(bare)) return null;
+        const { file, through } = wayTo(importer);
+        const what = through === '' ? `imports ${source}` : `imports ${through}, which imports ${source}`;
+        refused.add(`${file}: it ${what}, which a workflow may not; move what needs it into activities.ts`);
+        return { id: source, external: true };
+      }
+      const resolved = await this.resolve(source, importer, { skipSelf: true });
+      if (!resolved) return null;
+      if (importer !== undefined && !importers.has(resolved.id)) importers.set(resolved.id, importer);
+      if (activities !== undefined && resolved.id === path.join(folder, activities)) {
+        const token = `activities<typeof import('./${activities}')>()`;
+        refused.add(
+          `${nameIn(folder, importer ?? '')}: it imports ${activities} itself, which a workflow may not; write ${token} and import only types`,
+        );
+        return { id: resolved.id, external: true };
+      }
+      return resolved;
+    },
+  };
+}
+
+function nameIn(folder: string, file: string): string {
+  return path.relative(folder, file) || file;
+}
+
+function packageOf(id: string): string {
+  const [, name = id] = /.*[/\\]node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)/.exec(id) ?? [];
+  return name;
+}
+
+interface RolldownProblem {
+  message?: string;
+  id?: string;
+  loc?: { file?: string; line: number; column: number };
+}
+
+function problemsOf(error: unknown, folder: string): string[] {
+  const { errors, message } = error as { errors?: RolldownProblem[]; message?: string };
+  return (errors ?? [{ message: message ?? String(error) }]).map(({ message: words = '', id, loc }) => {
+    const file = loc?.file ?? id;
+    const at =
+      file === undefined || file.startsWith('\0')
+        ? ''
+        : `${nameIn(folder, file)}${loc ? `:${loc.line}:${loc.column}` : ''}: `;
+    return at + firstLine(words);
+  });
+}
+
+function firstLine(message: string): string {
+  return (
+    stripVTControlCharacters(message)
+      .split('\n')
+      .find((line) => line.trim() !== '') ?? message
+  ).trim();
+}
+
+/** Loads an author's module for Node from its text. Rejects if that takes too long: its code waits outside of functions. */
+export async function loadForNode(
+  code: string,
+  { timeoutMs, name = 'tools' }: { timeoutMs: number; name?: string },
+): Promise<Record<string, unknown>> {
+  // A folder that only we can read and write, and that is removed once the code is loaded.
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-tools-'));
+  try {
+    const file = path.join(folder, `${name}.mjs`);
+    await writeFile(file, code, { mode: 0o600 });
+    const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
+    const loaded = await withTimeout(loading, timeoutMs, null);
+    if (loaded === null)
+      throw new Error(`not loaded within ${timeoutMs / 1000} s: look for an await outside of the functions`);
+    return loaded;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

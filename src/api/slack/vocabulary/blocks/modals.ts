@@ -1,0 +1,238 @@
+/**
+ * The window in which the person answers a question: a form, an approval, or consent to a link. A question that Slack cannot
+ * show completely gets a link to our page instead. Pure.
+ */
+import type { KnownBlock, ModalView } from '@slack/types';
+import { plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
+import { warningText, inspectUrl, isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { isApproval, longestReason } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
+import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { wantsSecret } from '@interlude-ai/core/elicitation/form/secret-fields.ts';
+import { escapeText, fenced } from '../text/mrkdwn.ts';
+import { fieldInput } from './fields.ts';
+import { askerOf, asks } from './question-message.ts';
+import { inline, literal, longestSection, marked, note, pieces, quoted, sections } from './texts.ts';
+
+export interface ModalParts {
+  question: SlackQuestion;
+  /** Titles of the agent and those it delegated to. */
+  askedBy: string[];
+  /** URL of the question's page. */
+  page: string;
+}
+
+type AskedHere = Exclude<AskedInSlack, { kind: 'page' }>;
+
+export const questionCallback = 'question';
+export const fieldBlock = (index: number) => `field-${index}`;
+export const approvalBlocks = { decision: 'decision', reason: 'reason' } as const;
+/** The first three approve. */
+export const decisions = ['once', 'conversation', 'always', 'refuse'] as const;
+
+export function questionModal(parts: ModalParts): ModalView {
+  const asked = askedInSlack(parts.question);
+  if (asked.kind === 'page') return pageModal(parts);
+  const { message, context } = parts.question.request;
+  const blocks: KnownBlock[] = [
+    marked(headOf(parts)),
+    ...sections(plainMessage(message)),
+    ...(context.warnings ?? []).map((warning) => marked(escapeText(warningText(warning)))),
+    ...inputsOf(asked),
+    note(
+      `${until(parts.question)} Nothing is decided by closing this window. <${parts.page}|Answer on a page instead>`,
+    ),
+  ];
+  return {
+    type: 'modal',
+    callback_id: questionCallback,
+    private_metadata: parts.question.id,
+    title: literal(titles[asked.kind]),
+    submit: literal(submitWords(asked)),
+    close: literal('Close'),
+    blocks,
+  };
+}
+
+const titles = {
+  form: 'A question for you',
+  approval: 'Your approval',
+  link: 'Open a page',
+} satisfies Record<AskedHere['kind'], string>;
+
+function submitWords(asked: AskedHere): string {
+  switch (asked.kind) {
+    case 'form':
+      return asked.fields.length === 0 ? 'Yes' : 'Send';
+    case 'approval':
+      return 'Decide';
+    case 'link':
+      return 'Agree';
+    default:
+      return asked satisfies never;
+  }
+}
+
+function inputsOf(asked: AskedHere): KnownBlock[] {
+  switch (asked.kind) {
+    case 'form':
+      return asked.fields.flatMap((field, index) => fieldInput(field, fieldBlock(index)) ?? []);
+    case 'approval':
+      return approvalInputs(asked);
+    case 'link':
+      return [
+        marked(`It is on *${inline(asked.host)}*, and you open it in the next step:`),
+        ...code(asked.url),
+      ];
+    default:
+      return asked satisfies never;
+  }
+}
+
+function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'approval' }): KnownBlock[] {
+  const to = toolName === undefined ? '' : ` to \`${inline(toolName).replaceAll('`', 'ˋ')}\``;
+  const choices = decisions.map((value) => ({ value, text: literal(decisionWords[value]) }));
+  return [
+    ...(shown === '' ? [] : [marked(`This will be sent${to}:`), ...code(shown)]),
+    {
+      type: 'input',
+      block_id: approvalBlocks.decision,
+      label: literal('Your decision'),
+      // Nothing is preselected, so that pressing the button alone cannot approve.
+      element: { type: 'radio_buttons', action_id: 'value', options: choices },
+    },
+    {
+      type: 'input',
+      block_id: approvalBlocks.reason,
+      optional: true,
+      label: literal('If you refuse, why?'),
+      hint: literal('The agent reads it.'),
+      element: { type: 'plain_text_input', action_id: 'value', multiline: true, max_length: longestReason },
+    },
+  ];
+}
+
+const decisionWords = {
+  once: 'Allow once',
+  conversation: 'Allow in this conversation',
+  always: 'Always allow',
+  refuse: 'Refuse',
+} satisfies Record<(typeof decisions)[number], string>;
+
+/** What fits into a section beside the fences. */
+const most = longestSection - fenced('').length;
+/** `fenced` may separate backticks, which adds characters. */
+const costOfCode = (text: string) => escapeText(text).length + text.split('`').length - 1;
+
+/** The complete text, in as many sections as needed. */
+function code(text: string): KnownBlock[] {
+  return pieces(text, most, costOfCode).map((piece) =>
+    marked(fenced(piece.replace(/\n$/, '')), { expand: true }),
+  );
+}
+
+function headOf({ question, askedBy }: ModalParts): string {
+  const asker = `*${inline(askerOf(question.request))}*${asks(question.request)}`;
+  const by = inline(askedBy.join(' → '));
+  return by === '' ? `${asker}:` : `${asker}, for ${by}:`;
+}
+
+/** Slack shows it in the reader's time zone. */
+export function until({ deadline }: Pick<SlackQuestion, 'deadline'>): string {
+  const seconds = Math.floor(deadline / 1000);
+  const clock = new Date(deadline).toISOString().slice(11, 16);
+  return `Open until <!date^${seconds}^{time}|${clock} UTC>.`;
+}
+
+function pageModal(parts: ModalParts): ModalView {
+  const { question, page } = parts;
+  const isAccount = question.request.context.trigger === 'credential_required';
+  return {
+    type: 'modal',
+    title: literal(isAccount ? 'Connect an account' : titles.form),
+    close: literal('Close'),
+    blocks: [
+      marked(`${headOf(parts)} ${quoted(question.request.message, 1_500)}`),
+      ...addressBlocks(
+        `You ${isAccount ? 'connect' : 'answer'} it on this page, signed in as yourself:`,
+        page,
+        'Open the page',
+      ),
+      note(`${until(question)} Nothing is decided by closing this window.`),
+    ],
+  };
+}
+
+/** Shows the complete address, with a button that opens it. */
+function addressBlocks(words: string, url: string, button: string): KnownBlock[] {
+  return [
+    marked(words),
+    ...code(url),
+    {
+      type: 'actions',
+      elements: [
+        { type: 'button', action_id: 'question_page', style: 'primary', url, text: literal(button) },
+      ],
+    },
+  ];
+}
+
+/** How a question is answered from within Slack. */
+export type AskedInSlack =
+  /** On our page only: an account, a secret, or something that Slack cannot show. */
+  | { kind: 'page' }
+  | { kind: 'form'; fields: Field[] }
+  | { kind: 'approval'; arguments: string; toolName: string | undefined }
+  | { kind: 'link'; url: string; host: string };
+
+export interface SlackQuestion {
+  id: string;
+  request: ElicitationRequest;
+  /** In epoch milliseconds. */
+  deadline: number;
+  isAboutAccount: boolean;
+}
+
+/** Twenty sections. A window has room for a third more beside the largest form. */
+const longestMessage = 20 * 3_000;
+/** Slack's limit for the URL of a button, with some room. */
+const longestUrl = 2_900;
+
+export function askedInSlack({ request, isAboutAccount }: SlackQuestion): AskedInSlack {
+  if (isAboutAccount || request.message.length > longestMessage) return { kind: 'page' };
+  if (request.mode === 'url') {
+    const { url } = request;
+    const inspected = inspectUrl(url);
+    const isShowable = inspected.kind === 'ok' && isSafeToOpen(url) && escapeText(url).length <= longestUrl;
+    return isShowable ? { kind: 'link', url, host: inspected.host } : { kind: 'page' };
+  }
+  const { context, requestedSchema } = request;
+  if (isApproval(context))
+    return { kind: 'approval', arguments: context.arguments ?? '', toolName: context.toolName };
+  const form = readRequestedSchema(requestedSchema);
+  // Slack can read everything typed into it.
+  if (form.kind === 'unsupported' || wantsSecret(request)) return { kind: 'page' };
+  const isCarried = form.fields.every((field) => fieldInput(field, '') !== null);
+  return isCarried ? { kind: 'form', fields: form.fields } : { kind: 'page' };
+}
+
+/** A window without inputs. */
+export function noticeModal(words: string, more: KnownBlock[] = [], title: string = titles.form): ModalView {
+  return {
+    type: 'modal',
+    title: literal(title),
+    close: literal('Close'),
+    blocks: [marked(escapeText(words)), ...more],
+  };
+}
+
+/** After the person agreed to open a link. */
+export function onwardModal({ url, host }: { url: string; host: string }): ModalView {
+  const blocks = addressBlocks('This is the page:', url, 'Continue');
+  return noticeModal(
+    `You agreed to open a page on ${host}. When you are done there, the agent goes on by itself.`,
+    blocks,
+    titles.link,
+  );
+}

@@ -1,0 +1,306 @@
+/** Makes the typed settings from the environment and the agents file. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { usualEffectMs } from '../../turn/step.ts';
+import type { AgentsFile } from './agents-file/agents-file.ts';
+import { readAgentsFile } from './agents-file/read-agents-file.ts';
+import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import type {
+  AuthConfig,
+  Config,
+  NangoConfig,
+  SlackConfig,
+  TelemetryConfig,
+  TemporalConfig,
+  TemporalLogin,
+} from './config.ts';
+import type { Environment } from './environment-schema.ts';
+import { environmentVariables, isOurVariable, readEnvironment, unreadVariables } from './environment.ts';
+import type { Combination } from './environment.ts';
+import { currentSecrets, readSecretFiles, watchedFile } from './secret-files.ts';
+
+/** The default agents file. */
+const demoFile = path.resolve(import.meta.dirname, '../../../demo/agents.yaml');
+const dayMs = 24 * 60 * 60 * 1000;
+const minimalGraceMs = 10_000;
+
+/**
+ * Throws a `ConfigError` with every problem. `cwd`: the base of relative paths. `needs`: additional checks of this
+ * process.
+ */
+export function loadConfig(
+  env: Record<string, string | undefined>,
+  cwd: string,
+  needs: readonly Combination[] = [],
+): Config {
+  const problems: string[] = [];
+  const set = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, value]],
+    ),
+  );
+  const filled = readSecretFiles(set, isOurVariable, problems);
+  const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
+  // Only the demo's agents file uses it.
+  if (configPath === demoFile) filled['DEMO_DESK_SECRET'] ??= randomBytes(24).toString('base64url');
+  const values = readEnvironment(filled, problems, needs);
+  const shown = path.relative(cwd, configPath);
+  const names = { file: configPath, shown: shown.startsWith('..') ? configPath : shown };
+  const file = readAgentsFile(names, filled, problems);
+  const warnings = unreadVariables(set, environmentVariables, (name) => isNamedIn(configPath, name));
+  if (!values || !file || problems.length > 0) throw new ConfigError(problems, warnings);
+
+  const secret = currentSecrets(set, filled);
+  const dataDir = path.resolve(cwd, values.INTERLUDE_DATA);
+  const configDir = path.dirname(configPath);
+  const resolveWith = { variables: filled, folder: configDir };
+  const servers = new Map(
+    Object.entries(file.servers)
+      .map(([name, entry]) => toServerConfig(name, entry, resolveWith))
+      .concat(Object.entries(file.$remoteAgents).map(([name, entry]) => toRemoteAgent(name, entry, filled)))
+      .map((server) => [server.name, server]),
+  );
+  // A remote agent continues a task even when our process stops.
+  const callTimeouts = [...servers.values()].flatMap(({ agent, timeout }) => (agent ? [] : [timeout]));
+  // Time limits in the code of tools are not known here.
+  if (Object.values(file.agents).some(({ tools }) => tools)) callTimeouts.push(usualEffectMs);
+  return {
+    warnings,
+    http: {
+      port: values.PORT,
+      host: values.HOST,
+      publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
+      trustProxy: values.TRUST_PROXY,
+      corsOrigins: values.CORS_ORIGINS,
+      allowedHosts: values.ALLOWED_HOSTS,
+      returnUrls: values.RETURN_URLS,
+      bodyLimit: values.BODY_LIMIT,
+      rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+      openRequests: {
+        perUser: values.OPEN_REQUESTS_PER_USER,
+        perAddress: values.OPEN_REQUESTS_PER_ADDRESS,
+      },
+    },
+    dataDir,
+    internal:
+      values.INTERNAL_PORT === undefined
+        ? undefined
+        : { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    database: databaseFrom(secret, dataDir, cwd),
+    temporal: temporalFrom(values, secret),
+    auth: authFrom(values),
+    keys: values.INTERLUDE_KEYS,
+    nango: nangoFrom(values),
+    slack: slackFrom(values),
+    images: {
+      perMessage: values.IMAGES_PER_MESSAGE,
+      maxBytes: values.IMAGE_MAX_BYTES,
+      maxBytesPerMessage: values.IMAGES_MAX_BYTES_PER_MESSAGE,
+      maxBytesPerConversation: values.IMAGES_MAX_BYTES_PER_CONVERSATION,
+    },
+    elicitation: {
+      timeoutMs: values.ELICITATION_TIMEOUT,
+      retentionMs: values.ELICITATION_RETENTION,
+      maxOpen: values.ELICITATION_MAX_OPEN,
+      maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
+    },
+    a2a: {
+      signingKeys: values.A2A_SIGNING_KEY,
+      targets: values.A2A_PUSH_TARGETS,
+      pushDeadlineMs: values.A2A_PUSH_DEADLINE,
+    },
+    delegation: { maxDepth: values.DELEGATION_MAX_DEPTH, maxPerStep: values.DELEGATION_MAX_PER_STEP },
+    shutdownGraceMs: values.SHUTDOWN_GRACE_PERIOD ?? Math.max(...callTimeouts, minimalGraceMs),
+    worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
+    turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
+    agents: named(withFolders(file.agents, configDir)),
+    servers,
+    providers: file.providers,
+    configFile: configPath,
+    configDir,
+    secret,
+    demo: {
+      identityPort: values.DEMO_IDENTITY_PORT,
+      servers:
+        filled['INTERLUDE_CONFIG'] === undefined
+          ? {
+              trackerPort: values.DEMO_TRACKER_PORT,
+              travelPort: values.DEMO_TRAVEL_PORT,
+              deskPort: values.DEMO_DESK_PORT,
+              flightsPort: values.DEMO_FLIGHTS_PORT,
+              deskSecret: filled['DEMO_DESK_SECRET'] ?? '',
+            }
+          : undefined,
+    },
+    traceUrl: values.TRACE_URL,
+    logLevel: values.LOG_LEVEL,
+    telemetry: telemetryFrom(values),
+  };
+}
+
+function isNamedIn(file: string, name: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').includes(name);
+  } catch {
+    return false;
+  }
+}
+
+function authFrom(values: Environment): AuthConfig | undefined {
+  if (values.AUTH_ISSUER === undefined) return undefined;
+  return {
+    issuer: values.AUTH_ISSUER,
+    audience: values.AUTH_AUDIENCE,
+    tenantClaim: values.AUTH_TENANT_CLAIM ?? null,
+    operator:
+      values.AUTH_OPERATOR_ROLE === undefined
+        ? undefined
+        : {
+            claim: values.AUTH_OPERATOR_CLAIM,
+            role: values.AUTH_OPERATOR_ROLE,
+            contentsRole: values.AUTH_CONTENTS_ROLE,
+          },
+    client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
+    program:
+      values.AUTH_PROGRAM_CLIENT_ID === undefined
+        ? undefined
+        : { clientId: values.AUTH_PROGRAM_CLIENT_ID, scope: values.AUTH_PROGRAM_SCOPE },
+  };
+}
+
+/** The host by which a browser on this machine reaches a server that listens on `host`. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Makes the folders of tools absolute. */
+function withFolders(agents: AgentsFile['agents'], configDir: string): AgentsFile['agents'] {
+  return Object.fromEntries(
+    Object.entries(agents).map(([name, { tools, ...agent }]) => [
+      name,
+      tools ? { ...agent, tools: { ...tools, folder: path.resolve(configDir, tools.folder) } } : agent,
+    ]),
+  );
+}
+
+/** Adds each entry's key as `name`, and a default title. */
+function named<T extends { title?: string | undefined }>(
+  entries: Record<string, T>,
+): Map<string, T & { name: string; title: string }> {
+  return new Map(
+    Object.entries(entries).map(([name, entry]) => [name, { ...entry, name, title: entry.title ?? name }]),
+  );
+}
+
+function databaseFrom(
+  secret: (name: string) => string | undefined,
+  dataDir: string,
+  cwd: string,
+): Config['database'] {
+  const urlOf = (name: string) => withPassword(secret(name) ?? '', secret('DATABASE_PASSWORD'));
+  const currentUrl = () => urlOf('DATABASE_URL');
+  const url = currentUrl();
+  if (url === '') return { kind: 'sqlite', path: path.join(dataDir, 'interlude.db') };
+  if (url.startsWith('sqlite:'))
+    return { kind: 'sqlite', path: path.resolve(cwd, url.slice('sqlite:'.length)) };
+  const hasDirectUrl = secret('DATABASE_DIRECT_URL') !== undefined;
+  return {
+    kind: 'postgres',
+    url,
+    currentUrl,
+    ...(hasDirectUrl && { directUrl: () => urlOf('DATABASE_DIRECT_URL') }),
+  };
+}
+
+function withPassword(given: string, password: string | undefined): string {
+  if (password === undefined || !given.startsWith('postgres') || !URL.canParse(given)) return given;
+  const url = new URL(given);
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+/** Off unless an exporter or an endpoint is configured; the standard's default would export to this machine. */
+function telemetryFrom(values: Environment): TelemetryConfig {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRUST_TRACEPARENT: trustsCallers } = values;
+  if (values.OTEL_SDK_DISABLED) return { traces: false, metrics: undefined, trustsCallers };
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint = endpoint } = values;
+  const { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: metricsEndpoint = endpoint } = values;
+  const { OTEL_TRACES_EXPORTER: tracesExporter = tracesEndpoint === undefined ? 'none' : 'otlp' } = values;
+  const { OTEL_METRICS_EXPORTER: exporters = metricsEndpoint === undefined ? [] : ['otlp'] } = values;
+  const [prometheus, otlp] = [exporters.includes('prometheus'), exporters.includes('otlp')];
+  const exportIntervalMs = values.OTEL_METRIC_EXPORT_INTERVAL;
+  return {
+    traces: tracesExporter === 'otlp',
+    metrics: prometheus || otlp ? { prometheus, otlp, exportIntervalMs } : undefined,
+    trustsCallers,
+  };
+}
+
+function nangoFrom(values: Environment): NangoConfig | undefined {
+  const { NANGO_HOST: host, NANGO_API_KEY: apiKey } = values;
+  if (host === undefined || apiKey === undefined) return undefined;
+  return {
+    host,
+    apiKey,
+    publicUrl: values.NANGO_PUBLIC_URL ?? host,
+    websocketsPath: values.NANGO_WEBSOCKETS_PATH,
+    webhookSigningKey: values.NANGO_WEBHOOK_SIGNING_KEY,
+  };
+}
+
+function slackFrom(values: Environment): SlackConfig | undefined {
+  const {
+    SLACK_SIGNING_SECRET: signingSecret,
+    SLACK_CLIENT_ID: id,
+    SLACK_CLIENT_SECRET: secret,
+    SLACK_BOT_TOKEN: token,
+  } = values;
+  if (signingSecret === undefined) return undefined;
+  return {
+    signingSecret,
+    client: id === undefined || secret === undefined ? undefined : { id, secret },
+    bot: token === undefined ? undefined : { token, tenant: values.SLACK_TENANT },
+    appToken: values.SLACK_APP_TOKEN,
+    apiUrl: `${values.SLACK_API_URL}/`,
+  };
+}
+
+/** `secret`: the current value of a variable. */
+function temporalFrom(values: Environment, secret: (name: string) => string | undefined): TemporalConfig {
+  const file = (path: string | undefined) => (path === undefined ? undefined : watchedFile(path));
+  const files = {
+    ca: file(values.TEMPORAL_TLS_SERVER_CA_CERT_PATH),
+    cert: file(values.TEMPORAL_TLS_CLIENT_CERT_PATH),
+    key: file(values.TEMPORAL_TLS_CLIENT_KEY_PATH),
+  };
+  const currentLogin = (): TemporalLogin => {
+    const entries = Object.entries(files).map(([name, read]) => [name, read?.()]);
+    const given = [['serverName', values.TEMPORAL_TLS_SERVER_NAME], ...entries].filter(
+      ([, value]) => value !== undefined,
+    );
+    return {
+      apiKey: secret('TEMPORAL_API_KEY'),
+      tls:
+        given.length > 0
+          ? Object.fromEntries(given)
+          : (values.TEMPORAL_TLS ?? values.TEMPORAL_API_KEY !== undefined),
+    };
+  };
+  return {
+    address: values.TEMPORAL_ADDRESS,
+    namespace: values.TEMPORAL_NAMESPACE,
+    ...currentLogin(),
+    currentLogin,
+    taskQueue: values.TEMPORAL_TASK_QUEUE,
+    port: values.TEMPORAL_PORT,
+    uiPort: values.TEMPORAL_UI_PORT,
+    uiUrl: values.TEMPORAL_UI_URL,
+    deployment: {
+      name: values.TEMPORAL_DEPLOYMENT_NAME ?? values.TEMPORAL_TASK_QUEUE,
+      buildId: values.TEMPORAL_WORKER_BUILD_ID,
+    },
+  };
+}

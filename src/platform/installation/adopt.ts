@@ -1,0 +1,241 @@
+/**
+ * An operator's decision: this database and this Temporal belong together from now on. Turns that only one of them
+ * knows are ended, or restarted where that is safe. Both get the mark of a new installation. Nothing is sent to other
+ * servers. An interrupted adoption is repeated: until the last write the two do not belong together.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { askUserTool } from '../../activities/model-question.ts';
+import type { Config } from '../config/config.ts';
+import { connectionKey } from '../../credentials/connection-key.ts';
+import { connectTool, serverNameIn, toModelTool } from '../../remote/model-tools.ts';
+import { endTurn } from '../../service/end-turn.ts';
+import { startOptions } from '../../service/start-workflow.ts';
+import type { StartConfig } from '../../service/start-workflow.ts';
+import type { UnfinishedCall } from '../../storage/tables/tool-calls.ts';
+import type { TurnRow } from '../../storage/tables/turn-rows.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { turnOfWorkflow } from '../../turn/turn.ts';
+import { agentTurnWorkflow, turnWorkflowId } from '../../workflows/messages.ts';
+import { NotTogether } from './belonging.ts';
+import type { Reason } from './belonging.ts';
+import { usualIntervals } from './installation.ts';
+import type { Examined, OpenedInstallation } from './installation.ts';
+
+interface Parts {
+  config: StartConfig & Pick<Config, 'agents' | 'servers'>;
+  storage: Storage;
+  installation: OpenedInstallation;
+  logger: Logger;
+}
+
+export interface Survey {
+  /** Turns of the database that have not ended. */
+  live: number;
+  /** Unknown to Temporal. */
+  unknown: TurnRow[];
+  /** Known to Temporal, and may go on. */
+  known: TurnRow[];
+  /** Known to Temporal, and continued after the database's last generation. Only if the database is older. */
+  ahead: TurnRow[];
+  /** Runs at Temporal whose turns are unknown or over in the database. */
+  orphans: { workflowId: string; runId: string }[];
+}
+
+export interface Adopted {
+  ended: number;
+  begunAgain: number;
+  terminated: number;
+}
+
+const atOnce = 20;
+const failure = { code: 'TurnLost' } as const;
+/** In the audit, instead of a user's id. */
+const operator = '(command line)';
+/** Clocks differ. Workflow events this long before the database's last generation are in the database. */
+const clockMarginMs = 60_000;
+
+/** Finds what only one of them knows. Changes nothing. */
+export async function survey(
+  { config, storage, installation }: Parts,
+  { belonging, row }: Examined,
+): Promise<Survey> {
+  const { client, table, knows } = installation;
+  const turns = await table.liveTurns();
+  const isOlder = belonging.kind === 'apart' && ['database-older', 'forked'].includes(belonging.reason);
+  const since = isOlder ? (row?.dueAt ?? 0) - usualIntervals.advanceMs - clockMarginMs : Infinity;
+  const seen = await inChunks(turns, async (turn) => {
+    if (!(await knows(turn))) return 'unknown';
+    return isOlder && (await hasMovedSince(installation, turn, since)) ? 'ahead' : 'known';
+  });
+  const those = (which: string) => turns.filter((_, index) => seen[index] === which);
+
+  const orphans: Survey['orphans'] = [];
+  const query = `TaskQueue = '${config.temporal.taskQueue}' AND WorkflowType = '${agentTurnWorkflow}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const ref = turnOfWorkflow(workflowId);
+    // A delegated agent's workflow ends with its turn's.
+    if (!ref || workflowId !== turnWorkflowId(ref)) continue;
+    const turn = await storage.turns.get(ref);
+    if (!turn || turn.endedAt !== null) orphans.push({ workflowId, runId });
+  }
+  return {
+    live: turns.length,
+    unknown: those('unknown'),
+    known: those('known'),
+    ahead: those('ahead'),
+    orphans,
+  };
+}
+
+/** `takeOver`: even if the other installation may still be running. */
+export async function adopt(
+  parts: Parts,
+  examined: Examined,
+  { turns, takeOver }: { turns: 'end' | 'restart'; takeOver: boolean },
+): Promise<Adopted> {
+  const { installation, storage } = parts;
+  const { client, marks, table } = installation;
+  if (!takeOver) refuseWhileInUse(examined);
+  const { unknown, known, ahead, orphans } = await survey(parts, examined);
+
+  const runs: { workflowId: string; runId?: string }[] = [
+    ...orphans,
+    ...ahead.map((turn) => ({ workflowId: turnWorkflowId(turn) })),
+  ];
+  await inChunks(runs, ({ workflowId, runId }) =>
+    client.workflow
+      .getHandle(workflowId, runId)
+      .terminate('The database of this installation does not know what this turn did.')
+      .catch(ignoreOver),
+  );
+  const again = await inChunks(unknown, async (turn) => {
+    if (turns === 'restart' && (await maySafelyBeginAgain(parts, turn)) && (await beginAgain(parts, turn)))
+      return true;
+    await end(parts, turn);
+    return false;
+  });
+  await inChunks(ahead, (turn) => end(parts, turn));
+  const { belonging } = examined;
+  if (belonging.kind === 'apart' && belonging.reason === 'temporal-older')
+    await inChunks(known, (turn) => table.catchUp(turn));
+
+  const begunAgain = again.filter(Boolean).length;
+  const adopted = {
+    ended: unknown.length + ahead.length - begunAgain,
+    begunAgain,
+    terminated: orphans.length + ahead.length,
+  };
+  await storage.audit.record({
+    at: Date.now(),
+    tenant: '',
+    elicitationId: '',
+    actor: operator,
+    action: 'adopted',
+    detail: `${adopted.ended} turns ended, ${begunAgain} begun again`,
+    address: null,
+  });
+  const { row, found } = examined;
+  const generation = Math.max(row?.generation ?? 0, found?.mark.generation ?? 0) + 1;
+  const mark = { installation: randomUUID(), generation, token: randomUUID() };
+  if (found) await marks.replace(found, mark);
+  else await marks.create(mark);
+  const written = await marks.read();
+  if (written?.mark.token !== mark.token) {
+    // A waiting process has found that no turn is missing any more, and has written the mark.
+    if ((await installation.examine()).belonging.kind === 'together') return adopted;
+    throw new NotTogether(
+      'The mark at Temporal was written by another process meanwhile. Look again: interlude installation status',
+    );
+  }
+  await table.replace({ id: mark.installation, generation, token: mark.token });
+  return adopted;
+}
+
+/** An installation that wrote its mark minutes ago is probably running, and would stop when it reads another mark. */
+function refuseWhileInUse({ belonging, found }: Examined): void {
+  const shared: Reason[] = ['other-installation', 'database-older', 'forked'];
+  if (belonging.kind !== 'apart' || !shared.includes(belonging.reason) || !found) return;
+  const ageMs = Date.now() - found.writtenAt;
+  if (ageMs > 2 * usualIntervals.advanceMs) return;
+  throw new NotTogether(
+    `The mark at Temporal was written ${Math.max(0, Math.round(ageMs / 1_000))} s ago, so another installation may be at work there. ` +
+      'Stop its processes, or give this one a namespace or task queue of its own (TEMPORAL_NAMESPACE, TEMPORAL_TASK_QUEUE). ' +
+      'If nothing else uses it, add --take-over.',
+  );
+}
+
+/** Whether its workflow has done anything since, or is doing something now, that the database may not know. */
+async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, since: number): Promise<boolean> {
+  const workflowId = turnWorkflowId(turn);
+  const { namespace } = client.options;
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  if ((raw.pendingActivities?.length ?? 0) > 0) return true;
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution: { workflowId },
+    maximumPageSize: 1,
+  });
+  const at = Number(history?.events?.[0]?.eventTime?.seconds ?? 0) * 1_000;
+  return at > since;
+}
+
+/** It only waits for a person, and none of its unfinished calls can have had an effect that must not be repeated. */
+async function maySafelyBeginAgain({ config, storage }: Parts, turn: TurnRow): Promise<boolean> {
+  if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
+  const pending = await storage.elicitations.ofConversation(turn, 'pending');
+  if (!pending.some(({ turnId }) => turnId === turn.turnId)) return false;
+  const calls = await storage.toolCalls.unfinished(turn);
+  const safe = await Promise.all(calls.map((call) => isRepeatable({ config, storage }, turn, call)));
+  return safe.every(Boolean);
+}
+
+async function isRepeatable(
+  { config, storage }: Pick<Parts, 'config' | 'storage'>,
+  turn: TurnRow,
+  { toolName, state, delegation }: UnfinishedCall,
+): Promise<boolean> {
+  // Delegated agents and tools in TypeScript have workflows of their own, which are lost as well.
+  if (delegation) return false;
+  const servers = [...config.servers.values()];
+  if (toolName === askUserTool || servers.some((server) => connectTool(server).modelName === toolName))
+    return true;
+  const server = config.servers.get(serverNameIn(toolName));
+  if (!server) return false;
+  if (state === 'requested') return true;
+  const listed = await storage.toolCatalogue.get(connectionKey(server, turn));
+  const tools = listed?.tools.map((tool) => toModelTool(server, tool)) ?? [];
+  return tools.some(({ modelName, idempotent }) => modelName === toolName && idempotent);
+}
+
+/** False if it has ended meanwhile, or Temporal knows its workflow after all. */
+async function beginAgain({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
+  const buildId = await storage.versions.current(config.temporal.deployment.name);
+  if (buildId === null || !(await storage.installation.rewind(turn, buildId))) return false;
+  try {
+    const options = startOptions({ ...turn, messages: [] }, { buildId, config });
+    await installation.client.workflow.start(agentTurnWorkflow, options);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+async function end(parts: Parts, turn: TurnRow): Promise<void> {
+  if (turn.status === 'starting') await parts.storage.turns.end(turn, 'failed', { keepsCalls: true });
+  else await endTurn(parts, turn, { status: 'failed', failure }, { keepsCalls: true });
+}
+
+async function inChunks<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += atOnce)
+    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(work))));
+  return results;
+}
+
+function ignoreOver(error: unknown): void {
+  if (error instanceof Error && error.name === 'WorkflowNotFoundError') return;
+  throw error;
+}

@@ -1,0 +1,152 @@
+/**
+ * The version of the workflow code for new turns: a row in the database. A worker makes its own version current, once,
+ * when it polls. An operator can go back (`interlude versions use`), and a restart of the newer release does not undo
+ * that.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionLike } from '@temporalio/client';
+import { startLeasedLoop } from '../../storage/leased-loop.ts';
+import { routedByTemporal } from '../../storage/tables/versions.ts';
+import type { LivingProcess } from '../../storage/tables/versions.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { isKnown } from '../temporal/deployment.ts';
+import { contract, isOffered } from '../../workflows/contract.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { TurnCode } from './workers/turn-code.ts';
+
+const lease = { renewedEveryMs: 5_000, ms: 20_000 };
+const tryAgainMs = 1_000;
+
+type Parts = Pick<Dependencies, 'config' | 'storage' | 'logger'>;
+
+/** Registers this process as alive, with the contracts that it offers, until the stack is disposed. */
+export async function holdLease(
+  { config, storage, logger }: Parts,
+  kind: LivingProcess['kind'],
+  stack: AsyncDisposableStack,
+): Promise<void> {
+  const { oldest, newest } = contract;
+  const process = { id: randomUUID(), deployment: config.temporal.deployment.name, kind, oldest, newest };
+  const renew = () => storage.versions.renewLease(process, lease.ms);
+  await renew();
+  const loop = startLeasedLoop(
+    {
+      name: 'lease of this process',
+      everyMs: lease.renewedEveryMs,
+      atOnce: 1,
+      claim: () => renew().then(() => []),
+      work: () => Promise.resolve(),
+    },
+    logger,
+  );
+  stack.defer(async () => {
+    await loop.stop();
+    await storage.versions.endLease(process.id).catch(() => undefined);
+  });
+}
+
+/**
+ * Refuses to start if waiting turns can neither run in this release nor in another process: after a rollback past a
+ * version that needs more, or a jump over the release that still offered what old turns need.
+ */
+export async function checkContracts({ config, storage }: Parts): Promise<void> {
+  const [kept, open, living] = await Promise.all([
+    storage.workflowCode.list('turns'),
+    storage.versions.openTurns(),
+    storage.versions.living(config.temporal.deployment.name),
+  ]);
+  const problems = kept.flatMap(({ id, needs }) => {
+    const turns = open.find(({ buildId }) => buildId === id)?.turns ?? 0;
+    if (turns === 0 || isOffered(needs, contract)) return [];
+    if (living.some((process) => process.kind === 'worker' && isOffered(needs, process))) return [];
+    return `${turns} ${turns === 1 ? 'turn waits' : 'turns wait'} with version ${id}, which needs contract ${needs}`;
+  });
+  if (problems.length === 0) return;
+  const { oldest, newest } = contract;
+  const own = oldest === newest ? `contract ${newest}` : `contracts ${oldest} to ${newest}`;
+  throw new UnsupportedVersions(
+    `This release cannot run workflow code that turns wait with. It offers ${own}; ${problems.join('; ')}. Run workers of the release that began them until these turns have ended, or cancel them.`,
+  );
+}
+
+class UnsupportedVersions extends Error {
+  override name = 'UnsupportedVersions';
+}
+
+/** For an operator's command. Refuses a version whose code is not kept, or that a running process could not run. */
+export async function useVersion(storage: Storage, deployment: string, buildId: string): Promise<void> {
+  const kept = await storage.workflowCode.list('turns');
+  const code = kept.find(({ id }) => id === buildId);
+  if (!code) {
+    const ids = kept.map(({ id }) => id).join(', ') || 'none';
+    throw new UnsupportedVersions(
+      `There is no code of version ${buildId} in the database. There is: ${ids}.`,
+    );
+  }
+  const unable = (await storage.versions.living(deployment)).filter(
+    (process) => !isOffered(code.needs, process),
+  );
+  if (unable.length > 0)
+    throw new UnsupportedVersions(
+      `Version ${buildId} needs contract ${code.needs}, which ${unable.length} of the running processes do not offer. Deploy the release of that version first.`,
+    );
+  await storage.versions.use(deployment, buildId);
+}
+
+interface Advance {
+  connection: Pick<ConnectionLike, 'workflowService'>;
+  own: TurnCode;
+  /** There is no other worker, so any other version is that of an earlier checkout. */
+  isAlone: boolean;
+}
+
+/**
+ * Makes the own version current once Temporal has seen its poll. Resolves when that is done, or when the signal aborts.
+ */
+export async function becomeCurrent(
+  { config, storage, logger }: Parts,
+  { connection, own, isAlone }: Advance,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deployment, namespace } = config.temporal;
+  const version = { deploymentName: deployment.name, buildId: own.buildId };
+  const isControlled = deployment.buildId !== undefined;
+  let waitsFor: string | undefined;
+  while (!signal.aborted) {
+    try {
+      const lack = isControlled ? null : await whatIsMissing();
+      if (lack === null) return await advance();
+      if (lack !== waitsFor) logger.info(`version ${own.buildId} becomes current later: ${lack}`);
+      waitsFor = lack;
+    } catch (err) {
+      logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');
+    }
+    await sleep(tryAgainMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  async function whatIsMissing(): Promise<string | null> {
+    if (!(await isKnown(connection, namespace, version))) return 'Temporal has not seen a poll of it yet';
+    const older = (await storage.versions.living(deployment.name)).filter(
+      (process) => !isOffered(own.needs, process),
+    );
+    return older.length === 0
+      ? null
+      : `${older.length} running process(es) of an older release do not offer contract ${own.needs}`;
+  }
+
+  async function advance(): Promise<void> {
+    const { versions } = storage;
+    const current = await versions.current(deployment.name);
+    const wanted = isControlled ? routedByTemporal : own.buildId;
+    if (current === wanted) return;
+    if (isControlled || isAlone) return versions.use(deployment.name, wanted);
+    if (await versions.advance(deployment.name, wanted)) {
+      logger.info({ before: current }, `new turns start with version ${wanted}`);
+      return;
+    }
+    logger.warn(
+      `new turns start with version ${current}, not with this worker's (${wanted}), which was current before; to change that: interlude versions use ${wanted}`,
+    );
+  }
+}

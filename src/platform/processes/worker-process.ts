@@ -1,0 +1,120 @@
+/** The worker process. Any number may run; each takes turns from the task queue. */
+import type { NativeConnection } from '@temporalio/worker';
+import {
+  createReadiness,
+  databaseChecks,
+  installationCheck,
+  temporalCheck,
+} from '../../service/readiness.ts';
+import type { Readiness } from '../../service/readiness.ts';
+import { queryDeadlineMs, createTemporalReadiness } from '../../service/temporal-calls.ts';
+import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
+import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
+import { requireNamespace } from '../temporal/namespace.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import { openDependencies } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
+import { logReadiness, startInternalServer } from './internal-server.ts';
+import { runProcess, startWhenReachable, watchOwnInstallation } from './run-process.ts';
+import { startWorker } from './start-worker.ts';
+import { readTurnCode } from './workers/turn-code.ts';
+import { installRuntime } from './workers/turn-workers.ts';
+
+/** A failure after at least this time may be caused by Temporal: the SDK's worker then gives up. */
+const shortestRunMs = 30_000;
+
+export async function runWorkerProcess(): Promise<void> {
+  await runProcess(
+    { service: 'interlude-worker', kind: 'worker' },
+    async (config, { logger, stack, signal, metrics }) => {
+      installRuntime(logger, metrics);
+      const internal = await startInternalServer(config, stack, metrics);
+      const [code, tools] = await Promise.all([
+        readTurnCode(config.temporal.deployment),
+        openAgentBundles(config),
+      ]);
+      const { namespace, taskQueue } = config.temporal;
+      let running = new AsyncDisposableStack();
+      /** Replaced workers that finish their work. */
+      const leaving = new Set<Promise<void>>();
+      let starting: Promise<void> | undefined;
+
+      /** The SDK's worker gives up when Temporal refuses the login for a minute, and reads certificates only once. */
+      function startAgain(why: string): void {
+        if (starting || signal.aborted) return;
+        logger.warn(`the worker is started again: ${why}`);
+        const left = running
+          .disposeAsync()
+          .catch((error: unknown) => logger.warn({ err: error }, 'the worker before could not end in order'))
+          .finally(() => leaving.delete(left));
+        leaving.add(left);
+        starting = run()
+          .catch((error: unknown) => {
+            if (signal.aborted) return;
+            logger.fatal({ err: error }, 'the worker stopped');
+            process.exit(1);
+          })
+          .finally(() => (starting = undefined));
+      }
+
+      async function start(attempt: AsyncDisposableStack): Promise<void> {
+        const opened = await openDependencies(config, logger);
+        attempt.defer(() => opened.storage.close());
+        attempt.defer(watchFigures(opened.storage));
+        const installation = await watchOwnInstallation(opened, attempt);
+        const parts = { ...opened, installation };
+        const connection = await connectWorker(config.temporal);
+        attempt.defer(() => connection.close());
+        await requireNamespace(connection, namespace);
+        const readiness = workerReadiness(parts, connection);
+        internal.report(readiness);
+        // It polls nothing until then.
+        await installation.untilTogether(signal);
+        const startedAt = performance.now();
+        const onFailure = () => {
+          // A worker that fails at once is broken, not refused.
+          if (performance.now() - startedAt < shortestRunMs) return false;
+          startAgain('it has failed, as when Temporal refuses the login for a minute');
+          return true;
+        };
+        const client = clientOver(connection, config.temporal, { guard: installation.guard });
+        await startWorker(
+          { ...parts, onFailure },
+          { connection, client, code, tools, isAlone: false },
+          attempt,
+        );
+        logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
+        logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
+        const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));
+        attempt.defer(stopWatching);
+      }
+
+      async function run(): Promise<void> {
+        running = new AsyncDisposableStack();
+        await startWhenReachable(start, running, { logger, signal, internal });
+      }
+
+      stack.defer(async () => {
+        await starting;
+        await Promise.all([running.disposeAsync(), ...leaving]);
+      });
+      await run();
+    },
+  );
+}
+
+/** `versions`: what is wrong with the versions of the workflow code that it runs; null if nothing is. */
+function workerReadiness(
+  { config, storage, keys, installation }: Dependencies,
+  connection: NativeConnection,
+  versions: () => Promise<string | null> = async () => null,
+): () => Promise<Readiness> {
+  const client = clientOver(connection, config.temporal);
+  const temporal = createTemporalReadiness(client, config.temporal, storage);
+  return createReadiness([
+    ...databaseChecks({ storage, keys }),
+    installationCheck(installation),
+    temporalCheck(() => client.withDeadline(Date.now() + queryDeadlineMs, temporal.namespace)),
+    { name: 'versions', check: versions, otherwise: null, isWarning: true },
+  ]);
+}

@@ -1,0 +1,98 @@
+/** Opens the folders of tools in TypeScript of all agents. Agents that share a folder share its bundle. */
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import type { Config } from '../config/config.ts';
+import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
+import type { ApprovalSettings } from '@interlude-ai/core/elicitation/approval.ts';
+import { openToolBundle } from './open-tool-bundle.ts';
+import type { ToolBundle } from './tool-bundle.ts';
+import { ToolFolderError } from '@interlude-ai/tools/bundle/tool-files.ts';
+
+/** The tools of a folder that one agent may use. */
+export interface OpenedTools {
+  bundle: ToolBundle;
+  /** Names of tools. Default: all. */
+  allow?: readonly string[] | undefined;
+  /** Which calls a person must approve first. Default: none. */
+  approval?: ApprovalSettings | undefined;
+}
+
+/**
+ * Warnings for operators: tools of these agents send users to pages that could never report that they are done. It is only
+ * certain when such a tool runs.
+ */
+export function pagesWithoutSecret(
+  { agents }: Pick<Config, 'agents'>,
+  opened: ReadonlyMap<string, OpenedTools>,
+): string[] {
+  return [...opened].flatMap(([name, { bundle, allow }]) => {
+    if (agents.get(name)?.tools?.completionSecretEnv !== undefined) return [];
+    const offered = bundle.manifest.filter((tool) => allow?.includes(tool.name) ?? true);
+    const files = (bundle.pages ?? []).filter((file) => offered.some((tool) => tool.file === file));
+    return files.map(
+      (file) =>
+        `agents.${name}.tools: ${file} sends users to a page, which cannot report that it is done; name a variable in completionSecretEnv`,
+    );
+  });
+}
+
+/**
+ * By the names of agents; agents without such tools are missing. Throws a `ConfigError` that names everything wrong with the
+ * folders and with the agents' settings for them.
+ */
+export async function openAgentBundles({
+  agents,
+}: Pick<Config, 'agents'>): Promise<Map<string, OpenedTools>> {
+  const folders = new Set([...agents.values()].flatMap(({ tools }) => tools?.folder ?? []));
+  const problems: string[] = [];
+  const bundles = new Map<string, ToolBundle>();
+  for (const folder of folders) {
+    try {
+      bundles.set(folder, await openToolBundle(folder));
+    } catch (error) {
+      if (!(error instanceof ToolFolderError)) throw error;
+      problems.push(...error.problems.map((problem) => `${folder}: ${problem}`));
+    }
+  }
+  const opened = new Map<string, OpenedTools>();
+  for (const { name, tools } of agents.values()) {
+    const bundle = tools && bundles.get(tools.folder);
+    if (!bundle) continue;
+    const { allow, approval } = tools;
+    problems.push(...unknownIn(`agents.${name}.tools.allow`, allow ?? [], bundle));
+    const byName = typeof approval === 'object' ? Object.keys(approval.tools) : [];
+    problems.push(...unknownIn(`agents.${name}.tools.approval.tools`, byName, bundle));
+    opened.set(name, { bundle, allow, approval });
+  }
+  problems.push(...exposedTwice(opened));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return opened;
+}
+
+/** Clients know a tool only by its name, so two exposed tools must not share one. */
+function exposedTwice(opened: ReadonlyMap<string, OpenedTools>): string[] {
+  const owners = new Map<string, { agent: string; hash: string }>();
+  return [...opened].flatMap(([agent, { bundle, allow }]) =>
+    bundle.manifest.flatMap(({ name, expose }) => {
+      if (expose !== true || !(allow?.includes(name) ?? true)) return [];
+      const owner = owners.get(name) ?? { agent, hash: bundle.hash };
+      owners.set(name, owner);
+      return owner.hash === bundle.hash
+        ? []
+        : [
+            `agents.${agent}.tools: ${name} is exposed, and so is another tool of this name that ${owner.agent} has; rename one`,
+          ];
+    }),
+  );
+}
+
+/** `member`: the member of the agents file with these names. */
+function unknownIn(member: string, names: readonly string[], { manifest }: ToolBundle): string[] {
+  const known = manifest.map(({ name }) => name);
+  return names.flatMap((name) =>
+    known.includes(name)
+      ? []
+      : [
+          `${member}: there is no tool "${name}" in the folder${didYouMean(name, known)}; it has ${known.join(', ')}`,
+        ],
+  );
+}

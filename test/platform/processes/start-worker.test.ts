@@ -1,0 +1,67 @@
+/** A worker of turns and the workers of tools start side by side: whichever fails, nothing of the other is left behind. */
+import { NativeConnection } from '@temporalio/worker';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { Dependencies } from '../../../src/platform/processes/dependencies.ts';
+import { startWorker } from '../../../src/platform/processes/start-worker.ts';
+import { readTurnCode } from '../../../src/platform/processes/workers/turn-code.ts';
+import type { ToolBundle } from '../../../src/platform/tool-bundles/tool-bundle.ts';
+import { startDevelopmentServer } from '../../development-server.ts';
+import { bundleTools } from '../../durable-tools/bundle-tools.ts';
+import { startService } from '../../service/service.ts';
+
+// With threads, as in production.
+vi.stubEnv('TEMPORAL_DEBUG', undefined);
+afterAll(() => vi.unstubAllEnvs());
+
+let ends: Promise<unknown>[];
+const noteEnd = (thread: Worker) => void ends.push(new Promise((resolve) => thread.once('exit', resolve)));
+beforeEach(() => {
+  ends = [];
+  process.on('worker', noteEnd);
+});
+afterEach(() => void process.off('worker', noteEnd));
+
+const broken = 'this is no code';
+const tools = await bundleTools();
+
+/** Resolves with what it failed with, once all threads have ended; rejects where a worker still holds the connection. */
+async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown> {
+  const temporal = await startDevelopmentServer();
+  onTestFinished(() => temporal.stop());
+  let parts: Dependencies | undefined;
+  const service = await startService({
+    temporal,
+    startWorkers: async (given) => void (parts = given),
+  });
+  onTestFinished(() => service.stop());
+  if (!parts) throw new Error('the service has started without workers');
+  const connection = await NativeConnection.connect({ address: temporal.address });
+  const stack = new AsyncDisposableStack();
+  const opened = offered.map((bundle, n) => [`agent${n}`, { bundle }] as const);
+  const failure = await startWorker(
+    parts,
+    {
+      connection,
+      client: temporal.client,
+      code: { code: turns, buildId: 'one', needs: 1 },
+      tools: new Map(opened),
+      isAlone: false,
+    },
+    stack,
+  ).catch((error: unknown) => error);
+  await stack.disposeAsync();
+  await expect.poll(() => ends.length).toBeGreaterThan(0);
+  await Promise.all(ends);
+  await connection.close();
+  return failure;
+}
+
+test('code of turns that cannot be loaded leaves no worker of tools', async () => {
+  expect(await startWith(broken, [tools])).toBeInstanceOf(Error);
+}, 60_000);
+
+test('code of tools that cannot be loaded leaves no worker of turns, and none of other tools', async () => {
+  const brokenTools = { ...tools, hash: 'broken', workflows: broken };
+  expect(await startWith((await readTurnCode()).code, [tools, brokenTools])).toBeInstanceOf(Error);
+}, 60_000);

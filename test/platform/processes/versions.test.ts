@@ -1,0 +1,90 @@
+/** Releases whose contracts differ: which version becomes current when, and which release refuses to start. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ConnectionLike } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadConfig } from '../../../src/platform/config/load-config.ts';
+import { becomeCurrent, checkContracts, useVersion } from '../../../src/platform/processes/versions.ts';
+import { openStorage } from '../../../src/storage/open-storage.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { contract } from '../../../src/workflows/contract.ts';
+import { newTurn, refuseWhileBusy } from '../../storage/contract/fixtures.ts';
+
+const deployment = 'interlude';
+const config = loadConfig({}, process.cwd());
+const logger = pino({ level: 'silent' });
+const newer = contract.newest + 1;
+/** Temporal has seen a poll of every version. */
+const connection = {
+  workflowService: { describeWorkerDeploymentVersion: async () => ({}) },
+} as unknown as ConnectionLike;
+let storage: Storage;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-versions-'));
+  storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'interlude.db') });
+});
+afterEach(async () => {
+  await storage.close();
+  await rm(folder, { recursive: true });
+});
+
+const keep = (id: string, needs: number) =>
+  storage.workflowCode.keep({ id, kind: 'turns', needs, sealed: 'code' });
+async function waitingTurn(buildId: string) {
+  await storage.versions.use(deployment, buildId);
+  await storage.turns.prepare(newTurn(), refuseWhileBusy, deployment);
+}
+const alive = (kind: 'api' | 'worker', newest: number) => {
+  const process = { id: randomUUID(), deployment, kind, oldest: 1, newest };
+  return storage.versions.renewLease(process, 60_000).then(() => process);
+};
+
+test('a version that needs more than running processes offer becomes current once the last of them has gone', async () => {
+  await storage.versions.advance(deployment, 'one');
+  const older = await alive('api', contract.newest);
+  const own = { buildId: 'two', code: '', needs: newer };
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const telling = pino({}, { write: (line) => void lines.push(line) });
+  const advancing = becomeCurrent(
+    { config, storage, logger: telling },
+    { connection, own, isAlone: false },
+    stop.signal,
+  );
+  await expect.poll(() => lines.join()).toContain(`do not offer contract ${newer}`);
+  expect(await storage.versions.current(deployment)).toBe('one');
+  await storage.versions.endLease(older.id);
+  await advancing;
+  expect(await storage.versions.current(deployment)).toBe('two');
+});
+
+test('a release refuses to start while turns wait that only a later release can run, and names them', async () => {
+  await keep('later', newer);
+  await checkContracts({ config, storage, logger });
+  await waitingTurn('later');
+  await expect(checkContracts({ config, storage, logger })).rejects.toThrow(
+    `1 turn waits with version later, which needs contract ${newer}`,
+  );
+  // A worker of the later release runs them.
+  await alive('worker', newer);
+  await checkContracts({ config, storage, logger });
+});
+
+test('going back to a version is refused where its code is not kept, or running processes do not offer what it needs', async () => {
+  await expect(useVersion(storage, deployment, 'unknown')).rejects.toThrow(
+    'There is no code of version unknown',
+  );
+  await keep('later', newer);
+  await alive('worker', contract.newest);
+  await expect(useVersion(storage, deployment, 'later')).rejects.toThrow(
+    'Deploy the release of that version first',
+  );
+  await keep('one', 1);
+  await useVersion(storage, deployment, 'one');
+  expect(await storage.versions.current(deployment)).toBe('one');
+});
