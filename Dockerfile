@@ -2,6 +2,7 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 # The lockfile also carries a Node for development machines; the base image has its own.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
@@ -9,6 +10,7 @@ RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_
 FROM node:24-slim AS bundles
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --ignore-scripts
 COPY LICENSE ./
 COPY src src
@@ -20,8 +22,9 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-# The lockfile is part of what the workflow bundle is checked against.
+# The lockfile is part of what the workflow bundle is checked against. Links in node_modules lead to the packages.
 COPY package.json package-lock.json LICENSE ./
+COPY packages packages
 COPY src src
 COPY --from=bundles /app/build build
 RUN ln -s /app/src/cli/interlude.mjs /usr/local/bin/interlude

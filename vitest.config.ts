@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { UnfinishedTests } from './test/setup/unfinished-tests.ts';
 
 /** What `npm run test:full` runs, and `npm test` does not: see docs/decisions/0048-two-suites.md. */
-const full = 'test/**/*.full.test.ts';
+const full = '{test,packages/*/test}/**/*.full.test.ts';
 /** In both: the daily suite runs one variant of these tests and the full suite the others, by `inject('suite')`. */
-const both = 'test/**/*.both.test.ts';
+const both = '{test,packages/*/test}/**/*.both.test.ts';
 /** What `npm run test:release` runs, for more than an hour. */
-const release = 'test/**/*.release.test.ts';
+const release = '{test,packages/*/test}/**/*.release.test.ts';
 
 export default defineConfig({
   test: {
@@ -35,7 +35,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'daily',
-          include: ['test/**/*.test.ts'],
+          include: ['{test,packages/*/test}/**/*.test.ts'],
           exclude: [full, release],
           provide: { suite: 'daily' },
         },

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { installPackage } from '../test/package/installed.ts';
+import { installPackages } from '../test/package/installed.ts';
 import { startAskingServer } from '../test/servers/asking-server.ts';
 import { median } from './report.ts';
 import type { Section } from './report.ts';
@@ -25,7 +25,7 @@ await client.close();`;
 
 export async function tryStart({ samples }: BenchSetup): Promise<Section> {
   await using stack = new AsyncDisposableStack();
-  const [project, server] = await Promise.all([installPackage(), startAskingServer({ era: 'both' })]);
+  const [project, server] = await Promise.all([installPackages(), startAskingServer({ era: 'both' })]);
   stack.defer(() => project.remove());
   stack.defer(() => server.stop());
   const { url } = server.config;

@@ -1,6 +1,6 @@
 /**
- * No file of the source imports itself by way of others, not even for a type: whoever reads or moves one of such a
- * cycle has to read or move them all. Derived from the source, so that no comment switches it off.
+ * No file of the source imports itself through others, not even for a type: the files of such a cycle can only be read
+ * and moved together. Derived from the source, so that no comment switches it off.
  */
 import { globSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { parse, readSource } from './source-imports.ts';
 import type { SourceFile } from './source-imports.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const files = globSync('src/**/*.{ts,tsx}', { cwd: root })
+const files = globSync(['src/**/*.{ts,tsx}', 'packages/*/src/**/*.{ts,tsx}'], { cwd: root })
   .map((name) => name.split(path.sep).join('/'))
   .map(readSource);
 

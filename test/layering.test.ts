@@ -9,7 +9,12 @@ import { parse, readSource } from './source-imports.ts';
 import type { Import, SourceFile } from './source-imports.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const isIn = (file: string, folder: string) => file.startsWith(`src/${folder}/`);
+/** A folder of `src`, or of a package where it begins with the package's name. */
+const isIn = (file: string, folder: string) => {
+  const [, name = '', rest = ''] = /^(core|client|tools|kit|program|widget)(\/.*)?$/.exec(folder) ?? [];
+  return file.startsWith(name === '' ? `src/${folder}/` : `packages/${name}/src${rest}/`);
+};
+const isInPackage = (file: string) => file.startsWith('packages/');
 /** Where the surfaces are listed and assembled. */
 const listOfSurfaces = 'src/api/app.ts';
 /** What several surfaces use alike; itself none. */
@@ -21,153 +26,137 @@ const surfaceOf = (file: string) => {
   return folder === undefined || shared.includes(folder) ? undefined : folder;
 };
 
+/** What a protocol calls things: known to the surface, and to what carries the turn to it. */
+const isVocabulary = (file: string) => /^src\/api\/\w+\/vocabulary\//.test(file);
+
 /** Each rule: whether it has anything to say about an import, and whether the import may be. */
 const rules: { name: string; about: (file: string) => boolean; allows: (found: Import) => boolean }[] = [
   {
+    name: 'packages import each other in one direction, and nothing of the service',
+    about: isInPackage,
+    allows: ({ from, to }) => {
+      const order = ['core', 'client', 'tools', 'kit', 'program'];
+      const [, own = ''] = /^packages\/(\w+)/.exec(from) ?? [];
+      const [, other] = /^packages\/(\w+)/.exec(to) ?? [];
+      if (other === undefined) return !to.startsWith('src/') && !to.startsWith('@temporalio/');
+      if (other === own) return true;
+      return own === 'widget'
+        ? ['core', 'client'].includes(other)
+        : order.includes(other) && order.indexOf(other) < order.indexOf(own);
+    },
+  },
+  {
     name: 'elicitation/ imports nothing outside itself',
-    about: (file) => isIn(file, 'elicitation'),
-    allows: ({ to }) => isIn(to, 'elicitation'),
+    about: (file) => isIn(file, 'core/elicitation'),
+    allows: ({ to }) => isIn(to, 'core/elicitation'),
   },
   {
     name: 'contract/ imports only itself and zod',
-    about: (file) => isIn(file, 'contract'),
-    allows: ({ to }) => isIn(to, 'contract') || to === 'zod',
+    about: (file) => isIn(file, 'core/contract'),
+    allows: ({ to }) => isIn(to, 'core/contract') || to === 'zod',
   },
   {
-    name: 'client/ imports only itself, a parser, the rule for addresses, and the types of what goes over the wire',
-    about: (file) => isIn(file, 'client'),
+    name: 'markdown/ imports nothing outside itself but what makes the text of others harmless',
+    about: (file) => isIn(file, 'core/markdown'),
+    allows: ({ to }) => isIn(to, 'core/markdown') || to === 'packages/core/src/elicitation/plain-text.ts',
+  },
+  {
+    name: 'the client imports only itself, a parser, the rule for addresses, and the types of what goes over the wire',
+    about: (file) =>
+      isIn(file, 'client') && !isIn(file, 'client/ai-sdk') && file !== 'packages/client/src/contract.ts',
     allows: ({ to, typeOnly }) =>
       isIn(to, 'client') ||
       to === 'eventsource-parser' ||
       to === 'packages/core/src/elicitation/url-safety.ts' ||
-      (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation') || to === 'zod')),
+      (typeOnly && (isIn(to, 'core/contract') || isIn(to, 'core/elicitation') || to === 'zod')),
   },
   {
     name: 'ai-sdk/ imports only itself, the client, the AI SDK’s interface and the types of what goes over the wire',
-    about: (file) => isIn(file, 'ai-sdk'),
+    about: (file) => isIn(file, 'client/ai-sdk'),
     allows: ({ to, typeOnly }) =>
-      isIn(to, 'ai-sdk') ||
       isIn(to, 'client') ||
       to === '@ai-sdk/provider' ||
-      (typeOnly && (isIn(to, 'contract') || isIn(to, 'elicitation'))),
+      (typeOnly && (isIn(to, 'core/contract') || isIn(to, 'core/elicitation'))),
   },
   {
-    name: 'tools/ imports only itself, elicitation/ and zod',
-    about: (file) => isIn(file, 'tools'),
-    allows: ({ to }) => isIn(to, 'tools') || isIn(to, 'elicitation') || to === 'zod',
+    name: 'tools import only themselves, elicitation/ and zod, and what bundles them the rest',
+    about: (file) => isIn(file, 'tools') && !isIn(file, 'tools/bundle'),
+    allows: ({ to }) =>
+      isIn(to, 'tools') ||
+      isIn(to, 'core/elicitation') ||
+      ['zod', 'packages/core/src/read-duration.ts'].includes(to),
   },
   {
-    name: 'testing/ needs no service: it reads questions as remote/ does, and checks answers as the service does',
-    about: (file) => isIn(file, 'testing'),
-    allows: ({ to, typeOnly }) =>
-      ['testing', 'elicitation', 'form-check', 'remote/mcp/modern', 'remote/mcp/legacy'].some((folder) =>
-        isIn(to, folder),
-      ) ||
-      [
-        'packages/core/src/file-trouble.ts',
-        'packages/core/src/mcp/input-required.ts',
-        'packages/core/src/read-duration.ts',
-        'zod',
-        'yaml',
-      ].includes(to) ||
-      to.startsWith('node:') ||
-      to === 'vitest' ||
-      (typeOnly && to.startsWith('@modelcontextprotocol/')) ||
-      // Loaded where a tool has an output schema.
-      to === '@modelcontextprotocol/client/validators/ajv' ||
-      // What answers the questions of a service is given to its client.
-      (typeOnly && (to === 'packages/client/src/answer-questions.ts' || isIn(to, 'contract'))),
-  },
-  {
-    name: 'form-check/ imports only itself and elicitation/',
-    about: (file) => isIn(file, 'form-check'),
-    allows: ({ to }) => isIn(to, 'form-check') || isIn(to, 'elicitation') || to === 'node:vm',
-  },
-  {
-    name: 'time/ imports nothing outside itself',
-    about: (file) => isIn(file, 'time'),
-    allows: ({ to }) => isIn(to, 'time'),
-  },
-  {
-    name: 'markdown/ imports nothing outside itself but what makes words of others harmless',
-    about: (file) => isIn(file, 'markdown'),
-    allows: ({ to }) => isIn(to, 'markdown') || to === 'packages/core/src/elicitation/plain-text.ts',
-  },
-  {
-    name: 'widget/ imports only itself, the client, elicitation/, markdown/, time/, React, useChat and types of what goes over the wire',
+    name: 'the widget imports only itself, the client, elicitation/, markdown/, React, useChat and types of what goes over the wire',
     about: (file) => isIn(file, 'widget'),
     allows: ({ to, typeOnly }) =>
-      ['widget', 'client', 'elicitation', 'markdown', 'time'].some((folder) => isIn(to, folder)) ||
-      ['react', 'react-dom/client', '@ai-sdk/react'].includes(to) ||
-      (typeOnly && (isIn(to, 'contract') || to === 'ai')),
+      ['widget', 'client', 'core/elicitation', 'core/markdown'].some((folder) => isIn(to, folder)) ||
+      ['react', 'react-dom/client', '@ai-sdk/react', 'packages/core/src/with-timeout.ts'].includes(to) ||
+      (typeOnly && (isIn(to, 'core/contract') || to === 'ai')),
   },
   {
-    name: 'html/ imports nothing outside itself',
-    about: (file) => isIn(file, 'html'),
-    allows: ({ to }) => isIn(to, 'html'),
-  },
-  {
-    name: 'timeline/ imports only itself, html/, turn/ and elicitation/',
-    about: (file) => isIn(file, 'timeline'),
-    allows: ({ to }) => ['timeline', 'html', 'turn', 'elicitation'].some((folder) => isIn(to, folder)),
-  },
-  {
-    name: 'playground/ is a page around the widget, and imports nothing of the service but timeline/, turn/ and elicitation/',
-    about: (file) => isIn(file, 'playground'),
+    name: 'the playground is a page around the widget, and imports nothing of the service but turn/ and how a timeline is drawn',
+    about: (file) => isIn(file, 'api/pages/playground'),
     allows: ({ to, typeOnly }) =>
-      ['playground', 'widget', 'client', 'timeline', 'turn', 'elicitation'].some((folder) =>
+      ['api/pages/playground', 'widget', 'client', 'turn', 'core/elicitation'].some((folder) =>
         isIn(to, folder),
       ) ||
-      ['react', 'react-dom/client'].includes(to) ||
-      (typeOnly && isIn(to, 'contract')),
+      ['react', 'react-dom/client', 'src/api/pages/timeline-markup.ts'].includes(to) ||
+      (typeOnly && isIn(to, 'core/contract')),
   },
   {
-    name: 'turn/ imports only itself, elicitation/ and the types of the AI SDK',
+    name: 'turn/ imports only itself, elicitation/, what troubles servers have, and the types of the AI SDK',
     about: (file) => isIn(file, 'turn'),
-    allows: ({ to, typeOnly }) => isIn(to, 'turn') || isIn(to, 'elicitation') || (to === 'ai' && typeOnly),
+    allows: ({ to, typeOnly }) =>
+      isIn(to, 'turn') ||
+      isIn(to, 'core/elicitation') ||
+      to === 'packages/core/src/mcp/trouble.ts' ||
+      (to === 'ai' && typeOnly),
   },
   {
-    name: 'a2a/ imports only itself, turn/, elicitation/, zod and the SDK',
-    about: (file) => isIn(file, 'a2a'),
+    name: 'the vocabulary of A2A imports only itself, turn/, elicitation/, zod and the SDK',
+    about: (file) => isIn(file, 'api/a2a/vocabulary'),
     allows: ({ to }) =>
-      ['a2a', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['api/a2a/vocabulary', 'turn', 'core/elicitation'].some((folder) => isIn(to, folder)) ||
       to === 'zod' ||
       /^@a2a-js\/sdk(?:$|\/)/.test(to),
   },
   {
-    name: 'slack/ imports only itself, turn/, elicitation/, markdown/, zod and the SDK',
-    about: (file) => isIn(file, 'slack'),
+    name: 'the vocabulary of Slack imports only itself, turn/, elicitation/, markdown/, zod and the SDK',
+    about: (file) => isIn(file, 'api/slack/vocabulary'),
     allows: ({ to }) =>
-      ['slack', 'turn', 'elicitation', 'markdown'].some((folder) => isIn(to, folder)) ||
-      ['zod', '@slack/web-api', '@slack/types', 'node:crypto'].includes(to),
+      ['api/slack/vocabulary', 'turn', 'core/elicitation', 'core/markdown'].some((folder) =>
+        isIn(to, folder),
+      ) || ['zod', '@slack/web-api', '@slack/types', 'node:crypto'].includes(to),
   },
   {
-    name: 'slack/blocks/ and slack/text/ make data of data: they call nothing',
-    about: (file) => isIn(file, 'slack/blocks') || isIn(file, 'slack/text'),
+    name: 'blocks and texts of Slack make data of data: they call nothing',
+    about: (file) => isIn(file, 'api/slack/vocabulary/blocks') || isIn(file, 'api/slack/vocabulary/text'),
     allows: ({ to }) =>
-      ['slack/blocks', 'slack/text', 'elicitation', 'markdown'].some((folder) => isIn(to, folder)) ||
-      ['zod', '@slack/types'].includes(to),
+      ['api/slack/vocabulary/blocks', 'api/slack/vocabulary/text', 'core/elicitation', 'core/markdown'].some(
+        (folder) => isIn(to, folder),
+      ) || ['zod', '@slack/types'].includes(to),
   },
   {
     name: 'models/ import only themselves, turn/, elicitation/, providers, and settings as types',
     about: (file) => isIn(file, 'models'),
     allows: ({ to, typeOnly }) =>
-      ['models', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['models', 'turn', 'core/elicitation'].some((folder) => isIn(to, folder)) ||
       to === 'src/platform/telemetry/redact-secrets.ts' ||
-      (isIn(to, 'config') && typeOnly) ||
+      (isIn(to, 'platform/config') && typeOnly) ||
       (!to.startsWith('src/') && !to.startsWith('@temporalio/')),
   },
   {
     name: 'network/ imports nothing of ours',
-    about: (file) => isIn(file, 'network'),
-    allows: ({ to }) => isIn(to, 'network') || !to.startsWith('src/'),
+    about: (file) => isIn(file, 'platform/network'),
+    allows: ({ to }) => isIn(to, 'platform/network') || !to.startsWith('src/'),
   },
   {
     name: 'telemetry/ knows what it logs as types only, and how words of others are made harmless',
-    about: (file) => isIn(file, 'telemetry'),
+    about: (file) => isIn(file, 'platform/telemetry'),
     allows: ({ to, typeOnly }) =>
-      isIn(to, 'telemetry') ||
-      isIn(to, 'time') ||
+      isIn(to, 'platform/telemetry') ||
+      to === 'packages/core/src/with-timeout.ts' ||
       ['pino', 'pino-pretty', 'node:crypto'].includes(to) ||
       [
         'packages/core/src/elicitation/plain-text.ts',
@@ -176,7 +165,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       to.startsWith('@opentelemetry/') ||
       (typeOnly &&
         (to === '@temporalio/worker' ||
-          ['turn', 'elicitation', 'storage', 'config'].some((folder) => isIn(to, folder)))),
+          ['turn', 'core/elicitation', 'storage', 'platform/config'].some((folder) => isIn(to, folder)))),
   },
   {
     name: 'the SDK of OpenTelemetry is imported by what is loaded where telemetry is on',
@@ -191,7 +180,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
   },
   {
     name: 'of workflows/, others know their messages only',
-    about: (file) => !isIn(file, 'workflows') && !isIn(file, 'processes'),
+    about: (file) => !isIn(file, 'workflows') && !isIn(file, 'platform/processes'),
     allows: ({ to }) => !isIn(to, 'workflows') || to === 'src/workflows/messages.ts',
   },
   {
@@ -199,7 +188,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'workflows'),
     allows: ({ to, typeOnly }) =>
       ['@temporalio/workflow', '@temporalio/common'].includes(to) ||
-      ['workflows', 'turn', 'elicitation'].some((folder) => isIn(to, folder)) ||
+      ['workflows', 'turn', 'core/elicitation'].some((folder) => isIn(to, folder)) ||
       (typeOnly && isIn(to, 'activities')),
   },
   {
@@ -222,9 +211,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'service'),
     allows: ({ to }) =>
       !/^(?:fastify$|@fastify\/|@slack\/|@a2a-js\/|node:https?$)/.test(to) &&
-      !['api', 'activities', 'a2a'].some((folder) => isIn(to, folder)) &&
-      // To ask Slack who somebody is, or whose a token is.
-      (!isIn(to, 'slack') || to === 'src/api/slack/vocabulary/client.ts'),
+      !isIn(to, 'activities') &&
+      // Slack says who a user is, and whose a token is.
+      (!isIn(to, 'api') || to === 'src/api/slack/vocabulary/client.ts'),
   },
   {
     name: 'the API reaches the database, credentials and Temporal through service/ only, and knows not even their types',
@@ -235,22 +224,23 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
   },
   {
     name: 'loops of a process name what they need, and reach Temporal through service/ only',
-    about: (file) => isIn(file, 'reconciler') || isIn(file, 'polling'),
-    allows: ({ to }) => !to.startsWith('@temporalio/') && !isIn(to, 'processes') && !isIn(to, 'api'),
+    about: (file) => isIn(file, 'platform/loops'),
+    allows: ({ to }) => !to.startsWith('@temporalio/') && !isIn(to, 'platform/processes') && !isIn(to, 'api'),
   },
   {
-    name: 'leaves know neither workflows, activities, the service nor the API',
+    name: 'leaves know neither workflows, activities, the service nor the API, except what protocols call things',
     about: (file) =>
-      ['storage', 'credentials', 'remote', 'models', 'elicitation', 'turn'].some((folder) =>
-        isIn(file, folder),
-      ),
-    allows: ({ to }) => !['workflows', 'activities', 'service', 'api'].some((folder) => isIn(to, folder)),
+      ['storage', 'credentials', 'remote', 'models', 'turn'].some((folder) => isIn(file, folder)),
+    allows: ({ to }) =>
+      isVocabulary(to) || !['workflows', 'activities', 'service', 'api'].some((folder) => isIn(to, folder)),
   },
   {
     name: 'activities/ know nothing of the service and the API, the API nothing of activities/',
     about: (file) => isIn(file, 'activities') || isIn(file, 'api'),
     allows: ({ from, to }) =>
-      isIn(from, 'api') ? !isIn(to, 'activities') : !['service', 'api'].some((folder) => isIn(to, folder)),
+      isIn(from, 'api')
+        ? !isIn(to, 'activities')
+        : !isIn(to, 'service') && (!isIn(to, 'api') || isVocabulary(to)),
   },
 ];
 
@@ -276,7 +266,7 @@ const environmentReaders = (files: SourceFile[]) =>
     .filter(({ name, readsEnvironment }) => readsEnvironment && !mayReadEnvironment(name))
     .map(({ name }) => name);
 
-const files = globSync('src/**/*.{ts,tsx}', { cwd: root })
+const files = globSync(['src/**/*.{ts,tsx}', 'packages/*/src/**/*.{ts,tsx}'], { cwd: root })
   .map((name) => name.split(path.sep).join('/'))
   .map(readSource);
 
@@ -297,37 +287,42 @@ describe('the source', () => {
 
 describe('a planted violation is found:', () => {
   const violations: [name: string, code: string][] = [
+    [
+      'packages/core/src/planted.ts',
+      "import type { ServerConfig } from '../../../src/platform/config/config.ts';",
+    ],
+    ['packages/kit/src/planted.ts', "import { commands } from '@interlude-ai/program/client-commands.ts';"],
+    ['packages/widget/src/planted.ts', "import { readTool } from '@interlude-ai/tools/define-tool.ts';"],
     ['packages/core/src/elicitation/planted.ts', "import { z } from 'zod';"],
-    ['packages/core/src/contract/planted.ts', "import type { Principal } from '../service/principal.ts';"],
-    ['src/html/planted.ts', "import type { Line } from '../timeline/words.ts';"],
-    ['src/turn/timeline/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
-    ['packages/core/src/markdown/planted.ts', "import { html } from '../widget/html.ts';"],
+    ['packages/core/src/contract/planted.ts', "import { formTrouble } from '../form-check.ts';"],
+    ['packages/core/src/markdown/planted.ts', "import { z } from 'zod';"],
+    ['packages/tools/src/planted.ts', "import { findToolFiles } from '@interlude-ai/core/mcp/rounds.ts';"],
+    [
+      'packages/client/src/planted.ts',
+      "import { StreamEventSchema } from '@interlude-ai/core/contract/stream-event.ts';",
+    ],
+    [
+      'packages/client/src/ai-sdk/planted.ts',
+      "import { ElicitationRequestSchema } from '@interlude-ai/core/contract/elicitation.ts';",
+    ],
+    [
+      'packages/widget/src/planted.tsx',
+      "import { ElicitationRequestSchema } from '@interlude-ai/core/contract/elicitation.ts';",
+    ],
+    ['src/api/pages/playground/planted.ts', "import { createApp } from '../../app.ts';"],
+    ['src/turn/timeline/planted.ts', "import type { Storage } from '../../storage/storage.ts';"],
     ['src/turn/planted.ts', "export { openStorage } from '../storage/open-storage.ts';"],
-    ['src/api/a2a/vocabulary/planted.ts', "import type { Service } from '../service/service.ts';"],
-    ['src/api/slack/vocabulary/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
+    ['src/api/a2a/vocabulary/planted.ts', "import type { Service } from '../../../service/service.ts';"],
+    ['src/api/slack/vocabulary/planted.ts', "import type { Service } from '../../../service/service.ts';"],
     ['src/api/slack/vocabulary/blocks/planted.ts', "import { WebClient } from '@slack/web-api';"],
     ['src/models/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['src/platform/network/planted.ts', "import type { ServerConfig } from '../config/config.ts';"],
     [
       'src/platform/telemetry/planted.ts',
-      "import { toElicitation } from '../storage/tables/elicitation-rows.ts';",
+      "import { toElicitation } from '../../storage/tables/elicitation-rows.ts';",
     ],
     ['src/service/planted.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
     ['src/activities/planted.ts', "import { createElicit } from '../workflows/elicit.ts';"],
-    ['packages/tools/src/planted.ts', "import type { ToolCall } from '../turn/step.ts';"],
-    ['packages/kit/src/planted.ts', "import type { Service } from '../service/service.ts';"],
-    ['src/form-check/planted.ts', "import type { Field } from '../tools/elicit.ts';"],
-    ['src/time/planted.ts', "import { setTimeout } from 'node:timers/promises';"],
-    ['packages/client/src/planted.ts', "import { StreamEventSchema } from '../contract/stream-event.ts';"],
-    [
-      'packages/client/src/ai-sdk/planted.ts',
-      "import { ElicitationRequestSchema } from '../contract/elicitation.ts';",
-    ],
-    [
-      'packages/widget/src/planted.tsx',
-      "import { ElicitationRequestSchema } from '../contract/elicitation.ts';",
-    ],
-    ['src/api/pages/playground/planted.ts', "import { createApp } from '../api/app.ts';"],
     ['src/workflows/planted.ts', "import { createHash } from 'node:crypto';"],
     ['src/workflows/planted.ts', "import { createActivities } from '../activities/index.ts';"],
     ['src/api/chat/planted.ts', "const { card } = await import('../pages/layout.ts');"],
@@ -342,21 +337,24 @@ describe('a planted violation is found:', () => {
     ['src/service/planted.ts', "import { toProblem } from '../api/http/problems.ts';"],
     ['src/service/planted.ts', "import type { ModalView } from '@slack/types';"],
     ['src/service/slack/planted.ts', "import { WebClient } from '@slack/web-api';"],
-    ['src/service/slack/planted.ts', "import { homeView } from '../../slack/blocks/home-view.ts';"],
-    ['src/service/planted.ts', "import { toTask } from '../a2a/task-view.ts';"],
+    [
+      'src/service/slack/planted.ts',
+      "import { homeView } from '../../api/slack/vocabulary/blocks/home-view.ts';",
+    ],
+    ['src/service/planted.ts', "import { toTask } from '../api/a2a/vocabulary/task-view.ts';"],
     ['src/service/planted.ts', "import { agentTurn } from '../workflows/agent-turn.ts';"],
     ['src/api/chat/planted.ts', "import { openStorage } from '../../storage/database.ts';"],
     ['src/api/chat/planted.ts', "import type { Client } from '@temporalio/client';"],
     ['src/api/pages/planted.ts', "import type { Storage } from '../../storage/storage.ts';"],
     ['src/api/nango-webhook/planted.ts', "import type { Stores } from '../../credentials/stores.ts';"],
     ['src/api/planted.ts', "import '../activities/index.ts';"],
-    ['src/reconciler/planted.ts', "import type { Client } from '@temporalio/client';"],
-    ['src/polling/planted.ts', "import type { Dependencies } from '../processes/dependencies.ts';"],
+    ['src/platform/loops/planted.ts', "import type { Client } from '@temporalio/client';"],
+    ['src/platform/loops/planted.ts', "import type { Dependencies } from '../processes/dependencies.ts';"],
   ];
 
   test.each(violations)('%s with %s', (name, code) => {
     const planted = parse(name, code);
-    expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).toHaveLength(1);
+    expect(rules.flatMap((rule) => violationsOf(rule, [planted]))).not.toEqual([]);
   });
 
   test.each(rules)('of the rule: $name', (rule) => {

@@ -18,6 +18,12 @@ export interface SourceFile {
 
 const root = path.resolve(import.meta.dirname, '..');
 
+/** Modules of packages, too, are named by their path. */
+function placeOf(specifier: string, from: string): string {
+  if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(from), specifier);
+  return specifier.replace(/^@interlude-ai\/(\w+)\//, 'packages/$1/src/');
+}
+
 export function readSource(name: string): SourceFile {
   return parse(name, readFileSync(path.join(root, name), 'utf8'));
 }
@@ -45,7 +51,7 @@ export function parse(name: string, code: string): SourceFile {
     name,
     imports: imports.map(({ specifier, typeOnly }) => ({
       from: name,
-      to: specifier.startsWith('.') ? path.posix.join(path.posix.dirname(name), specifier) : specifier,
+      to: placeOf(specifier, name),
       typeOnly,
     })),
     readsEnvironment: /\bprocess\s*\.\s*env\b|\bprocess\s*\[|\benv\b.*from 'node:process'/.test(code),

@@ -2,9 +2,8 @@
 import type { Logger } from 'pino';
 import type { ServerConfig } from '../platform/config/config.ts';
 import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
-import type { ProcessExit } from '@interlude-ai/core/mcp/stdio/process.ts';
+import type { ProcessExit, ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 import { inheritedVariables } from '../platform/config/agents-file/server-config.ts';
-import type { ServerProcess } from '../platform/config/agents-file/server-config.ts';
 import { hidden, withoutKeys } from '../platform/telemetry/redact-secrets.ts';
 
 const maxLines = 10;

@@ -1,9 +1,9 @@
 /**
- * A project that has the package installed: built, packed and unpacked as npm does it, beside the dependencies it asks
- * for. No network.
+ * A project that has the packages installed: built, packed and unpacked as npm does it, beside the dependencies that they
+ * need. No network.
  */
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,53 +13,75 @@ const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const modules = path.join(root, 'node_modules');
 
+export const packageNames = ['client', 'kit', 'program', 'tools', 'widget'] as const;
+export type PackageName = (typeof packageNames)[number];
+
 export interface Manifest {
-  bin: Record<string, string>;
+  bin?: Record<string, string>;
   exports: Record<string, { types: string; default: string }>;
   dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
   peerDependenciesMeta: Record<string, unknown>;
 }
 
-export interface Project {
-  folder: string;
-  /** The installed package. */
+export interface Installed {
+  /** Its folder. */
   home: string;
   manifest: Manifest;
   /** Everything in the tarball. */
   files: string[];
+}
+
+export interface Project {
+  folder: string;
+  packages: Record<PackageName, Installed>;
   remove(): Promise<void>;
 }
 
-/** `others` are installed beside it, as its user would have them. */
-export async function installPackage(others: string[] = []): Promise<Project> {
+/** `others` are installed beside them, as their user would have them. */
+export async function installPackages(others: string[] = []): Promise<Project> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-package-'));
   const built = path.join(folder, 'built');
   await run(process.execPath, [path.join(root, 'scripts/build.mjs'), built], { cwd: root, env: withTools() });
-  const tarball = await pack(built, folder);
   const installed = path.join(folder, 'node_modules');
-  const home = path.join(installed, 'interlude');
+  for (const name of others) link(name, installed);
+  const packages = await Promise.all(
+    packageNames.map(async (name) => [name, await install(name, { built, installed, folder })] as const),
+  );
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  cpSync(path.join(root, 'test/fixtures/package'), folder, { recursive: true });
+  const remove = () => rm(folder, { recursive: true, force: true });
+  return { folder, packages: Object.fromEntries(packages) as Project['packages'], remove };
+}
+
+async function install(
+  name: PackageName,
+  { built, installed, folder }: { built: string; installed: string; folder: string },
+): Promise<Installed> {
+  const tarball = await pack(path.join(built, name), folder);
+  const home = path.join(installed, '@interlude-ai', name);
   mkdirSync(home, { recursive: true });
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', home]);
   const manifest = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as Manifest;
   const required = Object.keys(manifest.peerDependencies).filter(
-    (name) => !(name in manifest.peerDependenciesMeta),
+    (peer) => !(peer in manifest.peerDependenciesMeta),
   );
-  for (const name of new Set([...Object.keys(manifest.dependencies), ...required, ...others])) {
-    mkdirSync(path.dirname(path.join(installed, name)), { recursive: true });
-    symlinkSync(path.join(modules, name), path.join(installed, name));
-  }
+  for (const needed of [...Object.keys(manifest.dependencies), ...required]) link(needed, installed);
   // As npm links programs.
-  for (const [name, file] of Object.entries(manifest.bin)) {
+  for (const [program, file] of Object.entries(manifest.bin ?? {})) {
     chmodSync(path.join(home, file), 0o755);
     mkdirSync(path.join(installed, '.bin'), { recursive: true });
-    symlinkSync(path.join('../interlude', file), path.join(installed, '.bin', name));
+    symlinkSync(path.join('../@interlude-ai', name, file), path.join(installed, '.bin', program));
   }
-  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  cpSync(path.join(root, 'test/fixtures/package'), folder, { recursive: true });
   const { stdout } = await run('tar', ['-tzf', tarball]);
-  const remove = () => rm(folder, { recursive: true, force: true });
-  return { folder, home, manifest, files: stdout.trim().split('\n'), remove };
+  return { home, manifest, files: stdout.trim().split('\n') };
+}
+
+function link(name: string, installed: string): void {
+  const to = path.join(installed, name);
+  if (existsSync(to)) return;
+  mkdirSync(path.dirname(to), { recursive: true });
+  symlinkSync(path.join(modules, name), to);
 }
 
 /** The tarball of a folder with a package.json. */

@@ -1,4 +1,4 @@
-/** The package people install, as it comes out of the tarball. */
+/** The packages people install, as they come out of their tarballs. */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
 import { bundle } from './bundle.ts';
-import { installPackage, withTools } from './installed.ts';
+import { installPackages, packageNames, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const run = promisify(execFile);
@@ -15,84 +15,61 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 let project: Project;
 beforeAll(async () => {
-  project = await installPackage(['@types/node', 'undici-types', '@types/react', 'csstype']);
+  project = await installPackages(['@types/node', 'undici-types', '@types/react', 'csstype']);
 }, 120_000);
 afterAll(() => project.remove());
 
-test('it holds its doors and what is behind them, and nothing of the service', () => {
-  const { files, manifest, home } = project;
+test.each(packageNames)('%s has its exports and what they reach, and nothing of the service', (name) => {
+  const { files, manifest } = project.packages[name];
   for (const { types, default: code } of Object.values(manifest.exports))
     expect(files).toEqual(expect.arrayContaining([path.join('package', types), path.join('package', code)]));
-  const folders = new Set(files.map((file) => file.split('/').slice(1, -1).join('/')));
-  expect([...folders].toSorted()).toEqual([
-    '',
-    'ai-sdk',
-    'cli',
-    'cli/acp',
-    'cli/chat',
-    'cli/commands',
-    'cli/lint',
-    'cli/login',
-    'cli/try',
-    'client',
-    'config',
-    'config/agents-file',
-    'contract',
-    'credentials/mcp-oauth',
-    'credentials/oauth',
-    'development',
-    'elicitation',
-    'elicitation/form',
-    'elicitation/words',
-    'form-check',
-    'network',
-    'remote',
-    'remote/mcp',
-    'remote/mcp/legacy',
-    'remote/mcp/modern',
-    'remote/mcp/stdio',
-    'testing',
-    'testing/answers',
-    'testing/call',
-    'testing/cassette',
-    'testing/matchers',
-    'time',
-    'tool-bundles',
-    'tools',
-    'turn',
-    'widget',
-  ]);
-  const besides = ['LICENSE', 'README.md', 'widget/widget.licenses.txt'].map((file) => `package/${file}`);
-  expect(files).toEqual(expect.arrayContaining(besides));
-  expect(Object.keys(manifest.dependencies)).toEqual([
-    '@agentclientprotocol/sdk',
-    '@ai-sdk/provider',
-    '@modelcontextprotocol/client',
-    'eventsource-parser',
-    'jose',
-    'openid-client',
-    'undici',
-    'ws',
-    'yaml',
-  ]);
-  // An author's schemas are of the same zod as the types of `elicit`.
-  expect(manifest.peerDependencies).toEqual({
-    react: '>=18',
-    rolldown: '^1.2.19',
-    vitest: '>=5',
-    zod: '^4.0.0',
-  });
-  expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(['react', 'rolldown', 'vitest']);
-  expect(readFileSync(path.join(home, 'README.md'), 'utf8')).toContain('# The TypeScript client');
+  const folders = new Set(files.map((file) => file.split('/')[1]));
+  const others = {
+    client: ['core'],
+    kit: ['core', 'client'],
+    program: ['core', 'client', 'kit', 'tools'],
+    tools: ['core'],
+    widget: ['core', 'client'],
+  };
+  const pages = { client: ['ai-sdk.md'], kit: [], program: [], tools: [], widget: [] };
+  expect([...folders].toSorted()).toEqual(
+    ['LICENSE', 'README.md', 'package.json', name, ...others[name], ...pages[name]].toSorted(),
+  );
 });
 
-test('the repository’s own manifest leads through the same doors', () => {
-  const own = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as typeof project.manifest;
-  const expected = JSON.stringify(own.exports).replaceAll('./dist/', './');
-  expect(JSON.stringify(project.manifest.exports)).toBe(expected);
+test('they need few packages', () => {
+  const needed = Object.entries(project.packages).map(([name, { manifest }]) => [
+    name,
+    Object.keys(manifest.dependencies),
+    manifest.peerDependencies,
+    Object.keys(manifest.peerDependenciesMeta),
+  ]);
+  expect(needed).toEqual([
+    ['client', ['@ai-sdk/provider', 'eventsource-parser', 'zod'], {}, []],
+    ['kit', ['@modelcontextprotocol/client', 'yaml', 'zod'], { vitest: '>=5' }, ['vitest']],
+    [
+      'program',
+      [
+        '@agentclientprotocol/sdk',
+        '@modelcontextprotocol/client',
+        'eventsource-parser',
+        'jose',
+        'openid-client',
+        'undici',
+        'ws',
+        'yaml',
+        'zod',
+      ],
+      { rolldown: '^1.2.19' },
+      ['rolldown'],
+    ],
+    // An author's schemas are made with the same zod as the types of `elicit`.
+    ['tools', [], { zod: '^4.0.0' }, []],
+    ['widget', ['zod'], { react: '>=18' }, ['react']],
+  ]);
 });
 
-describe('its program', () => {
+describe('the program', () => {
   const interlude = (...words: string[]) =>
     run('npx', ['--no', '--', 'interlude', ...words], { cwd: project.folder, env: withTools() }).then(
       ({ stdout }) => ({ code: 0, said: stdout }),
@@ -108,7 +85,13 @@ describe('its program', () => {
   test('names the Node that it needs before it loads anything else', async () => {
     const version = "{ configurable: true, value: '20.20.2' }";
     const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', ${version})`;
-    const words = ['--import', older, path.join(project.home, 'cli/package.js'), 'try', 'http://127.0.0.1:9'];
+    const words = [
+      '--import',
+      older,
+      path.join(project.packages.program.home, 'program/index.js'),
+      'try',
+      'http://127.0.0.1:9',
+    ];
     const ended = await run(process.execPath, words).catch((error: unknown) => error);
     expect(ended).toMatchObject({
       code: 1,
@@ -127,7 +110,7 @@ describe('its program', () => {
   });
 
   test('says where the commands of the service are', async () => {
-    const source = readFileSync(path.join(project.home, 'cli/package.js'), 'utf8');
+    const source = readFileSync(path.join(project.packages.program.home, 'program/index.js'), 'utf8');
     for (const { name } of serviceCommands)
       expect(
         [`'${name}'`, `'${name.split(' ', 1)[0]}'`].some((words) => source.includes(words)),
@@ -202,8 +185,9 @@ describe('its types hold under the strictest settings', () => {
 });
 
 test('only the React component knows of React', () => {
-  const files = globSync('**/*.{js,d.ts}', { cwd: project.home }).filter((name) =>
-    /\b(?:from|import)\s*\(?\s*["'](?:p?react)\b/.test(readFileSync(path.join(project.home, name), 'utf8')),
+  const { home } = project.packages.widget;
+  const files = globSync('**/*.{js,d.ts}', { cwd: home }).filter((name) =>
+    /\b(?:from|import)\s*\(?\s*["'](?:p?react)\b/.test(readFileSync(path.join(home, name), 'utf8')),
   );
   expect(files.toSorted()).toEqual(['widget/react.d.ts', 'widget/react.js']);
 });
@@ -215,14 +199,14 @@ test('a page that imports the widget for its element alone has it in its bundle,
   expect(code).toContain('interlude-chat');
   expect(modules.map((file) => path.relative(project.folder, file)).toSorted()).toEqual([
     'element-only.mjs',
-    'node_modules/interlude/widget/interlude-chat.js',
+    'node_modules/@interlude-ai/widget/widget/interlude-chat.js',
   ]);
 });
 
 test('a page that uses the client loads little, and no zod', async () => {
   const { code, modules } = await bundle(path.join(project.folder, 'page.mjs'));
   const packages = modules.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
-  expect([...new Set(packages)].toSorted()).toEqual(['eventsource-parser', 'interlude']);
+  expect([...new Set(packages)].toSorted()).toEqual(['@interlude-ai/client', 'eventsource-parser']);
   const kilobytes = gzipSync(code, { level: 9 }).length / 1000;
   // The page says "about 9 KB".
   expect(kilobytes).toBeLessThan(9.4);

@@ -19,7 +19,7 @@ import type { BookingServer } from '../servers/booking-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { installPackage, withTools } from './installed.ts';
+import { installPackages, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
 // Each command is a process.
@@ -53,7 +53,7 @@ let responder: string;
 
 beforeAll(async () => {
   const [installed, server] = await Promise.all([
-    installPackage([
+    installPackages([
       'vitest',
       '@modelcontextprotocol/server',
       '@modelcontextprotocol/client',

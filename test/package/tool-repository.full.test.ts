@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/platform/config/load-config.ts';
 import { openAgentBundles } from '../../src/platform/tool-bundles/open-agent-bundles.ts';
 import { startDevelopmentServer } from '../development-server.ts';
 import { startService } from '../service/service.ts';
-import { installPackage, withTools } from './installed.ts';
+import { installPackages, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const run = promisify(execFile);
@@ -21,7 +21,7 @@ let project: Project;
 let notes: string;
 
 beforeAll(async () => {
-  project = await installPackage(['rolldown', '@types/node', 'undici-types']);
+  project = await installPackages(['rolldown', '@types/node', 'undici-types']);
   stack.defer(() => project.remove());
   const { folder } = project;
   cpSync(path.join(root, 'examples/tools'), path.join(folder, 'tools'), {

@@ -13,7 +13,7 @@ import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
 import { bundle } from './bundle.ts';
-import { installPackage, withTools } from './installed.ts';
+import { installPackages, withTools } from './installed.ts';
 import type { Project } from './installed.ts';
 
 const run = promisify(execFile);
@@ -28,7 +28,7 @@ let origin: string;
 let stranger: string;
 
 beforeAll(async () => {
-  const [chromium, installed] = await Promise.all([launchChromium(), installPackage(['ai'])]);
+  const [chromium, installed] = await Promise.all([launchChromium(), installPackages(['ai'])]);
   stack.defer(() => installed.remove());
   stack.defer(() => chromium.close());
   browser = chromium;

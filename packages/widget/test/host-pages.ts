@@ -12,7 +12,7 @@ import type { Browser, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { listen } from '../../../demo/listen.ts';
 import { startDevelopmentServer } from '../../../test/development-server.ts';
-import { installPackage, withTools } from '../../../test/package/installed.ts';
+import { installPackages, withTools } from '../../../test/package/installed.ts';
 import type { Project } from '../../../test/package/installed.ts';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
 import { createOpenAIServer } from '../../../test/servers/openai-server.ts';
@@ -43,7 +43,7 @@ export async function setUpHostPages(): Promise<HostPages> {
   const [temporal, browser, project] = await Promise.all([
     startDevelopmentServer(),
     launchChromium(),
-    installPackage(['react', 'react-dom', 'scheduler']),
+    installPackages(['react', 'react-dom', 'scheduler']),
   ]);
   stack.defer(() => temporal.stop());
   stack.defer(() => browser.close());

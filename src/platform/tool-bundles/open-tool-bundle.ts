@@ -55,20 +55,20 @@ function hashOf({ workflows, node, manifest }: Omit<ToolBundle, 'hash'>): string
   return hash.digest('hex').slice(0, 16);
 }
 
-const source = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../../..');
 
 const nothing: Code = { code: '', sources: [], runtime: [], pages: [] };
-const ours = (file: string) => JSON.stringify(path.join(source, file));
+const ours = (file: string) => JSON.stringify(path.join(root, file));
 
 /** `modules`: those with a tool with `run`. */
 function bundleToolWorkflows(files: ToolFiles, modules: string[]): Promise<Code> {
   if (modules.length === 0) return Promise.resolve(nothing);
   const { imports, listed } = importsOf(files, modules);
   const code = `${imports}
-import { createDurableTool } from ${ours('workflows/durable-tool/durable-tool.ts')};
-import { titleOf, toolsOf } from ${ours('tools/describe-tools.ts')};
-import { toRequestedSchema } from ${ours('tools/requested-schema.ts')};
-export { interceptors } from ${ours('workflows/durable-tool/sinks.ts')};
+import { createDurableTool } from ${ours('src/workflows/durable-tool/durable-tool.ts')};
+import { titleOf, toolsOf } from ${ours('packages/tools/src/describe-tools.ts')};
+import { toRequestedSchema } from ${ours('packages/tools/src/requested-schema.ts')};
+export { interceptors } from ${ours('src/workflows/durable-tool/sinks.ts')};
 const definitions = toolsOf([${listed}]).map(({ definition }) => ({
   ...definition,
   title: titleOf(definition.name, definition.title ?? definition.annotations?.title),
@@ -88,7 +88,7 @@ function bundleNodeCode(files: ToolFiles, modules: string[]): Promise<Code> {
       ? 'export const activities = {};'
       : `export * as activities from ${JSON.stringify(path.join(folder, activities))};`;
   const code = `${imports}
-import { plainToolsOf } from ${ours('tools/describe-tools.ts')};
+import { plainToolsOf } from ${ours('packages/tools/src/describe-tools.ts')};
 ${exported}
 export const tools = plainToolsOf([${listed}]);
 `;

@@ -3,7 +3,6 @@
  * it.
  */
 import type { ServerConfig } from '../../platform/config/config.ts';
-import type { ServerProcess } from '../../platform/config/agents-file/server-config.ts';
 import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
 import type { Deadline } from '../deadline.ts';
 import { responseLimitBytes, ResponseTooLarge } from '@interlude-ai/core/mcp/response-body.ts';
@@ -11,6 +10,7 @@ import { networkFailure } from '@interlude-ai/core/mcp/network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { ProcessFailure } from '@interlude-ai/core/mcp/stdio/process.ts';
+import type { ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 
 export function troubleOf(
   config: ServerConfig,

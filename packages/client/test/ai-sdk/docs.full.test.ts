@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { installPackage, withTools } from '../../../../test/package/installed.ts';
+import { installPackages, withTools } from '../../../../test/package/installed.ts';
 
 const run = promisify(execFile);
 const page = new URL('../../../../docs/ai-sdk.md', import.meta.url);
@@ -24,7 +24,7 @@ const compilerOptions = {
 };
 
 test('the examples of its page compile against the package as it is installed', async () => {
-  const project = await installPackage(['@types/node', 'undici-types', 'ai']);
+  const project = await installPackages(['@types/node', 'undici-types', 'ai']);
   try {
     const examples = [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
       ([, code = '']) => code,

@@ -23,10 +23,10 @@ export function programCommand({
   file = process.argv[1] ?? '',
   searched = process.env['PATH'] ?? '',
 }: Place = {}): string {
-  if (isThisProgram(path.join(projectOf(cwd), 'node_modules/.bin/interlude'))) return 'npx interlude';
+  if (leadsTo(file, path.join(projectOf(cwd), 'node_modules/.bin/interlude'))) return 'npx interlude';
   const isOnPath = searched
     .split(path.delimiter)
-    .some((folder) => isThisProgram(path.join(folder, 'interlude')));
+    .some((folder) => leadsTo(file, path.join(folder, 'interlude')));
   if (isOnPath) return 'interlude';
   return `node ${/^[\w./\\:@~-]+$/.test(file) ? file : `"${file}"`}`;
 }
@@ -38,10 +38,10 @@ function projectOf(folder: string): string {
   return isProject || parent === folder ? folder : projectOf(parent);
 }
 
-/** The links of npm and the set-up lead to a file in this folder. */
-function isThisProgram(link: string): boolean {
+/** The links of npm and the set-up lead to the file that Node was started with. */
+function leadsTo(file: string, link: string): boolean {
   try {
-    return path.dirname(realpathSync(link)) === realpathSync(import.meta.dirname);
+    return realpathSync(link) === realpathSync(file);
   } catch {
     return false;
   }

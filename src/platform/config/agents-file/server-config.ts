@@ -3,17 +3,8 @@
  * absolute paths.
  */
 import path from 'node:path';
+import type { ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 import type { RemoteAgentEntry, ServerEntry } from './server-entry.ts';
-
-/** How a local server is started. `env` is its whole environment. */
-export interface ServerProcess {
-  command: string;
-  args: string[];
-  cwd: string;
-  env: Record<string, string>;
-  /** A user other than the worker's. */
-  runAs?: { uid: number; gid: number };
-}
 
 /** Members of a remote agent, which speaks A2A instead of MCP. */
 export interface RemoteAgent {

@@ -3,15 +3,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type {
-  ServerConfig,
-  ServerProcess,
-} from '../../../../src/platform/config/agents-file/server-config.ts';
+import type { ServerConfig } from '../../../../src/platform/config/agents-file/server-config.ts';
 import type { Credential } from '../../../../src/credentials/credential-store.ts';
 import { troubleOf } from '../../../../src/remote/mcp/server-trouble.ts';
 import { troubleInWords } from '@interlude-ai/core/mcp/trouble.ts';
 import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 import { checkRunAs, startProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
+import type { ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 import { serverConfig } from '../../../servers/mcp-server.ts';
 
 const nobody: Credential = { kind: 'credential', headers: {}, version: 0 };

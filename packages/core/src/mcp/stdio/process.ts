@@ -7,12 +7,18 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type {
-  ServerConfig,
-  ServerProcess,
-} from '../../../../../src/platform/config/agents-file/server-config.ts';
 import { withTimeout } from '../../with-timeout.ts';
 import { ConfigError } from '../../config-error.ts';
+
+/** How a local server is started. `env` is its whole environment. */
+export interface ServerProcess {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** A user other than our own. */
+  runAs?: { uid: number; gid: number };
+}
 
 export interface ProcessExit {
   exitCode: number | null;
@@ -182,7 +188,7 @@ interface Own {
  * cannot start.
  */
 export function checkRunAs(
-  servers: Iterable<ServerConfig>,
+  servers: Iterable<{ name: string; process?: ServerProcess }>,
   { platform, uid }: Own = { platform: process.platform, uid: process.geteuid?.() },
 ): void {
   const problems = [...servers].flatMap(({ name, process: given }) => {

@@ -4,9 +4,8 @@
  */
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { ServerProcess } from '../../../../../src/platform/config/agents-file/server-config.ts';
 import { responseLimitBytes, ResponseTooLarge } from '../response-body.ts';
-import type { ProcessExit, RunningProcess } from './process.ts';
+import type { ProcessExit, RunningProcess, ServerProcess } from './process.ts';
 import { startProcess } from './process.ts';
 import type { Exchange, ExchangeLog } from '../tracked-request.ts';
 import { readableMessage } from '../readable-messages.ts';

@@ -1,0 +1,2 @@
+/** Schemas of everything on the wire. */
+export * from '@interlude-ai/core/contract/index.ts';
