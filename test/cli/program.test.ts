@@ -291,14 +291,17 @@ describe('messages name the program as it can be started from there', () => {
   const here = path.join(root, 'src/cli/interlude.mjs');
 
   test('by npx in the checkout, and in a folder of it', () => {
-    expect(programCommand({ cwd: root, searched: '' })).toBe('npx interlude');
-    expect(programCommand({ cwd: path.join(root, 'src/cli'), searched: '' })).toBe('npx interlude');
+    const file = path.join(root, 'src/cli/interlude.mjs');
+    expect(programCommand({ cwd: root, searched: '', file })).toBe('npx interlude');
+    expect(programCommand({ cwd: path.join(root, 'src/cli'), searched: '', file })).toBe('npx interlude');
   });
 
   test('by its name where it is on the PATH', () => {
     const folder = testFolder();
     symlinkSync(here, path.join(folder, 'interlude'));
-    expect(programCommand({ cwd: folder, searched: `/usr/bin${path.delimiter}${folder}` })).toBe('interlude');
+    expect(programCommand({ cwd: folder, searched: `/usr/bin${path.delimiter}${folder}`, file: here })).toBe(
+      'interlude',
+    );
   });
 
   test('by its file elsewhere, where npx would install another project’s package', () => {
