@@ -26,6 +26,8 @@ const cache = path.join(root, 'build/joined');
 /** Each is about a megabyte. The least recently used are deleted. */
 const cachedAtMost = 20;
 const require = createRequire(import.meta.url);
+/** Where Temporal's SDK is installed. */
+const packages = path.resolve(require.resolve('@temporalio/worker/package.json'), '../../..');
 const { version: sdkVersion } = require('@temporalio/worker/package.json') as { version: string };
 
 /** Returns a worker's `workflowBundle`. */
@@ -83,7 +85,7 @@ function asOneModule(config: Webpack): Webpack {
     // The module is in another folder, but must find our packages.
     resolve: {
       ...config.resolve,
-      modules: [...(config.resolve?.modules ?? ['node_modules']), path.join(root, 'node_modules')],
+      modules: [...(config.resolve?.modules ?? ['node_modules']), packages],
     },
     optimization: {
       ...config.optimization,

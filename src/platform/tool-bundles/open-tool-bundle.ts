@@ -56,6 +56,7 @@ function hashOf({ workflows, node, manifest }: Omit<ToolBundle, 'hash'>): string
 }
 
 const root = path.resolve(import.meta.dirname, '../../..');
+const service = path.join(root, 'src');
 
 const nothing: Code = { code: '', sources: [], runtime: [], pages: [] };
 const ours = (file: string) => JSON.stringify(path.join(root, file));
@@ -75,7 +76,7 @@ const definitions = toolsOf([${listed}]).map(({ definition }) => ({
 }));
 export const durableTool = createDurableTool(definitions, toRequestedSchema);
 `;
-  return bundleTools({ files, code }, 'esm');
+  return bundleTools({ files, code, service }, 'esm');
 }
 
 /** `modules`: those with a tool with `execute`. */
@@ -92,7 +93,7 @@ import { plainToolsOf } from ${ours('packages/tools/src/describe-tools.ts')};
 ${exported}
 export const tools = plainToolsOf([${listed}]);
 `;
-  return bundleForNode({ files, code });
+  return bundleForNode({ files, code, service });
 }
 
 function importsOf({ folder }: ToolFiles, modules: string[]): { imports: string; listed: string } {

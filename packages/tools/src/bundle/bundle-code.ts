@@ -14,6 +14,8 @@ import { RefusedImports, ToolFolderError } from './tool-files.ts';
 import type { ToolFiles } from './tool-files.ts';
 
 const tools = path.resolve(import.meta.dirname, '..');
+/** The folder of our packages. */
+const packages = path.resolve(import.meta.dirname, '../../..');
 /** The extension of the service's own modules: compiled in the package, TypeScript elsewhere. */
 const extension = path.extname(import.meta.filename);
 const entryName = '\0interlude:entry';
@@ -24,6 +26,8 @@ const allowed = new Set(['assert', 'url', 'util']);
 interface Entry {
   files: ToolFiles;
   code: string;
+  /** The folder of the service's modules that the code imports, if it does. */
+  service?: string;
 }
 
 export interface Code {
@@ -40,11 +44,12 @@ export interface Code {
  * For workflows. Throws `RefusedImports` for imports that workflows may not have, if nothing else is wrong. An `esm` module
  * keeps its imports of Temporal's SDK.
  */
-export async function bundleTools({ files, code }: Entry, format: 'esm' | 'iife'): Promise<Code> {
+export async function bundleTools({ files, code, service }: Entry, format: 'esm' | 'iife'): Promise<Code> {
   const refused = new Set<string>();
-  const plugins = [entryOf(code), packagesOf(files.folder), refuseImports(files, refused)];
+  const isOurs = ownedBy(service);
+  const plugins = [entryOf(code), packagesOf(files.folder, isOurs), refuseImports(files, refused)];
   const external = format === 'esm' ? [/^@temporalio\/(workflow|common)/] : [];
-  const bundled = await build(files, refused, { plugins, platform: 'neutral', external }, format);
+  const bundled = await build(files, refused, { plugins, platform: 'neutral', external, isOurs }, format);
   if (refused.size > 0) throw new RefusedImports(files.folder, [...refused]);
   return bundled;
 }
@@ -58,13 +63,14 @@ export async function activityNames(files: ToolFiles): Promise<string[] | null> 
 }
 
 /** For Node, including packages. `stubs`: replaces the file of activities by functions with these names. */
-export function bundleForNode({ files, code }: Entry, stubs?: readonly string[]): Promise<Bundled> {
+export function bundleForNode({ files, code, service }: Entry, stubs?: readonly string[]): Promise<Bundled> {
+  const isOurs = ownedBy(service);
   const plugins = [
     entryOf(code),
-    packagesOf(files.folder),
+    packagesOf(files.folder, isOurs),
     ...(stubs ? [withoutActivities(files, stubs)] : []),
   ];
-  return build(files, new Set(), { plugins, platform: 'node' }, 'esm');
+  return build(files, new Set(), { plugins, platform: 'node', isOurs }, 'esm');
 }
 
 type Bundled = Code & { exports: string[] };
@@ -76,7 +82,8 @@ async function build(
     plugins,
     platform,
     external = [],
-  }: { plugins: Plugin[]; platform: 'neutral' | 'node'; external?: RegExp[] },
+    isOurs,
+  }: { plugins: Plugin[]; platform: 'neutral' | 'node'; external?: RegExp[]; isOurs: IsOurs },
   format: 'esm' | 'iife',
 ): Promise<Bundled> {
   const problems = new Set<string>();
@@ -106,7 +113,7 @@ async function build(
     const generated = await bundle.generate(output);
     const [chunk] = generated.output;
     if (problems.size > 0) throw new ToolFolderError(folder, [...refused, ...problems]);
-    const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && !isOfPackage(id));
+    const files = chunk.moduleIds.filter((id) => path.isAbsolute(id) && (isOurs(id) || !isOfPackage(id)));
     const [runtime = [], sources = []] = [true, false].map((own) => files.filter((id) => isOurs(id) === own));
     const pages = sources
       .filter((id) => /\bmode:\s*["'`]url["'`]/.test(chunk.modules[id]?.code ?? ''))
@@ -124,8 +131,12 @@ function isOfPackage(id: string): boolean {
   return id.includes(`${path.sep}node_modules${path.sep}`);
 }
 
-function isOurs(id: string): boolean {
-  return id.startsWith(path.dirname(tools) + path.sep);
+/** Whether a module is ours, not the author's. An installed service is itself below `node_modules`. */
+type IsOurs = (id: string) => boolean;
+
+function ownedBy(service: string | undefined): IsOurs {
+  const folders = [packages, ...(service === undefined ? [] : [service])];
+  return (id) => folders.some((folder) => id.startsWith(folder + path.sep));
 }
 
 function entryOf(code: string): Plugin {
@@ -137,7 +148,7 @@ function entryOf(code: string): Plugin {
 }
 
 /** `@interlude-ai/tools` is always ours. There is one copy of zod: the author's, unless it is missing or older than 4. */
-function packagesOf(folder: string): Plugin {
+function packagesOf(folder: string, isOurs: IsOurs): Plugin {
   const fromHere = createRequire(import.meta.filename);
   const fromFolder = createRequire(path.join(folder, 'tool.js'));
   const own = zodIn(fromFolder) ?? zodIn(fromHere);
