@@ -12,7 +12,7 @@ import * as tools from './fixtures/tools.ts';
 const fixtures = path.join(import.meta.dirname, 'fixtures');
 const source = path.join(import.meta.dirname, '../../src');
 const sinks = path.join(source, 'workflows/durable-tool/sinks.ts');
-const describeTools = path.join(source, 'tools/describe-tools.ts');
+const describeTools = path.join(import.meta.dirname, '../../packages/tools/src/describe-tools.ts');
 let made: Promise<ToolBundle> | undefined;
 
 export function bundleTools(): Promise<ToolBundle> {

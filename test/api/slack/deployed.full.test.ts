@@ -18,9 +18,9 @@ import { linkAlice, writeAsAlice } from './alice-in-slack.ts';
 /** Its first command is one that a delivery of today does not begin with. */
 const changed = `
 import { upsertMemo } from '@temporalio/workflow';
-import { slackDelivery as unchanged } from '../../../src/workflows/deliveries.ts';
-export { agentTurn } from '../../../src/workflows/agent-turn.ts';
-export { pushNotifications } from '../../../src/workflows/deliveries.ts';
+import { slackDelivery as unchanged } from '../../src/workflows/deliveries.ts';
+export { agentTurn } from '../../src/workflows/agent-turn.ts';
+export { pushNotifications } from '../../src/workflows/deliveries.ts';
 export async function slackDelivery(input) {
   upsertMemo({ changed: true });
   return unchanged(input);

@@ -18,7 +18,7 @@ const folder = path.resolve(import.meta.dirname, `../../../build/test-${randomUU
 /** Its first command is one that a turn of today does not begin with. */
 const changedSource = `
 import { upsertMemo } from '@temporalio/workflow';
-import { agentTurn as unchanged } from '../../../src/workflows/agent-turn.ts';
+import { agentTurn as unchanged } from '../../src/workflows/agent-turn.ts';
 export async function agentTurn(turn) {
   upsertMemo({ changed: true });
   return unchanged(turn);
