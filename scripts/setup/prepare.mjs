@@ -2,10 +2,12 @@
  * Makes a fresh checkout ready, as far as it is needed. Plain Node 20 without packages, because it is what installs the
  * packages and the newer Node.
  */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { installDependencies } from './dependencies.mjs';
 import { say, SetupError } from './steps.mjs';
 import { installTemporalCli } from './temporal-cli.mjs';
-import { installTemporalTestServer } from './temporal-test-server.mjs';
+import { root } from './tools.mjs';
 
 /**
  * Takes a moment and prints nothing if everything is there. False when something cannot be had; a message says what, and what
@@ -14,11 +16,15 @@ import { installTemporalTestServer } from './temporal-test-server.mjs';
  */
 export async function prepare(tools) {
   try {
-    await installDependencies();
+    // npm has installed those of the package, which has no lockfile.
+    if (existsSync(path.join(root, 'package-lock.json'))) await installDependencies();
     // Running needs no development server beside a cluster of one's own; the tests do.
     if (tools.includes('time-skipping') || (tools.includes('temporal') && !process.env.TEMPORAL_ADDRESS))
       await installTemporalCli();
-    if (tools.includes('time-skipping')) await installTemporalTestServer();
+    if (tools.includes('time-skipping')) {
+      const { installTemporalTestServer } = await import('./temporal-test-server.mjs');
+      await installTemporalTestServer();
+    }
     return true;
   } catch (error) {
     say(inWords(error));

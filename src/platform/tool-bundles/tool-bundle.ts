@@ -24,6 +24,11 @@ export interface ToolBundle {
 
 const bundleFile = '.interlude-bundle.json';
 const root = path.resolve(import.meta.dirname, '../../..');
+/** What the service is built with: the installed package has no lockfile, and exact versions. */
+const versions = path.join(
+  root,
+  existsSync(path.join(root, 'package-lock.json')) ? 'package-lock.json' : 'package.json',
+);
 const lockfiles = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'package.json'];
 
 /** Increase it when `ToolBundle` changes. */
@@ -69,7 +74,7 @@ export async function keepBundle(files: ToolFiles, bundle: ToolBundle, inputs: I
     format: currentFormat,
     modules: modulesOf(files),
     authored: await hashesOf(folder, inputs.authored),
-    runtime: await hashesOf(root, [...inputs.runtime, path.join(root, 'package-lock.json')]),
+    runtime: await hashesOf(root, [...inputs.runtime, versions]),
     packages: await hashOfPackages(folder),
     bundle,
   };

@@ -13,6 +13,8 @@ interface Place {
   searched?: string;
 }
 
+const program = findProgram();
+
 /** A command of ours, as it is typed here: `npx interlude login`. */
 export function ourCommand(words: string): string {
   return `${programCommand()} ${words}`;
@@ -23,10 +25,10 @@ export function programCommand({
   file = process.argv[1] ?? '',
   searched = process.env['PATH'] ?? '',
 }: Place = {}): string {
-  if (leadsTo(file, path.join(projectOf(cwd), 'node_modules/.bin/interlude'))) return 'npx interlude';
+  if (isThisProgram(path.join(projectOf(cwd), 'node_modules/.bin/interlude'))) return 'npx interlude';
   const isOnPath = searched
     .split(path.delimiter)
-    .some((folder) => leadsTo(file, path.join(folder, 'interlude')));
+    .some((folder) => isThisProgram(path.join(folder, 'interlude')));
   if (isOnPath) return 'interlude';
   return `node ${/^[\w./\\:@~-]+$/.test(file) ? file : `"${file}"`}`;
 }
@@ -38,20 +40,26 @@ function projectOf(folder: string): string {
   return isProject || parent === folder ? folder : projectOf(parent);
 }
 
-/** The links of npm and the set-up lead to the file that Node was started with. */
-function leadsTo(file: string, link: string): boolean {
+/** The links of npm and the set-up lead to a file of this program. */
+function isThisProgram(link: string): boolean {
   try {
-    return realpathSync(link) === realpathSync(file);
+    return realpathSync(link).startsWith(realpathSync(program.folder) + path.sep);
   } catch {
     return false;
   }
 }
 
-/** From the nearest package.json: that of the checkout, or of the installed package. */
 export function programVersion(): string {
+  return program.version;
+}
+
+/** The checkout or the installed package with this program. */
+function findProgram(): { folder: string; version: string } {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+    if (!existsSync(file)) continue;
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as { version: string; bin?: object };
+    if (manifest.bin && 'interlude' in manifest.bin) return { folder, version: manifest.version };
   }
-  return '0.0.0';
+  return { folder: import.meta.dirname, version: '0.0.0' };
 }

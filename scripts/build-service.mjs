@@ -1,0 +1,130 @@
+/**
+ * Builds the package of the service with its program: `node scripts/build-service.mjs [folder]`. It has the layout of the
+ * checkout, as JavaScript, because Node strips no types below `node_modules`; pages and workflows are bundled.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { bundle, bundles, filesOf } from '../src/api/http/bundle.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const folder = path.resolve(process.argv[2] ?? path.join(root, 'dist/service'));
+
+/** Agents' tools stay as their authors wrote them. */
+const sources = globSync(['src/**/*.ts', 'src/cli/*.mjs', 'packages/*/src/**/*.ts', 'demo/**/*.ts'], {
+  cwd: root,
+}).filter((file) => !/^demo\/desk\/tools\/|^src\/api\/pages\/playground\/|^packages\/widget\//.test(file));
+const copied = [
+  'src/**/*.js',
+  'demo/agents.yaml',
+  'demo/desk/tools/**/*.ts',
+  'scripts/setup/*.mjs',
+  'scripts/temporal-cli/*',
+  'LICENSE',
+];
+
+// Inside the checkout, where Node finds the packages that the workflows are bundled with.
+mkdirSync(path.join(root, 'build'), { recursive: true });
+const work = mkdtempSync(path.join(root, 'build/service-'));
+try {
+  for (const file of sources) compile(file);
+  for (const file of globSync(copied, { cwd: root })) cpSync(path.join(root, file), path.join(work, file));
+  const { manifest } = published();
+  writeFileSync(path.join(work, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await bundlePages();
+  bundleWorkflows();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(path.dirname(folder), { recursive: true });
+  cpSync(work, folder, { recursive: true });
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** @param {string} file */
+function compile(file) {
+  const known = new Set(sources);
+  const code = readFileSync(path.join(root, file), 'utf8')
+    // Packages are folders beside `src` here.
+    .replaceAll(/(['"])@interlude-ai\/(\w+)\/([\w./-]+)\1/g, (_, quote, name, rest) => {
+      const address = path.posix.relative(path.posix.dirname(file), `packages/${name}/src/${rest}`);
+      return `${quote}${address}${quote}`;
+    });
+  const script = file.endsWith('.ts') ? stripTypeScriptTypes(code) : code;
+  const stripped = script.replaceAll(
+    /(['"])((?:\.{1,2}\/|src\/|packages\/)[\w./-]+)\.ts\1/g,
+    (text, quote, address) => {
+      const place = address.startsWith('.')
+        ? path.posix.join(path.posix.dirname(file), `${address}.ts`)
+        : `${address}.ts`;
+      return known.has(place) ? `${quote}${address}.js${quote}` : text;
+    },
+  );
+  const to = path.join(work, file.replace(/\.ts$/, '.js'));
+  mkdirSync(path.dirname(to), { recursive: true });
+  writeFileSync(to, stripped);
+}
+
+async function bundlePages() {
+  for (const name of /** @type {(keyof typeof bundles)[]} */ (Object.keys(bundles))) {
+    const { code, licenses } = await bundle(name);
+    const files = filesOf(name);
+    write(path.relative(root, files.code), code);
+    write(path.relative(root, files.licenses), licenses);
+  }
+}
+
+/** @param {string} file @param {string} text */
+function write(file, text) {
+  mkdirSync(path.dirname(path.join(work, file)), { recursive: true });
+  writeFileSync(path.join(work, file), text);
+}
+
+/** By the compiled code itself, so that what it finds is what it expects. */
+function bundleWorkflows() {
+  const script = [
+    "const { readTurnCode } = await import('./src/platform/processes/workers/turn-code.js');",
+    "const { joinWithSdk } = await import('./src/platform/temporal/join-sdk.js');",
+    'await joinWithSdk(await readTurnCode());',
+  ].join('\n');
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: work,
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('The workflows could not be bundled.');
+}
+
+function published() {
+  const { version, description, license, engines, optionalDependencies, ...own } = readManifest('.');
+  const packages = ['core', 'client', 'tools', 'kit', 'program'].map((name) =>
+    readManifest(`packages/${name}`),
+  );
+  const forDemo = ['oidc-provider', '@modelcontextprotocol/node'];
+  const dependencies = Object.fromEntries(
+    [own, ...packages]
+      .flatMap((manifest) => Object.entries(manifest.dependencies ?? {}))
+      .concat(forDemo.map((name) => [name, own.devDependencies[name]]))
+      .filter(([name]) => !name.startsWith('@interlude-ai/'))
+      .toSorted(([one], [other]) => one.localeCompare(other)),
+  );
+  const optional = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@nangohq/'));
+  return {
+    manifest: {
+      name: '@interlude-ai/service',
+      version,
+      description,
+      license,
+      type: 'module',
+      bin: { interlude: 'src/cli/interlude.mjs' },
+      exports: { './package.json': './package.json' },
+      dependencies,
+      optionalDependencies: Object.fromEntries(optional),
+      engines: { node: '>=22.13' },
+    },
+  };
+}
+
+/** @param {string} place */
+function readManifest(place) {
+  return JSON.parse(readFileSync(path.join(root, place, 'package.json'), 'utf8'));
+}
