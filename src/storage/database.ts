@@ -1,5 +1,5 @@
-import type { Kysely, CompiledQuery, DialectAdapter, QueryResult } from 'kysely';
-import { PostgresAdapter } from 'kysely';
+import type { Kysely, CompiledQuery, DialectAdapter, QueryResult, RawBuilder, SqlBool } from 'kysely';
+import { PostgresAdapter, sql } from 'kysely';
 import type { SharedLock } from './locks.ts';
 import type { Channel, Notifications } from './notifications/notifications.ts';
 import type { Tables } from './schema.ts';
@@ -65,6 +65,17 @@ export function isPostgres(query: Kysely<Tables>): boolean {
   return query.getExecutor().adapter instanceof PostgresAdapter;
 }
 
+/** For `where`: the column has one of these values. A list is one parameter, so it may be empty or long. */
+export function isOneOf(
+  query: Kysely<Tables>,
+  column: string,
+  values: string[] | number[],
+): RawBuilder<SqlBool> {
+  return isPostgres(query)
+    ? sql`${sql.ref(column)} = any(${values})`
+    : sql`${sql.ref(column)} in (select value from json_each(${values}))`;
+}
+
 /** In place of a parameter; Kysely passes it through. */
 class Placeholder {
   readonly name: PropertyKey;
@@ -76,9 +87,9 @@ class Placeholder {
 
 /**
  * A statement that is built once and run often, for the hot path of a turn: Kysely takes longer to build it than the database
- * to run it. `build` is called once for each database, with placeholders instead of values: it must pass them into the
- * statement unchanged, must not branch on them, and must read each by name (`Object.keys` is empty). The result runs the
- * statement, inside or outside of a transaction.
+ * to run it. `build` is called once for each database, with placeholders instead of the values of the first call: it must pass
+ * them into the statement unchanged, and must not branch on them. The result runs the statement, inside or outside of a
+ * transaction.
  */
 export function compileOnce<Given extends object, Row>(
   build: (query: Kysely<Tables>, given: Given) => CompiledQuery<Row>,
@@ -86,7 +97,7 @@ export function compileOnce<Given extends object, Row>(
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (query, given) => {
     const { adapter } = query.getExecutor();
-    const statement = built.get(adapter) ?? build(query, placeholders<Given>());
+    const statement = built.get(adapter) ?? build(query, placeholdersFor(given));
     built.set(adapter, statement);
     const parameters = statement.parameters.map((value) =>
       value instanceof Placeholder ? given[value.name as keyof Given] : value,
@@ -95,6 +106,6 @@ export function compileOnce<Given extends object, Row>(
   };
 }
 
-function placeholders<Given extends object>(): Given {
-  return new Proxy({} as Given, { get: (_, name) => new Placeholder(name) });
+function placeholdersFor<Given extends object>(given: Given): Given {
+  return new Proxy(given, { get: (_, name) => new Placeholder(name) });
 }

@@ -7,7 +7,7 @@
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Kysely, Transaction, RawBuilder } from 'kysely';
 import type { ConversationRef, TurnRef, TurnStatus, Delegation } from '../../turn/turn.ts';
-import { compileOnce } from '../database.ts';
+import { compileOnce, isOneOf } from '../database.ts';
 import type { StoredMessage } from '../schema/turn-tables.ts';
 import type { Tables } from '../schema.ts';
 import { isOver, WriteRefused } from '../write-refused.ts';
@@ -131,20 +131,14 @@ async function closeGaps(
 
 /** Events whose key is not in the log, each once. */
 async function unknown(write: Write, turn: TurnRef, events: NewEvent[]): Promise<NewEvent[]> {
-  const known = new Set<string>();
-  for (const chunk of chunks(events)) {
-    const rows = await write
-      .selectFrom('turn_events')
-      .select('key')
-      .where('turn_id', '=', turn.turnId)
-      .where(
-        'key',
-        'in',
-        chunk.map(({ key }) => key),
-      )
-      .execute();
-    for (const { key } of rows) known.add(key);
-  }
+  const keys = events.map(({ key }) => key);
+  const rows = await write
+    .selectFrom('turn_events')
+    .select('key')
+    .where('turn_id', '=', turn.turnId)
+    .where(isOneOf(write, 'key', keys))
+    .execute();
+  const known = new Set(rows.map(({ key }) => key));
   return events.filter(({ key }) => !known.has(key) && known.add(key));
 }
 

@@ -6,7 +6,7 @@ import { dueAfter } from '../tables/turn-rows.ts';
 import { eventFromRow } from './coded-rows.ts';
 import { createFollow, createReadBatch } from './tail.ts';
 import { mergeDeltas, remainder } from './merged-deltas.ts';
-import { isPostgres } from '../database.ts';
+import { isOneOf, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Row } from '../schema.ts';
 import { aboutTurn } from '../../platform/telemetry/events.ts';
@@ -117,9 +117,12 @@ export async function mergeTurn({ query }: Database, turn: TurnRef): Promise<voi
     const { replaced, removed } = mergeDeltas(
       rows.map(({ seq, event }) => ({ seq, event: eventFromRow(event) })),
     );
-    for (const seqs of chunks(removed)) {
-      await write.deleteFrom('turn_events').where(isConversation(turn)).where('seq', 'in', seqs).execute();
-    }
+    if (removed.length > 0)
+      await write
+        .deleteFrom('turn_events')
+        .where(isConversation(turn))
+        .where(isOneOf(write, 'seq', removed))
+        .execute();
     const values = replaced.map(({ seq, event }) => ({
       tenant,
       conversation,

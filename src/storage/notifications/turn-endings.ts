@@ -5,10 +5,10 @@
 import type { Kysely } from 'kysely';
 import { aboutTurn } from '../../platform/telemetry/events.ts';
 import type { TurnRef } from '../../turn/turn.ts';
-import { chunks } from '../log/append.ts';
 import type { Tables } from '../schema.ts';
 import { createNotifications, unlessAborted } from './notifications.ts';
 import type { NotificationOptions, Notifications } from './notifications.ts';
+import { isOneOf } from '../database.ts';
 import type { TurnEndings } from '../database.ts';
 
 /** Most work is done sooner, without a query. */
@@ -31,19 +31,15 @@ export function createTurnEndings(
   });
 
   async function ending(turnIds: string[]): Promise<Set<string>> {
-    const found = new Set<string>();
-    for (const chunk of chunks(turnIds)) {
-      const rows = await query
-        .selectFrom('turns')
-        .select('turn_id')
-        .where('turn_id', 'in', chunk)
-        .where((row) =>
-          row.or([row('ending_at', 'is not', null), row('status', 'not in', ['starting', 'running'])]),
-        )
-        .execute();
-      for (const { turn_id: turnId } of rows) found.add(turnId);
-    }
-    return found;
+    const rows = await query
+      .selectFrom('turns')
+      .select('turn_id')
+      .where(isOneOf(query, 'turn_id', turnIds))
+      .where((row) =>
+        row.or([row('ending_at', 'is not', null), row('status', 'not in', ['starting', 'running'])]),
+      )
+      .execute();
+    return new Set(rows.map((row) => row.turn_id));
   }
 
   return {

@@ -132,7 +132,9 @@ function isRead({ query, sql }: CompiledQuery): boolean {
 
 function run<R>(statements: Statements, { sql, parameters }: CompiledQuery): QueryResult<R> {
   const { statement, returnsRows } = statements.prepare(sql);
-  const values = parameters as SQLInputValue[];
+  const values = parameters.map((value) =>
+    Array.isArray(value) ? JSON.stringify(value) : value,
+  ) as SQLInputValue[];
   if (returnsRows) return { rows: statement.all(...values) as R[] };
   const { changes, lastInsertRowid } = statement.run(...values);
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };

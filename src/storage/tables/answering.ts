@@ -1,5 +1,6 @@
 /** Records an answer and what follows from it, in one transaction. */
 import type { Kysely, Transaction } from 'kysely';
+import { toColumns } from '../columns.ts';
 import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import { writeToConversation } from '../log/append.ts';
@@ -38,14 +39,13 @@ export interface Answered {
   winner: Answer | null;
 }
 
-const insertAnswer = compileOnce((write, row: Row<'elicitation_answers'>) => {
-  const { elicitation_id, response_id, action, sealed_content, received_at, surface } = row;
-  return write
+const insertAnswer = compileOnce((write, row: Row<'elicitation_answers'>) =>
+  write
     .insertInto('elicitation_answers')
-    .values({ elicitation_id, response_id, action, sealed_content, received_at, surface })
+    .values({ ...row })
     .onConflict((conflict) => conflict.columns(['elicitation_id', 'response_id']).doNothing())
-    .compile();
-});
+    .compile(),
+);
 const updateConsent = compileOnce((write, { id, consent }: { id: string; consent: string | null }) =>
   write.updateTable('elicitations').set({ consent }).where('id', '=', id).compile(),
 );
@@ -121,15 +121,14 @@ async function answerQuestion(
   return { question, isOverdue, isNew, earlier, winner, settled, isConsent: isOnPage };
 }
 
-async function insertNew(write: Write, id: string, answer: Given): Promise<boolean> {
-  const { numAffectedRows } = await insertAnswer(write, {
-    elicitation_id: id,
-    response_id: answer.responseId,
-    action: answer.action,
-    sealed_content: answer.sealedContent,
-    received_at: answer.receivedAt,
-    surface: answer.surface ?? null,
-  });
+async function insertNew(
+  write: Write,
+  elicitationId: string,
+  { responseId, action, sealedContent, receivedAt, surface }: Given,
+): Promise<boolean> {
+  const values = { elicitationId, responseId, action, sealedContent, receivedAt };
+  const row = { ...toColumns(values), surface: surface ?? null };
+  const { numAffectedRows } = await insertAnswer(write, row);
   return Number(numAffectedRows) > 0;
 }
 

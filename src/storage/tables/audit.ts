@@ -1,32 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { toColumns } from '../columns.ts';
 import { compileOnce } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Row, Tables } from '../schema.ts';
 import type { AuditEntry } from '../schema/question-tables.ts';
 
-const insert = compileOnce((query, row: Row<'audit'>) => {
-  const { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address } = row;
-  const values = { id, at, tenant, elicitation_id, turn_id, actor, action, detail, address };
-  return query.insertInto('audit').values(values).compile();
-});
+const insert = compileOnce((query, row: Row<'audit'>) =>
+  query
+    .insertInto('audit')
+    .values({ ...row })
+    .compile(),
+);
 
 export async function insertAudit(
   query: Kysely<Tables>,
   { elicitationId, turnId, at, tenant, actor, action, detail, address }: AuditEntry,
 ): Promise<void> {
-  const entry = {
-    id: randomUUID(),
-    elicitation_id: elicitationId,
-    turn_id: turnId ?? null,
-    at,
-    tenant,
-    actor,
-    action,
-    detail,
-    address,
-  };
-  await insert(query, entry);
+  const entry = { id: randomUUID(), elicitationId, at, tenant, actor, action, detail, address };
+  await insert(query, { ...toColumns(entry), turn_id: turnId ?? null });
 }
 
 export type Audit = ReturnType<typeof createAudit>;

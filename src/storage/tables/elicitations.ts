@@ -5,9 +5,8 @@ import type { ClosedBecause, Outcome, Status } from '@interlude-ai/core/elicitat
 import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
 import type { TooManyOpen } from '../../turn/ask.ts';
 import type { AuditEntry, ElicitationRow } from '../schema/question-tables.ts';
-import { compileOnce } from '../database.ts';
+import { compileOnce, isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
-import { chunks } from '../log/append.ts';
 import { unlessAborted } from '../notifications/notifications.ts';
 import type { Tables } from '../schema.ts';
 import { createAnswer, deleteContent, recordedAnswer } from './answering.ts';
@@ -57,8 +56,12 @@ export type SettlingEvent =
   /** The call that asks is given up. */
   | { type: 'abandoned' };
 
-const selectOne = compileOnce((query, { id }: { id: string }) =>
-  query.selectFrom('elicitations').selectAll().where('id', '=', id).compile(),
+const selectThese = compileOnce((query, { ids }: { ids: string[] }) =>
+  query
+    .selectFrom('elicitations')
+    .selectAll()
+    .where(isOneOf(query, 'id', ids))
+    .compile(),
 );
 const selectOfCall = compileOnce((query, { turnId, toolCallId }: { turnId: string; toolCallId: string }) =>
   query
@@ -125,12 +128,8 @@ export function createElicitations(database: Database, logger: Logger) {
       settle(database, ids, event, options),
     /** In the given order; unknown ids are left out. */
     async read(ids: string[]): Promise<TimedQuestion[]> {
-      const rows: ElicitationRow[] = [];
-      for (const chunk of chunks(ids)) {
-        const found = await query.selectFrom('elicitations').selectAll().where('id', 'in', chunk).execute();
-        rows.push(...found.map(toElicitation));
-      }
-      return timed(inOrder(ids, rows));
+      const { rows } = await selectThese(query, { ids });
+      return timed(inOrder(ids, rows.map(toElicitation)));
     },
     get: (id: string): Promise<ElicitationRow | null> => find(query, id),
     /** The questions that this call has asked or shared in this turn, oldest first. */
@@ -226,7 +225,7 @@ function inOrder(ids: string[], rows: ElicitationRow[]): ElicitationRow[] {
 }
 
 async function find(query: Kysely<Tables>, id: string): Promise<ElicitationRow | null> {
-  const { rows } = await selectOne(query, { id });
+  const { rows } = await selectThese(query, { ids: [id] });
   return rows[0] ? toElicitation(rows[0]) : null;
 }
 

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { TurnRow } from './turn-rows.ts';
-import { chunks } from '../log/append.ts';
+import { isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
 import { fromColumns } from '../columns.ts';
 import type { Fields } from '../columns.ts';
@@ -183,8 +183,11 @@ async function forgetQuestions(write: Transaction<Tables>, turnId: string): Prom
     .where('id', 'in', asked)
     .returning('id')
     .execute();
-  for (const chunk of chunks(questions.map(({ id }) => id)))
-    await write.deleteFrom('question_waiters').where('elicitation_id', 'in', chunk).execute();
+  const ids = questions.map(({ id }) => id);
+  await write
+    .deleteFrom('question_waiters')
+    .where(isOneOf(write, 'elicitation_id', ids))
+    .execute();
 }
 
 /** How long the start of a turn is tried. */

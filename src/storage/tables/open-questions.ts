@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
 import type { AskedUser } from '../notifications/notifications.ts';
@@ -82,18 +83,16 @@ async function changesSince(
   const open = await openQuestionsOf(database, asked);
   const stillOpen = new Set(open.map(({ id }) => id));
   const gone = [...reported].filter((id) => !stillOpen.has(id));
-  const settled: ElicitationRow[] = [];
-  for (const ids of chunks(gone)) {
-    const rows = await database.query
-      .selectFrom('elicitations')
-      .selectAll()
-      .where('id', 'in', ids)
-      .where('status', '!=', 'pending')
-      .orderBy('settled_at')
-      .execute();
-    settled.push(...rows.map(toElicitation));
-  }
-  return [...settled, ...open.toReversed().filter(({ id }) => !reported.has(id))];
+  const opened = open.toReversed().filter(({ id }) => !reported.has(id));
+  if (gone.length === 0) return opened;
+  const settled = await database.query
+    .selectFrom('elicitations')
+    .selectAll()
+    .where(isOneOf(database.query, 'id', gone))
+    .where('status', '!=', 'pending')
+    .orderBy('settled_at')
+    .execute();
+  return [...settled.map(toElicitation), ...opened];
 }
 
 /** A text for each user that differs when other questions are open. */

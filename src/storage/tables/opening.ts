@@ -89,23 +89,14 @@ export async function openQuestions(
 }
 
 function newRow(question: NewQuestion, at: number, time: number): ElicitationRow {
+  const { place: _, waiter: _waiter, poll: _poll, timeoutMs, expiresAt = Infinity, ...given } = question;
   return {
-    id: question.id,
-    tenant: question.tenant,
-    conversation: question.conversation,
-    turnId: question.turnId,
-    agent: question.agent,
-    user: question.user,
-    request: question.request,
-    server: question.server,
-    seenVersion: question.seenVersion,
-    isReported: question.isReported,
+    ...given,
     status: 'pending',
     responseId: null,
     consent: null,
-    salt: question.salt,
     createdAt: at,
-    deadline: Math.min(time + question.timeoutMs, question.expiresAt ?? Infinity),
+    deadline: Math.min(time + timeoutMs, expiresAt),
     settledAt: null,
     because: null,
     isUnused: false,

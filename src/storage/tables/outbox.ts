@@ -7,7 +7,7 @@ import type { Transaction } from 'kysely';
 import type { TurnRef } from '../../turn/turn.ts';
 import type { ElicitationRow, Mark } from '../schema/question-tables.ts';
 import { turnWorkflowId } from '../../turn/turn.ts';
-import { compileOnce, isPostgres } from '../database.ts';
+import { compileOnce, isOneOf, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { chunks } from '../log/append.ts';
 import { toColumns } from '../columns.ts';
@@ -48,22 +48,24 @@ export function createOutbox({ query, now }: Database) {
     },
     /** They have been delivered, or never can be. */
     async done(ids: string[]): Promise<void> {
-      for (const chunk of chunks(ids)) await query.deleteFrom('outbox').where('id', 'in', chunk).execute();
+      await query
+        .deleteFrom('outbox')
+        .where(isOneOf(query, 'id', ids))
+        .execute();
     },
     /** Due again after a delay that doubles with each attempt, from one second to ten minutes. */
     async failed(ids: string[]): Promise<void> {
       const at = now();
       const delayMs = sql`case when failures < 10 then 1000 * (1 << failures) else 600000 end`;
-      for (const chunk of chunks(ids))
-        await query
-          .updateTable('outbox')
-          .set((row) => ({
-            due_at: sql<number>`cast(${at} as bigint) + ${delayMs}`,
-            is_leased: 0,
-            failures: row('failures', '+', 1),
-          }))
-          .where('id', 'in', chunk)
-          .execute();
+      await query
+        .updateTable('outbox')
+        .set((row) => ({
+          due_at: sql<number>`cast(${at} as bigint) + ${delayMs}`,
+          is_leased: 0,
+          failures: row('failures', '+', 1),
+        }))
+        .where(isOneOf(query, 'id', ids))
+        .execute();
     },
     /**
      * For a command, which delivers nothing itself: its marks become due at once, and reports of the questions that it has
@@ -72,12 +74,11 @@ export function createOutbox({ query, now }: Database) {
     async handOver(marks: Mark[], settled: ElicitationRow[]): Promise<void> {
       const at = now();
       const ids = marks.map(({ id }) => id);
-      for (const chunk of chunks(ids))
-        await query
-          .updateTable('outbox')
-          .set({ due_at: at, is_leased: 0 })
-          .where('id', 'in', chunk)
-          .execute();
+      await query
+        .updateTable('outbox')
+        .set({ due_at: at, is_leased: 0 })
+        .where(isOneOf(query, 'id', ids))
+        .execute();
       const reports = settled.map(({ id, tenant, conversation, turnId }) => ({
         ...toColumns({ id: `report/${id}`, elicitationId: id, tenant, conversation, turnId, dueAt: at }),
         kind: 'report' as const,
@@ -90,6 +91,37 @@ export function createOutbox({ query, now }: Database) {
   };
 }
 
+interface SettledMarks {
+  elicitationIds: string[];
+  at: number;
+  leaseUntil: number;
+  restUntil: number;
+  except: string;
+}
+
+const insertSettledMarks = compileOnce((write, marks: SettledMarks) => {
+  const { elicitationIds, at, leaseUntil, restUntil, except } = marks;
+  return sql<Row<'outbox'>>`
+    insert into outbox (id, kind, workflow_id, elicitation_id, tenant, conversation, turn_id, due_at, is_leased, failures)
+    select 'settled/' || elicitation_id || '/' || workflow_id, 'settled', workflow_id, elicitation_id,
+      tenant, conversation, turn_id,
+      cast(case when place <= ${sql.lit(mostAtOnce)} then ${leaseUntil} else ${restUntil} end as bigint),
+      case when place <= ${sql.lit(mostAtOnce)} then 1 else 0 end, 0
+    from (
+      select waiters.*, elicitations.tenant, elicitations.conversation, elicitations.turn_id,
+        ${leased(at)} + row_number() over (order by elicitation_id, workflow_id) as place
+      from (
+        select distinct elicitation_id, workflow_id from question_waiters
+        where ${isOneOf(write, 'elicitation_id', elicitationIds)}
+          and workflow_id is not null and workflow_id != ${except}
+      ) as waiters
+      join elicitations on elicitations.id = waiters.elicitation_id
+    ) as numbered
+    where true
+    on conflict (id) do nothing
+    returning *`.compile(write);
+});
+
 /** For each workflow that waits for these questions. Returns the marks that this process has to deliver. */
 export async function addSettledMarks(
   write: Write,
@@ -97,29 +129,14 @@ export async function addSettledMarks(
   at: number,
   except: string | undefined,
 ): Promise<Mark[]> {
-  const marks: Mark[] = [];
-  for (const ids of chunks(elicitationIds)) {
-    const { rows } = await sql<Row<'outbox'>>`
-      insert into outbox (id, kind, workflow_id, elicitation_id, tenant, conversation, turn_id, due_at, is_leased, failures)
-      select 'settled/' || elicitation_id || '/' || workflow_id, 'settled', workflow_id, elicitation_id,
-        tenant, conversation, turn_id,
-        cast(case when place <= ${sql.lit(mostAtOnce)} then ${at + firstLeaseMs} else ${at + restAfterMs} end as bigint),
-        case when place <= ${sql.lit(mostAtOnce)} then 1 else 0 end, 0
-      from (
-        select waiters.*, elicitations.tenant, elicitations.conversation, elicitations.turn_id,
-          ${leased(at)} + row_number() over (order by elicitation_id, workflow_id) as place
-        from (
-          select distinct elicitation_id, workflow_id from question_waiters
-          where elicitation_id in (${sql.join(ids)}) and workflow_id is not null and workflow_id != ${except ?? ''}
-        ) as waiters
-        join elicitations on elicitations.id = waiters.elicitation_id
-      ) as numbered
-      where true
-      on conflict (id) do nothing
-      returning *`.execute(write);
-    marks.push(...rows.filter(isOurs).map(toMark));
-  }
-  return marks;
+  const { rows } = await insertSettledMarks(write, {
+    elicitationIds,
+    at,
+    leaseUntil: at + firstLeaseMs,
+    restUntil: at + restAfterMs,
+    except: except ?? '',
+  });
+  return rows.filter(isOurs).map(toMark);
 }
 
 type TurnMark = Pick<Row<'outbox'>, 'id' | 'kind' | 'workflow_id' | 'tenant' | 'conversation' | 'turn_id'> & {

@@ -6,9 +6,8 @@
  */
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
-import { chunks } from '../log/append.ts';
 import { fromJson } from '../schema.ts';
-import { isPostgres } from '../database.ts';
+import { isOneOf, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { insertNew } from '../statements.ts';
@@ -99,31 +98,31 @@ export function createPolls({ query, now }: Database) {
   };
 
   async function pendingOf(ids: string[]): Promise<Map<string, string[]>> {
-    const pending = new Map<string, string[]>();
-    for (const chunk of chunks(ids)) {
-      const rows = await query
-        .selectFrom('elicitations')
-        .select(['id', 'look'])
-        .where('look', 'in', chunk)
-        .where('status', '=', 'pending')
-        .execute();
-      for (const { id, look } of rows) pending.set(look ?? '', [...(pending.get(look ?? '') ?? []), id]);
-    }
-    return pending;
+    const rows = await query
+      .selectFrom('elicitations')
+      .select(['id', 'look'])
+      .where(isOneOf(query, 'look', ids))
+      .where('status', '=', 'pending')
+      .execute();
+    const byPoll = Map.groupBy(rows, ({ look }) => look ?? '');
+    return new Map([...byPoll].map(([poll, questions]) => [poll, questions.map(({ id }) => id)]));
   }
 
   async function move(ids: string[], ms: number): Promise<void> {
     const at = now();
-    for (const chunk of chunks(ids))
-      await query
-        .updateTable('looks')
-        .set({ due_at: at + ms })
-        .where('id', 'in', chunk)
-        .execute();
+    await query
+      .updateTable('looks')
+      .set({ due_at: at + ms })
+      .where(isOneOf(query, 'id', ids))
+      .execute();
   }
 
   async function drop(ids: string[]): Promise<void> {
-    for (const chunk of chunks(ids)) await query.deleteFrom('looks').where('id', 'in', chunk).execute();
+    if (ids.length > 0)
+      await query
+        .deleteFrom('looks')
+        .where(isOneOf(query, 'id', ids))
+        .execute();
   }
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
+import { isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
-import { chunks } from '../log/append.ts';
 import type { RepliedSession } from '../notifications/notifications.ts';
 import { fromColumns, toColumns } from '../columns.ts';
 import type { Fields } from '../columns.ts';
@@ -145,21 +145,14 @@ export async function countReplies(
   query: Kysely<Tables>,
   sessions: RepliedSession[],
 ): Promise<(RepliedSession & { replies: number })[]> {
-  const counts: (RepliedSession & { replies: number })[] = [];
-  for (const chunk of chunks(sessions)) {
-    const rows = await query
-      .selectFrom('mcp_replies')
-      .select(['session_id as mcpSession', (count) => count.fn.sum<number>('times').as('replies')])
-      .where(
-        'session_id',
-        'in',
-        chunk.map(({ mcpSession }) => mcpSession),
-      )
-      .groupBy('session_id')
-      .execute();
-    counts.push(...rows.map(({ mcpSession, replies }) => ({ mcpSession, replies: Number(replies) })));
-  }
-  return counts;
+  const ids = sessions.map(({ mcpSession }) => mcpSession);
+  const rows = await query
+    .selectFrom('mcp_replies')
+    .select(['session_id as mcpSession', (count) => count.fn.sum<number>('times').as('replies')])
+    .where(isOneOf(query, 'session_id', ids))
+    .groupBy('session_id')
+    .execute();
+  return rows.map(({ mcpSession, replies }) => ({ mcpSession, replies: Number(replies) }));
 }
 
 /** Sessions of the pages that were ended before they expired. Their cookies may have been copied. */

@@ -8,9 +8,9 @@
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import { advance, toLifecycle } from '@interlude-ai/core/elicitation/lifecycle.ts';
 import type { LifecycleEvent } from '@interlude-ai/core/elicitation/lifecycle.ts';
-import { compileOnce, isPostgres } from '../database.ts';
+import { compileOnce, isOneOf, isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
-import { chunks, writeToConversation } from '../log/append.ts';
+import { writeToConversation } from '../log/append.ts';
 import type { AuditEntry, ElicitationRow, Mark } from '../schema/question-tables.ts';
 import type { Tables } from '../schema.ts';
 import { insertAudit } from './audit.ts';
@@ -27,11 +27,12 @@ export interface Settled {
 
 export const nothingSettled: Settled = { questions: [], marks: [] };
 
-const lockOne = compileOnce((write, { id }: { id: string }) =>
+const lockThese = compileOnce((write, { ids }: { ids: string[] }) =>
   write
     .selectFrom('elicitations')
     .selectAll()
-    .where('id', '=', id)
+    .where(isOneOf(write, 'id', ids))
+    .orderBy('id')
     .$if(isPostgres(write), (row) => row.forNoKeyUpdate())
     .compile(),
 );
@@ -75,21 +76,9 @@ const lockLeftOpenOfTurn = compileOnce((write, { turnId }: { turnId: string }) =
 
 /** In the order of their ids. */
 export async function lockQuestions(write: Write, ids: string[]): Promise<ElicitationRow[]> {
-  const [id = '', ...others] = ids;
-  if (others.length === 0)
-    return ids.length === 0 ? [] : (await lockOne(write, { id })).rows.map(toElicitation);
-  const locked: ElicitationRow[] = [];
-  for (const chunk of chunks(ids.toSorted())) {
-    const rows = await write
-      .selectFrom('elicitations')
-      .selectAll()
-      .where('id', 'in', chunk)
-      .orderBy('id')
-      .$if(isPostgres(write), (some) => some.forNoKeyUpdate())
-      .execute();
-    locked.push(...rows.map(toElicitation));
-  }
-  return locked;
+  if (ids.length === 0) return [];
+  const { rows } = await lockThese(write, { ids });
+  return rows.map(toElicitation);
 }
 
 export async function lockPendingOf(write: Write, turnId: string): Promise<ElicitationRow[]> {
@@ -155,12 +144,12 @@ export function announceSettled(
 
 type Outcome = Pick<ElicitationRow, 'status' | 'responseId' | 'because' | 'settledAt'>;
 
-const updateOne = compileOnce((write, row: Outcome & { id: string }) => {
-  const { id, status, responseId, because, settledAt } = row;
+const updateThese = compileOnce((write, rows: Outcome & { ids: string[] }) => {
+  const { ids, status, responseId, because, settledAt } = rows;
   return write
     .updateTable('elicitations')
     .set({ status, response_id: responseId, because, settled_at: settledAt, consent: null })
-    .where('id', '=', id)
+    .where(isOneOf(write, 'id', ids))
     .compile();
 });
 
@@ -170,23 +159,8 @@ async function updateRows(write: Write, questions: ElicitationRow[]): Promise<vo
     JSON.stringify([status, responseId, because]),
   );
   for (const rows of alike.values()) {
-    const [first, second] = rows;
-    if (!first) continue;
-    if (!second) {
-      await updateOne(write, first);
-      continue;
-    }
-    const { status, responseId, because, settledAt } = first;
-    for (const chunk of chunks(rows))
-      await write
-        .updateTable('elicitations')
-        .set({ status, response_id: responseId, because, settled_at: settledAt, consent: null })
-        .where(
-          'id',
-          'in',
-          chunk.map(({ id }) => id),
-        )
-        .execute();
+    const [first] = rows;
+    if (first) await updateThese(write, { ...first, ids: rows.map(({ id }) => id) });
   }
 }
 
