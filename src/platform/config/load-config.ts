@@ -7,15 +7,7 @@ import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from '@interlude-ai/core/config-error.ts';
-import type {
-  AuthConfig,
-  Config,
-  NangoConfig,
-  SlackConfig,
-  TelemetryConfig,
-  TemporalConfig,
-  TemporalLogin,
-} from './config.ts';
+import type { DatabaseConfig, TemporalConfig, TemporalLogin } from './config.ts';
 import type { Environment } from './environment-schema.ts';
 import { environmentVariables, isOurVariable, readEnvironment, unreadVariables } from './environment.ts';
 import type { Combination } from './environment.ts';
@@ -34,7 +26,7 @@ export function loadConfig(
   env: Record<string, string | undefined>,
   cwd: string,
   needs: readonly Combination[] = [],
-): Config {
+) {
   const problems: string[] = [];
   const set = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
@@ -67,62 +59,85 @@ export function loadConfig(
   // Time limits in the code of tools are not known here.
   if (Object.values(file.agents).some(({ tools }) => tools)) callTimeouts.push(usualEffectMs);
   return {
+    /** Probable mistakes in valid settings. */
     warnings,
     http: {
       port: values.PORT,
       host: values.HOST,
       publicUrl: values.PUBLIC_URL ?? `http://${reachableHost(values.HOST)}:${values.PORT}`,
+      /** Proxies whose `x-forwarded-for` is trusted, by address or network; true: all, false: none. */
       trustProxy: values.TRUST_PROXY,
+      /** Origins of pages that may call the API from a browser. */
       corsOrigins: values.CORS_ORIGINS,
+      /** Host names of the service, besides that of `publicUrl`, this machine's names and addresses. */
       allowedHosts: values.ALLOWED_HOSTS,
+      /** The connect page may send people back to these addresses and those below them. */
       returnUrls: values.RETURN_URLS,
       bodyLimit: values.BODY_LIMIT,
       rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
+      /** Concurrent requests, including streams. */
       openRequests: {
         perUser: values.OPEN_REQUESTS_PER_USER,
         perAddress: values.OPEN_REQUESTS_PER_ADDRESS,
       },
     },
     dataDir,
+    /** Where operators' probes ask this process, on a port that is not public. Absent: nowhere. */
     internal:
       values.INTERNAL_PORT === undefined
         ? undefined
         : { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     database: databaseFrom(secret, dataDir, cwd),
     temporal: temporalFrom(values, secret),
+    /** Absent: the demo identity provider is started. */
     auth: authFrom(values),
+    /** Absent: keys are generated into `dataDir`, for the embedded default only. */
     keys: values.INTERLUDE_KEYS,
     nango: nangoFrom(values),
     slack: slackFrom(values),
+    /**
+     * Images in users' messages. `maxBytes` is for one image. `maxBytesPerConversation` is for the newest ones that a
+     * model or a reader gets together.
+     */
     images: {
       perMessage: values.IMAGES_PER_MESSAGE,
       maxBytes: values.IMAGE_MAX_BYTES,
       maxBytesPerMessage: values.IMAGES_MAX_BYTES_PER_MESSAGE,
       maxBytesPerConversation: values.IMAGES_MAX_BYTES_PER_CONVERSATION,
     },
+    /** `maxOpen`, `maxOpenPerTurn`: open questions at once, of one user and of one turn. */
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
       retentionMs: values.ELICITATION_RETENTION,
       maxOpen: values.ELICITATION_MAX_OPEN,
       maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
     },
+    /** `signingKeys`: newest first; without one nothing is signed. `targets`: allowed targets of notifications. */
     a2a: {
       signingKeys: values.A2A_SIGNING_KEY,
       targets: values.A2A_PUSH_TARGETS,
       pushDeadlineMs: values.A2A_PUSH_DEADLINE,
     },
+    /** `maxDepth`: delegations below the turn's own agent. `maxPerStep`: tasks delegated in one step. */
     delegation: { maxDepth: values.DELEGATION_MAX_DEPTH, maxPerStep: values.DELEGATION_MAX_PER_STEP },
+    /** How long a stopping process waits for the calls of its worker. */
     shutdownGraceMs: values.SHUTDOWN_GRACE_PERIOD ?? Math.max(...callTimeouts, minimalGraceMs),
+    /** What one worker does at once: active calls, and calls whose servers keep the connection open while people think. */
     worker: { calls: values.WORKER_CALLS, heldCalls: values.WORKER_HELD_CALLS },
+    /** A turn that takes longer is ended. */
     turn: { timeoutMs: values.TURN_TIMEOUT ?? Math.max(dayMs, 10 * values.ELICITATION_TIMEOUT) },
     agents: named(withFolders(file.agents, configDir)),
+    /** What turns call, by name: MCP servers and remote agents. */
     servers,
     providers: file.providers,
+    /** The agents file. Paths in it are relative to its folder, `configDir`. */
     configFile: configPath,
     configDir,
+    /** Reads a secret that the agents file names, from its file if it has one. */
     secret,
     demo: {
       identityPort: values.DEMO_IDENTITY_PORT,
+      /** Only started with the demo's agents file. */
       servers:
         filled['INTERLUDE_CONFIG'] === undefined
           ? {
@@ -130,10 +145,12 @@ export function loadConfig(
               travelPort: values.DEMO_TRAVEL_PORT,
               deskPort: values.DEMO_DESK_PORT,
               flightsPort: values.DEMO_FLIGHTS_PORT,
+              /** The secret with which the Desk's payment page signs that it is done. */
               deskSecret: filled['DEMO_DESK_SECRET'] ?? '',
             }
           : undefined,
     },
+    /** Where traces are shown, with `{traceId}` for the id. Absent: nowhere. */
     traceUrl: values.TRACE_URL,
     logLevel: values.LOG_LEVEL,
     telemetry: telemetryFrom(values),
@@ -148,12 +165,17 @@ function isNamedIn(file: string, name: string): boolean {
   }
 }
 
-function authFrom(values: Environment): AuthConfig | undefined {
+function authFrom(values: Environment) {
   if (values.AUTH_ISSUER === undefined) return undefined;
   return {
     issuer: values.AUTH_ISSUER,
     audience: values.AUTH_AUDIENCE,
+    /** The claim that every token must have. Null: `tenant` if present, otherwise the tenant is `default`. */
     tenantClaim: values.AUTH_TENANT_CLAIM ?? null,
+    /**
+     * Operators are users whose token has this role in this claim. With `contentsRole` they may also read what users and
+     * agents say. Absent: there are no operators.
+     */
     operator:
       values.AUTH_OPERATOR_ROLE === undefined
         ? undefined
@@ -163,6 +185,7 @@ function authFrom(values: Environment): AuthConfig | undefined {
             contentsRole: values.AUTH_CONTENTS_ROLE,
           },
     client: { id: values.AUTH_CLIENT_ID ?? '', secret: values.AUTH_CLIENT_SECRET },
+    /** The client of `interlude login` at the issuer. Absent: it registers itself. */
     program:
       values.AUTH_PROGRAM_CLIENT_ID === undefined
         ? undefined
@@ -199,7 +222,7 @@ function databaseFrom(
   secret: (name: string) => string | undefined,
   dataDir: string,
   cwd: string,
-): Config['database'] {
+): DatabaseConfig {
   const urlOf = (name: string) => withPassword(secret(name) ?? '', secret('DATABASE_PASSWORD'));
   const currentUrl = () => urlOf('DATABASE_URL');
   const url = currentUrl();
@@ -223,7 +246,7 @@ function withPassword(given: string, password: string | undefined): string {
 }
 
 /** Off unless an exporter or an endpoint is configured; the standard's default would export to this machine. */
-function telemetryFrom(values: Environment): TelemetryConfig {
+function telemetryFrom(values: Environment) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, TRUST_TRACEPARENT: trustsCallers } = values;
   if (values.OTEL_SDK_DISABLED) return { traces: false, metrics: undefined, trustsCallers };
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint = endpoint } = values;
@@ -235,23 +258,26 @@ function telemetryFrom(values: Environment): TelemetryConfig {
   return {
     traces: tracesExporter === 'otlp',
     metrics: prometheus || otlp ? { prometheus, otlp, exportIntervalMs } : undefined,
+    /** Traces of callers continue in ours. Otherwise ours only link to them. */
     trustsCallers,
   };
 }
 
-function nangoFrom(values: Environment): NangoConfig | undefined {
+function nangoFrom(values: Environment) {
   const { NANGO_HOST: host, NANGO_API_KEY: apiKey } = values;
   if (host === undefined || apiKey === undefined) return undefined;
   return {
     host,
     apiKey,
+    /** Its address for browsers. */
     publicUrl: values.NANGO_PUBLIC_URL ?? host,
     websocketsPath: values.NANGO_WEBSOCKETS_PATH,
+    /** Absent: webhooks are not accepted, and new connections are found by polling. */
     webhookSigningKey: values.NANGO_WEBHOOK_SIGNING_KEY,
   };
 }
 
-function slackFrom(values: Environment): SlackConfig | undefined {
+function slackFrom(values: Environment) {
   const {
     SLACK_SIGNING_SECRET: signingSecret,
     SLACK_CLIENT_ID: id,
@@ -261,8 +287,11 @@ function slackFrom(values: Environment): SlackConfig | undefined {
   if (signingSecret === undefined) return undefined;
   return {
     signingSecret,
+    /** The Slack app's client: people prove their Slack identity with it, and workspaces install the app. */
     client: id === undefined || secret === undefined ? undefined : { id, secret },
+    /** The workspace that the environment installs, and the tenant of its people. */
     bot: token === undefined ? undefined : { token, tenant: values.SLACK_TENANT },
+    /** For development: events come over a connection that the service opens. */
     appToken: values.SLACK_APP_TOKEN,
     apiUrl: `${values.SLACK_API_URL}/`,
   };

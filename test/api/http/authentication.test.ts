@@ -51,7 +51,7 @@ function apiFor(
   answerWithProblems(api);
   requirePrincipal(api, {
     authenticate: createAuthenticate({
-      auth: { issuer, audience, tenantClaim },
+      auth: { issuer, audience, tenantClaim, operator: undefined },
       apiKeys: storage.apiKeys,
       recordRefusal: createRecordRefusal(storage.audit),
     }),
@@ -173,7 +173,7 @@ test('each wrong token is refused with 401 and the reason', async () => {
 test('a token has to be for one of the audiences of the surface it is presented to', async () => {
   const issuer = await startIssuer();
   const authenticate = createAuthenticate({
-    auth: { issuer: issuer.issuer, audience: 'interlude', tenantClaim: 'tenant' },
+    auth: { issuer: issuer.issuer, audience: 'interlude', tenantClaim: 'tenant', operator: undefined },
     apiKeys: storage.apiKeys,
     recordRefusal: createRecordRefusal(storage.audit),
   });

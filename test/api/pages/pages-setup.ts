@@ -128,7 +128,7 @@ export async function setUpPages(
   const temporal = { namespace: 'default', uiUrl: 'https://temporal.example' };
   const operators = createOperators({
     storage,
-    config: { temporal: temporal as Config['temporal'] },
+    config: { temporal: temporal as Config['temporal'], traceUrl: undefined },
     keys,
     logger,
   });
@@ -141,7 +141,9 @@ export async function setUpPages(
         issuer: identity.issuer,
         audience: 'interlude',
         tenantClaim: 'tenant',
+        operator: undefined,
         client: { id: demoLoginClient, secret: undefined },
+        program: undefined,
         ...auth,
       },
       agents: new Map([['assistant', assistant]]),

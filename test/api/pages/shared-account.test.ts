@@ -14,7 +14,7 @@ const away = 'http://127.0.0.1:9/mcp';
 type PagesSetup = Awaited<ReturnType<typeof setUpPages>>;
 
 /** Bob is one by a claim of his token; alice is not. */
-const operatorIsBob = { operator: { claim: 'sub', role: 'bob' } };
+const operatorIsBob = { operator: { claim: 'sub', role: 'bob', contentsRole: undefined } };
 
 const setUpWith = (server: Parameters<typeof setUpPages>[0]) =>
   setUpPages(server, {}, [], {}, undefined, operatorIsBob);
