@@ -7,7 +7,6 @@ import type { AgentsFile } from './agents-file/agents-file.ts';
 import { readAgentsFile } from './agents-file/read-agents-file.ts';
 import { toRemoteAgent, toServerConfig } from './agents-file/server-config.ts';
 import { ConfigError } from '@interlude-ai/core/config-error.ts';
-import type { DatabaseConfig, TemporalConfig, TemporalLogin } from './config.ts';
 import type { Environment } from './environment-schema.ts';
 import { environmentVariables, isOurVariable, readEnvironment, unreadVariables } from './environment.ts';
 import type { Combination } from './environment.ts';
@@ -17,6 +16,45 @@ import { currentSecrets, readSecretFiles, watchedFile } from './secret-files.ts'
 const demoFile = path.resolve(import.meta.dirname, '../../../demo/agents.yaml');
 const dayMs = 24 * 60 * 60 * 1000;
 const minimalGraceMs = 10_000;
+
+export interface TemporalTls {
+  serverName?: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+export type TemporalLogin = Pick<TemporalConfig, 'apiKey' | 'tls'>;
+
+export interface TemporalConfig {
+  /** Absent: the embedded development server is started. */
+  address: string | undefined;
+  namespace: string;
+  apiKey: string | undefined;
+  tls: boolean | TemporalTls;
+  /** The current content of the files of both. */
+  currentLogin?: (() => TemporalLogin) | undefined;
+  taskQueue: string;
+  /** The ports of the embedded server and of its UI. */
+  port: number;
+  uiPort: number;
+  /** Temporal's UI for browsers. Absent if unknown. */
+  uiUrl?: string | undefined;
+  /** Without a build id, every state of the workflow code is a version. */
+  deployment: { name: string; buildId: string | undefined };
+}
+
+/**
+ * Urls are read from files of secrets again for each new connection. `directUrl` bypasses a connection pooler at `url`.
+ */
+type DatabaseConfig =
+  | { kind: 'sqlite'; path: string }
+  | {
+      kind: 'postgres';
+      url: string;
+      currentUrl?: (() => string) | undefined;
+      directUrl?: string | (() => string) | undefined;
+    };
 
 /**
  * Throws a `ConfigError` with every problem. `cwd`: the base of relative paths. `needs`: additional checks of this

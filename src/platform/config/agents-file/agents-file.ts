@@ -92,7 +92,6 @@ const askUserSchema = z.strictObject({
   perTurn: z.int().min(1).max(50).default(5).describe('How many forms in one turn'),
 });
 
-/** How an agent's model may ask the user. */
 export type AskUser = z.infer<typeof askUserSchema>;
 
 const agentSchema = z.strictObject({
