@@ -1,4 +1,5 @@
-/** The caller's conversations as MCP resources, and the agents as prompts. */
+/** The caller's conversations as MCP resources, and the agents as prompts, for both eras of the protocol. */
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import { emptyTurn, foldTurn, ownText } from '../../turn/fold-turn.ts';
@@ -25,10 +26,10 @@ export const conversationTemplate = {
 const example = { updatedAt: 1_795_219_200_000, conversation: 'demo-1' };
 const CursorSchema = cursorTo(z.object({ updatedAt: z.int().min(0), conversation: ClientIdSchema }), example);
 
-/** Last changed first. Null for an invalid cursor. */
-export async function listConversations(service: Service, principal: Principal, cursor: string | undefined) {
+/** Last changed first. */
+export async function listConversations(service: Service, principal: Principal, cursor: unknown) {
   const parsed = CursorSchema.optional().safeParse(cursor);
-  if (!parsed.success) return null;
+  if (!parsed.success) throw invalidParams('The cursor is not one of this list.');
   const { items, next } = await service.listConversations(principal, {
     after: parsed.data ?? null,
     limit: pageSize,
@@ -43,10 +44,11 @@ export async function listConversations(service: Service, principal: Principal, 
   return { resources, ...(next && { nextCursor: toCursor(next) }) };
 }
 
-/** Null if the caller has no such conversation. */
-export async function readConversation(service: Service, principal: Principal, uri: string) {
+export async function readConversation(service: Service, principal: Principal, given: unknown) {
+  const uri = typeof given === 'string' ? given : '';
+  const notFound = () => new ResourceNotFoundError(uri, 'You have no such conversation.');
   const id = ClientIdSchema.safeParse(uri.startsWith(scheme) ? decoded(uri.slice(scheme.length)) : undefined);
-  if (!id.success) return null;
+  if (!id.success) throw notFound();
   try {
     const { conversation, turns } = await service.readConversation(principal, id.data, {
       before: null,
@@ -61,7 +63,7 @@ export async function readConversation(service: Service, principal: Principal, u
     ]);
     return { contents: [{ uri, mimeType, text: parts.join('\n\n') }] };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'conversation_not_found') return null;
+    if (error instanceof ServiceError && error.code === 'conversation_not_found') throw notFound();
     throw error;
   }
 }
@@ -88,16 +90,20 @@ export function listPrompts(agents: Agents) {
   }));
 }
 
-/** Null if there is no such agent; a string says which argument is missing. */
-export function readPrompt(agents: Agents, name: string, given: Record<string, unknown>) {
+export function readPrompt(agents: Agents, given: unknown, values: unknown) {
+  const name = typeof given === 'string' ? given : '';
   const agent = agents.get(name);
-  if (!agent) return null;
-  const { message: written } = given;
+  if (!agent) throw invalidParams(`There is no prompt "${name}".`);
+  const { message: written } = Object(values) as Record<string, unknown>;
   const message = typeof written === 'string' ? written.trim() : '';
-  if (message === '') return 'The argument "message" is missing: what to tell the agent.';
+  if (message === '') throw invalidParams('The argument "message" is missing: what to tell the agent.');
   const text = `Call the tool ask_${name} with exactly this message, and show me its answer: ${message}`;
   return {
     description: agent.title,
     messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }],
   };
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -1,4 +1,4 @@
-/** Errors as OpenAI clients expect them, in a member `error` of the problem document. One table covers every code. */
+/** Errors as OpenAI clients expect them, in a member `error` of the problem document. */
 import type { FastifyInstance } from 'fastify';
 import { problemFor, sendProblem, ProblemError } from '../http/problems.ts';
 import type { FieldError, ProblemCode } from '../http/problems.ts';
@@ -17,43 +17,16 @@ interface Kind {
   code?: string;
 }
 
-const invalid: Kind = { type: 'invalid_request_error' };
 const broken: Kind = { type: 'server_error' };
 
-const kinds = {
-  invalid_request: invalid,
+/** Of all other codes, the request is at fault. */
+const kinds: Partial<Record<ServiceErrorCode | ProblemCode, Kind>> = {
   unauthenticated: { type: 'authentication_error' },
-  forbidden: invalid,
-  cannot_act_for_users: invalid,
-  person_required: invalid,
-  not_your_question: invalid,
-  not_found: invalid,
-  unknown_agent: { ...invalid, code: 'model_not_found' },
-  unknown_server: invalid,
-  conversation_not_found: invalid,
-  turn_not_found: invalid,
-  elicitation_not_found: invalid,
-  approval_not_found: invalid,
-  method_not_allowed: invalid,
-  turn_in_progress: invalid,
-  too_many_hops: invalid,
-  already_answered: invalid,
-  expired: invalid,
-  turn_cancelled: invalid,
-  turn_over: invalid,
-  body_too_large: invalid,
-  unsupported_media_type: invalid,
-  unknown_host: invalid,
-  idempotency_key_reused: invalid,
-  message_id_reused: invalid,
-  invalid_content: invalid,
-  images_not_taken: invalid,
-  turn_failed: invalid,
-  turn_unfinished: invalid,
+  unknown_agent: { type: 'invalid_request_error', code: 'model_not_found' },
   rate_limited: { type: 'rate_limit_error' },
   internal: broken,
   unavailable: broken,
-} satisfies Record<ServiceErrorCode | ProblemCode, Kind>;
+};
 
 /** For every route of `fastify` and below. */
 export function answerWithOpenAIErrors(fastify: FastifyInstance): void {
@@ -66,7 +39,7 @@ export function answerWithOpenAIErrors(fastify: FastifyInstance): void {
 }
 
 function toOpenAIError({ code, message, members }: ProblemError): OpenAIError {
-  const kind: Kind = kinds[code];
+  const kind = kinds[code] ?? { type: 'invalid_request_error' };
   const [first] = (members['errors'] ?? []) as FieldError[];
   return {
     message,

@@ -7,13 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { McpSession, McpReply } from '../../../service/mcp-sessions.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
-import { questionWords } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { pendingResult, unshownResult } from '../tools/fallback.ts';
 import { gatheringMs, resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
 import type { McpContext } from '../tools/tool-layer.ts';
-import { questionMeta, isShowable, shownQuestion } from '../tools/questions.ts';
+import { isShowable, toInputRequest } from '../tools/questions.ts';
 import { notificationMessage, resultMessage, questionRequestId, requestMessage } from './messages.ts';
 import type { RequestId } from './messages.ts';
 
@@ -206,12 +205,9 @@ function newlyOpen(stage: Open): Question[] {
 function toRequest(question: Question, reply: McpReply | undefined): object {
   const misfit = reply?.kind === 'misfit' ? (reply.reasons ?? '') : undefined;
   const { elicitationId } = question;
-  const shown = shownQuestion(question);
-  const message = questionWords(question, misfit);
-  const _meta = questionMeta(question);
-  const params =
-    shown.mode === 'url'
-      ? { mode: 'url', message, url: shown.url, elicitationId, _meta }
-      : { message, requestedSchema: shown.requestedSchema, _meta };
-  return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), 'elicitation/create', params);
+  const { method, params } = toInputRequest(question, misfit);
+  const { mode, _meta, ...rest } = params;
+  // Revisions before 2025-11-25 know no modes, and only later ones have pages.
+  const own = mode === 'url' ? { mode, ...rest, elicitationId, _meta } : { ...rest, _meta };
+  return requestMessage(questionRequestId(elicitationId, reply?.times ?? 0), method, own);
 }

@@ -1,7 +1,11 @@
 /** Serves clients up to revision 2025-11-25: their sessions, requests, and replies to our questions. */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { McpSession, McpReply } from '../../../service/mcp-sessions.ts';
@@ -41,6 +45,7 @@ const code = {
   invalidParams: -32602,
   refused: -32000,
   noSession: -32001,
+  noResource: -32002,
 };
 
 export async function serveLegacy(parts: McpContext, arriving: Arriving): Promise<FastifyReply> {
@@ -122,35 +127,40 @@ async function cancel(
   if (found) await layer.cancel(caller, found.turn);
 }
 
-async function answer({ layer, service }: McpContext, caller: Caller, { id, method, params }: Request) {
-  const text = (name: string) => (typeof params[name] === 'string' ? params[name] : '');
-  const invalid = (words: string) => errorMessage(id, code.invalidParams, words);
+async function answer(parts: McpContext, caller: Caller, request: Request) {
+  const { id, method } = request;
+  try {
+    const result = await resultOf(parts, caller, request);
+    return result
+      ? resultMessage(id, result)
+      : errorMessage(id, code.noMethod, `There is no method ${method}.`);
+  } catch (error) {
+    if (error instanceof ResourceNotFoundError) return errorMessage(id, code.noResource, error.message);
+    if (error instanceof ProtocolError) return errorMessage(id, error.code, error.message);
+    throw error;
+  }
+}
+
+/** Null if there is no such method. */
+async function resultOf({ layer, service }: McpContext, caller: Caller, { method, params }: Request) {
+  const { principal } = caller;
   switch (method) {
     case 'ping':
-      return resultMessage(id, {});
+      return {};
     case 'tools/list':
-      return resultMessage(id, { tools: await layer.list(caller) });
-    case 'resources/list': {
-      const cursor = params['cursor'] === undefined ? undefined : text('cursor');
-      const page = await listConversations(service, caller.principal, cursor);
-      return page ? resultMessage(id, page) : invalid('The cursor is not one of this list.');
-    }
+      return { tools: await layer.list(caller) };
+    case 'resources/list':
+      return listConversations(service, principal, params['cursor']);
     case 'resources/templates/list':
-      return resultMessage(id, { resourceTemplates: [conversationTemplate] });
-    case 'resources/read': {
-      const read = await readConversation(service, caller.principal, text('uri'));
-      return read ? resultMessage(id, read) : errorMessage(id, -32002, 'You have no such conversation.');
-    }
+      return { resourceTemplates: [conversationTemplate] };
+    case 'resources/read':
+      return readConversation(service, principal, params['uri']);
     case 'prompts/list':
-      return resultMessage(id, { prompts: listPrompts(service.agents) });
-    case 'prompts/get': {
-      const given = Object(params['arguments'] ?? {}) as Record<string, unknown>;
-      const prompt = readPrompt(service.agents, text('name'), given);
-      if (typeof prompt === 'string') return invalid(prompt);
-      return prompt ? resultMessage(id, prompt) : invalid(`There is no prompt "${text('name')}".`);
-    }
+      return { prompts: listPrompts(service.agents) };
+    case 'prompts/get':
+      return readPrompt(service.agents, params['name'], params['arguments']);
     default:
-      return errorMessage(id, code.noMethod, `There is no method ${method}.`);
+      return null;
   }
 }
 

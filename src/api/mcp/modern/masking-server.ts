@@ -6,7 +6,6 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { ServerOptions } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../../service/service-error.ts';
-import type { ServiceErrorCode } from '../../../service/service-error.ts';
 
 // The high-level server turns protocol errors into tool results.
 // oxlint-disable-next-line typescript/no-deprecated
@@ -39,38 +38,13 @@ const { InternalError, InvalidParams } = ProtocolErrorCode;
 /** From JSON-RPC's range for servers. */
 const temporarilyUnavailable = -32000;
 
-/** The service's error codes in JSON-RPC; the code itself is in `data`. */
-const protocolCodes = {
-  invalid_request: InvalidParams,
-  unauthenticated: InvalidParams,
-  forbidden: InvalidParams,
-  cannot_act_for_users: InvalidParams,
-  person_required: InvalidParams,
-  unknown_agent: InvalidParams,
-  unknown_server: InvalidParams,
-  conversation_not_found: InvalidParams,
-  turn_not_found: InvalidParams,
-  turn_in_progress: InvalidParams,
-  message_id_reused: InvalidParams,
-  idempotency_key_reused: InvalidParams,
-  elicitation_not_found: InvalidParams,
-  approval_not_found: InvalidParams,
-  not_your_question: InvalidParams,
-  invalid_content: InvalidParams,
-  already_answered: InvalidParams,
-  expired: InvalidParams,
-  images_not_taken: InvalidParams,
-  too_many_hops: InvalidParams,
-  turn_over: InvalidParams,
-  unavailable: temporarilyUnavailable,
-} satisfies Record<ServiceErrorCode, number>;
-
 function toProtocolError(method: string, error: unknown, failed: (error: unknown) => void): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof ServiceError) {
     const { code, message, details } = error;
     const { retryAfterMs } = details;
-    return new ProtocolError(protocolCodes[code], message, {
+    // The service's own code is in `data`.
+    return new ProtocolError(code === 'unavailable' ? temporarilyUnavailable : InvalidParams, message, {
       code,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });

@@ -1,5 +1,5 @@
 /** Serves one request of the 2026-07-28 revision: each request has its own server. */
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import { readHops } from '../../../turn/turn.ts';
@@ -47,40 +47,27 @@ export function createModernServer(
       signal: arrived.signal,
       onProgress: progressOf(ctx),
     });
-    if (result === null) return invalid(`There is no tool "${name}" for this caller.`);
+    if (result === null)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name}" for this caller.`);
     // The SDK's types have no task results; at run time it lets them pass.
     return result as Exclude<typeof result, CreatedTask>;
   });
   serveTasks(server, parts.layer, { callerOf, signal: arrived.signal });
-  serveConversations(server, parts, arrived);
-  servePrompts(server, parts);
+  const { service } = parts;
+  const { principal } = arrived;
+  const templates = { resourceTemplates: [conversationTemplate] };
+  server.setRequestHandler('resources/list', ({ params }) =>
+    listConversations(service, principal, params?.cursor),
+  );
+  server.setRequestHandler('resources/templates/list', () => templates);
+  server.setRequestHandler('resources/read', ({ params }) =>
+    readConversation(service, principal, params.uri),
+  );
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(service.agents) }));
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    readPrompt(service.agents, params.name, params.arguments),
+  );
   return server;
-}
-
-function serveConversations(server: Server, { service }: McpContext, { principal }: Arrived): void {
-  server.setRequestHandler('resources/list', async ({ params }) => {
-    const page = await listConversations(service, principal, params?.cursor);
-    return page ?? invalid('The cursor is not one of this list.');
-  });
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [conversationTemplate] }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const read = await readConversation(service, principal, uri);
-    if (read) return read;
-    throw new ResourceNotFoundError(uri, 'You have no such conversation.');
-  });
-}
-
-function servePrompts(server: Server, { service: { agents } }: McpContext): void {
-  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(agents) }));
-  server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }) => {
-    const prompt = readPrompt(agents, name, given);
-    if (typeof prompt === 'string') return invalid(prompt);
-    return prompt ?? invalid(`There is no prompt "${name}".`);
-  });
-}
-
-function invalid(message: string): never {
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 /** Undefined if the request asked for no progress. */

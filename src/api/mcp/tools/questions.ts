@@ -63,12 +63,12 @@ export function toInputRequests(questions: Question[], misfits: ReadonlyMap<stri
   return Object.fromEntries(
     questions.map((question) => [
       question.elicitationId,
-      toInputRequest(question, misfits.get(question.elicitationId)),
+      toInputRequest(question, misfits.get(question.elicitationId)) as InputRequest,
     ]),
   );
 }
 
-function toInputRequest(question: Question, misfit: string | undefined): InputRequest {
+export function toInputRequest(question: Question, misfit: string | undefined) {
   const shown = shownQuestion(question);
   const message = questionWords(question, misfit);
   const _meta = questionMeta(question);
@@ -76,7 +76,7 @@ function toInputRequest(question: Question, misfit: string | undefined): InputRe
     shown.mode === 'url'
       ? { mode: 'url', message, url: shown.url, _meta }
       : { mode: 'form', message, requestedSchema: shown.requestedSchema, _meta };
-  return { method: 'elicitation/create', params } as InputRequest;
+  return { method: 'elicitation/create' as const, params };
 }
 
 /** Null if it is not an answer; the question is then asked again. */
