@@ -14,7 +14,7 @@ import {
   approvalMessage,
   toolApprovalMessage,
 } from '@interlude-ai/core/elicitation/approval.ts';
-import type { ApprovalDetails, ApprovalRefusal } from '@interlude-ai/core/elicitation/approval.ts';
+import type { ApprovalDetails } from '@interlude-ai/core/elicitation/approval.ts';
 import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { identityOf } from '../remote/server-name.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
@@ -24,7 +24,7 @@ import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import { aboutTurn } from '../platform/telemetry/events.ts';
 import type { AskingTurn } from '../turn/ask.ts';
 import type { CallAsks, GivenApproval } from '../turn/step.ts';
-import type { CallFailure } from '../turn/call-failure.ts';
+import type { ApprovalRefusal, CallFailure } from '../turn/call-failure.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { Turn } from '../turn/turn.ts';
 import { agentContext, answerContent, asksOf, openQuestions, serverContext, toAsked } from './questions.ts';

@@ -11,7 +11,7 @@ const languages: Record<Language, Words> = { en, de };
 
 /** Why a turn failed, in English. */
 export function turnFailureInWords(failure: TurnFailure): string {
-  return 'message' in failure ? failure.message : en.turnFailure(failure);
+  return en.turnFailure(failure);
 }
 
 /** The event of a failed turn. */

@@ -2,13 +2,7 @@
  * Why a turn failed: a code and the data of its sentence. Activity failures have the code as their type and this value as their
  * detail. Codes are stable, for clients to switch on. Pure.
  */
-
-export type CodedFailure =
-  | { code: 'MaxStepsReached'; maxSteps: number; isDelegated?: true | undefined }
-  | { code: 'UnknownAgent'; agent: string }
-  /** `isOutOfRoom`: the model used up its tokens before it said anything. */
-  | { code: 'ModelEmptyAnswer'; isOutOfRoom?: true | undefined }
-  | { code: (typeof plainFailures)[number] };
+import { z } from 'zod';
 
 /** Those whose sentence needs no data. */
 export const plainFailures = [
@@ -27,5 +21,23 @@ export const plainFailures = [
   'TurnTimedOut',
 ] as const;
 
+export const codedFailureSchema = z.discriminatedUnion('code', [
+  z.object({
+    code: z.literal('MaxStepsReached'),
+    maxSteps: z.int(),
+    isDelegated: z.literal(true).optional(),
+  }),
+  z.object({ code: z.literal('UnknownAgent'), agent: z.string() }),
+  /** `isOutOfRoom`: the model used up its tokens before it said anything. */
+  z.object({ code: z.literal('ModelEmptyAnswer'), isOutOfRoom: z.literal(true).optional() }),
+  z.object({ code: z.enum(plainFailures) }),
+]);
+
 /** `message`: of a failure whose code has no sentence here, and in histories of older releases. */
-export type TurnFailure = CodedFailure | { code: string; message: string };
+export const turnFailureSchema = z.union([
+  codedFailureSchema,
+  z.object({ code: z.string(), message: z.string() }),
+]);
+
+export type CodedFailure = z.infer<typeof codedFailureSchema>;
+export type TurnFailure = z.infer<typeof turnFailureSchema>;

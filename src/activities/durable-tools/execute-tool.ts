@@ -15,7 +15,7 @@ import { failureOf, misfitOf, resultOf, readProgress } from '../../turn/tool-cod
 import type { ExecuteContext, LogLevel, PlainTool } from '../../turn/tool-code.ts';
 import type { AttemptResult, ExecuteToolInput } from '../../turn/step.ts';
 import type { CallFailure } from '../../turn/call-failure.ts';
-import { troubleInWords } from '@interlude-ai/core/mcp/trouble.ts';
+import { troubleInWords } from '../../turn/for-model.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { ToolResult } from '../../turn/tool-result.ts';
 import { approvalOf, isApproval, isAsApproved } from '../approval.ts';

@@ -6,10 +6,17 @@ import {
   elsewhere,
   sharedAccountMessage,
 } from '@interlude-ai/core/elicitation/wording.ts';
-import { isWaiting } from '../call-failure.ts';
 import type { CallFailure, MissingAccount } from '../call-failure.ts';
-import { whatHappened } from '@interlude-ai/core/mcp/trouble.ts';
-import type { CodedFailure, TurnFailure } from '../turn-failure.ts';
+import {
+  callSentences,
+  sayCallFailure,
+  sayTrouble,
+  sayTurnFailure,
+  troubleSentences,
+  turnSentences,
+} from '../sentences.ts';
+import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { TurnFailure } from '../turn-failure.ts';
 
 /** An account that is missing, for a person whose client cannot show the question. */
 export interface Notice {
@@ -26,272 +33,198 @@ export interface Words {
   /** For a person whose client cannot show the question. `address`: of the page with their connections. */
   elsewhere: (question: string, isAsked: boolean, address: string | undefined) => string;
   callFailure: (failure: CallFailure) => string;
-  turnFailure: (failure: CodedFailure) => string;
+  turnFailure: (failure: TurnFailure) => string;
 }
-
-type Of<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code }>;
 
 const notRun = 'The tool did not run.';
 const doneBefore = 'What it had done before stays done.';
 const answerFirst = 'Answer your open questions first.';
 const service = 'It works for a signed-in user, not for a service.';
+const toConnect = 'You were asked to connect your {server} account';
+const later = '[ You can connect it at any time at {address}.]';
+const toApprove = 'You were asked to approve this call';
+const toOpen = 'You were asked to open a page of {server} that this tool needs first';
+const unaskable = '{server} asked for something that you cannot be asked: {why}.';
 
-export const en: Words = {
-  callFailure,
-  turnFailure,
-  question: ({ message }) => message,
-  missingAccount,
-  elsewhere,
-};
+const calls = callSentences({
+  'account.decline': `${toConnect} and chose not to. ${notRun}${later}`,
+  'account.cancel': `${toConnect} and dismissed the question without deciding. ${notRun} You can try again later.${later}`,
+  'account.expired': `${toConnect}, but the time was up before there was an answer. ${notRun} You can ask again.${later}`,
+  'account.unsupported': ({ address }) =>
+    `This needs your {server} account, and the client you use cannot show the request to connect it. ${notRun} Connect {server} ${address === undefined ? 'from a client that can' : 'at {address}'}, then try again.`,
+  'account.no-user': `This needs a person's {server} account. ${notRun} ${service}`,
+  'account.too-many-open': `This needs your {server} account, but you have too many open questions. ${notRun} ${answerFirst}`,
+  'account.too-many-in-turn': `This needs your {server} account, but too many questions are open in this turn. ${notRun}`,
+  'account.still-refused': `You connected your {server} account, but {server} still refuses it. ${notRun} Check that the account may do this.`,
+  shared_account: (failure) => `${sharedAccountMessage(failure)} ${notRun}`,
+  'approval.decline': `${toApprove} and refused.[ Your reason: {reason}] {untouched}`,
+  'approval.cancel': `${toApprove} and dismissed the question without deciding. {untouched} You can try again later.`,
+  'approval.expired': `${toApprove}, but the time was up before there was an answer. {untouched} You can ask again.`,
+  'approval.unsupported':
+    'This needs your approval, and the client you use cannot show the request. {untouched} Ask again from a client that can show questions.',
+  'approval.no-user': `This needs a person's approval. {untouched} ${service}`,
+  'approval.too-many-open': `This needs your approval, but you have too many open questions. {untouched} ${answerFirst}`,
+  'approval.too-many-in-turn':
+    'This needs your approval, but too many questions are open in this turn. {untouched}',
+  approval_too_long: `This call needs your approval, and its arguments are too long to be shown (more than ${approvalLimit} characters). {untouched}`,
+  not_as_approved: 'The call was not the one that you approved, so it was stopped. {untouched}',
+  'form.decline': 'You chose not to answer.',
+  'form.cancel': 'You closed the form without answering.',
+  'form.expired': 'The time was up before you answered. You can ask again.',
+  'form.unsupported': 'The client you use cannot show the form.',
+  'form.too-many-open': `You have too many open questions, so you were not asked. ${answerFirst}`,
+  'form.too-many-in-turn': 'Too many questions are open in this turn, so you were not asked.',
+  'form.no-user': 'The caller is a service, which cannot be asked.',
+  'form.limit-reached': 'The agent has asked as many forms as are allowed in one turn.',
+  'too_many_questions.user': `{server} had a question, but you have too many open ones, so the call was stopped. ${doneBefore} ${answerFirst}`,
+  'too_many_questions.turn': `{server} had a question, but too many are open in this turn, so the call was stopped. ${doneBefore}`,
+  too_many_held: `{server} had a question, but too many people are being asked at the moment, so the call was stopped. ${doneBefore} Try again later.`,
+  'too_many_rounds.rounds': `{server} kept asking: it got {limit} rounds of answers and wanted more, so the call was stopped. ${doneBefore}`,
+  'too_many_rounds.same-page': `{server} sent you to the same page {limit} times, so the call was stopped. ${doneBefore}`,
+  'page_not_opened.decline': `${toOpen} and chose not to. ${notRun}`,
+  'page_not_opened.cancel': `${toOpen} and dismissed the question without deciding. ${notRun} You can try again later.`,
+  'page_not_opened.expired': `${toOpen}, but the time was up before you had. ${notRun} You can ask again.`,
+  unaskable: ({ isTask }) =>
+    `${unaskable} ${isTask ? 'The task was cancelled.' : 'The call did not complete.'}`,
+  nobody_to_ask: 'The tool had a question that could not be asked in this call.',
+  ended_while_asking: '{server} ended while you were asked. The call did not complete.',
+  call_ended: 'The call has ended.',
+  not_allowed: 'This agent may not use {tool}, so it did not run.',
+  no_server: `There is no server “{server}” any more. ${notRun}`,
+  not_called: `{server} could not be called because of a problem on our side. ${notRun} Try again in a moment.`,
+  account_unusable: ({ isOperators }) =>
+    isOperators
+      ? `{trouble} ${notRun} The operator of this service has to correct this. Connecting again does not help.`
+      : `{trouble} ${notRun} Try again later.`,
+  server_trouble: ({ note }) => (note === undefined ? '{trouble}' : `{trouble} ${notRun}`),
+  interrupted: `{trouble} The call did not complete. ${doneBefore} Nothing was sent twice. You can try again later.`,
+  unknown_outcome: ({ trouble }) =>
+    `{server} was called, ${trouble ? 'and then: {trouble}' : 'but its answer never arrived.'} It is unknown whether the action took place. It was not repeated. Check the state in {server} before trying again.`,
+  tool_lost: `{tool} was stopped by an operator of this service and did not complete. ${doneBefore} Check before trying again.`,
+  tool_stuck: `{tool} did not come to an end and was stopped: a mistake in the tool. ${doneBefore}`,
+  tool_not_run: `{tool} could not be run because of a problem on our side. ${notRun} Try again in a moment.`,
+  no_answer: `{agent} did not finish the task. {failure} ${doneBefore}`,
+  empty_answer: `{agent} ended the task without an answer. ${doneBefore}`,
+  no_tool: 'There is no tool “{tool}”.',
+  bad_arguments: '{tool} was called with arguments that cannot be read, so it did not run.',
+  tool_gone: 'There is no tool “{tool}”.',
+  form_refused: 'You were not asked, because the form of the agent cannot be shown: {why}',
+  no_task: '{tool} was called without a task, so it did not run.',
+  'not_handed_on.too-often':
+    '{agent} was not asked: the task had been handed on as often as allowed ({limit}).',
+  'not_handed_on.too-many': '{agent} was not asked: an agent may hand out {limit} tasks at a time.',
+  'unfinished.delegated': `The turn ended while another agent was at work on this task. ${doneBefore}`,
+  'unfinished.delegated_replaced': `The agent waited for you, and you sent a new message. ${doneBefore}`,
+  'unfinished.waiting': `The turn ended while this tool waited for you. It did not complete. ${doneBefore}`,
+  'unfinished.waiting_replaced': `The tool waited for you, and you sent a new message. It did not complete. ${doneBefore}`,
+  'unfinished.started':
+    'The turn ended while this tool was running, so it is unknown whether the action took place. Check before trying again.',
+  'unfinished.not_run': 'The turn ended before this tool could run.',
+  'unfinished.not_run_replaced': `You were asked for something that this tool needs, and sent a new message. ${notRun}`,
+});
 
-function missingAccount({ serverTitle, account, url }: Notice): string {
-  if (account.code === 'shared_account') return sharedAccountMessage({ ...account, server: serverTitle });
-  return elsewhere(connectionMessage(serverTitle, 'missing', account.tool, account.by), false, url);
-}
-
-function callFailure(failure: CallFailure): string {
-  switch (failure.code) {
-    case 'account':
-      return account(failure);
-    case 'shared_account':
-      return `${sharedAccountMessage(failure)} ${notRun}`;
-    case 'approval':
-      return approval(failure);
-    case 'approval_too_long':
-      return `This call needs your approval, and its arguments are too long to be shown (more than ${approvalLimit} characters). ${untouched(failure)}`;
-    case 'not_as_approved':
-      return `The call was not the one that you approved, so it was stopped. ${untouched(failure)}`;
-    case 'form':
-      return form(failure);
-    case 'too_many_questions':
-      return failure.limitOf === 'user'
-        ? `${failure.server} had a question, but you have too many open ones, so the call was stopped. ${doneBefore} ${answerFirst}`
-        : `${failure.server} had a question, but too many are open in this turn, so the call was stopped. ${doneBefore}`;
-    case 'too_many_held':
-      return `${failure.server} had a question, but too many people are being asked at the moment, so the call was stopped. ${doneBefore} Try again later.`;
-    case 'too_many_rounds':
-      return failure.what === 'rounds'
-        ? `${failure.server} kept asking: it got ${failure.limit} rounds of answers and wanted more, so the call was stopped. ${doneBefore}`
-        : `${failure.server} sent you to the same page ${failure.limit} times, so the call was stopped. ${doneBefore}`;
-    case 'page_not_opened':
-      return pageNotOpened(failure);
-    case 'unaskable':
-      return failure.isTask
-        ? `${failure.server} asked for something that you cannot be asked: ${failure.why}. The task was cancelled.`
-        : `${failure.server} asked for something that you cannot be asked: ${failure.why}. The call did not complete.`;
-    case 'nobody_to_ask':
-      return 'The tool had a question that could not be asked in this call.';
-    case 'ended_while_asking':
-      return `${failure.server} ended while you were asked. The call did not complete.`;
-    case 'call_ended':
-      return 'The call has ended.';
-    case 'not_allowed':
-      return `This agent may not use ${failure.tool}, so it did not run.`;
-    case 'no_server':
-      return `There is no server “${failure.server}” any more. ${notRun}`;
-    case 'not_called':
-      return `${failure.server} could not be called because of a problem on our side. ${notRun} Try again in a moment.`;
-    case 'account_unusable':
-      return failure.isOperators
-        ? `${failure.trouble} ${notRun} The operator of this service has to correct this. Connecting again does not help.`
-        : `${failure.trouble} ${notRun} Try again later.`;
-    case 'server_trouble':
-      return failure.note === undefined
-        ? whatHappened(failure.trouble)
-        : `${whatHappened(failure.trouble)} ${notRun}`;
-    case 'interrupted':
-      return `${whatHappened(failure.trouble)} The call did not complete. ${doneBefore} Nothing was sent twice. You can try again later.`;
-    case 'unknown_outcome': {
-      const { server, trouble } = failure;
-      const what =
-        trouble === undefined
-          ? `${server} was called, but its answer never arrived.`
-          : `${server} was called, and then: ${whatHappened(trouble)}`;
-      return `${what} It is unknown whether the action took place. It was not repeated. Check the state in ${server} before trying again.`;
-    }
-    case 'tool_lost':
-      return `${failure.tool} was stopped by an operator of this service and did not complete. ${doneBefore} Check before trying again.`;
-    case 'tool_stuck':
-      return `${failure.tool} did not come to an end and was stopped: a mistake in the tool. ${doneBefore}`;
-    case 'tool_not_run':
-      return `${failure.tool} could not be run because of a problem on our side. ${notRun} Try again in a moment.`;
-    case 'no_answer':
-      return `${failure.agent} did not finish the task. ${whyOf(failure.failure)} ${doneBefore}`;
-    case 'empty_answer':
-      return `${failure.agent} ended the task without an answer. ${doneBefore}`;
-    case 'no_tool':
-    case 'tool_gone':
-      return `There is no tool “${failure.tool}”.`;
-    case 'bad_arguments':
-      return `${failure.tool} was called with arguments that cannot be read, so it did not run.`;
-    case 'form_refused':
-      return `You were not asked, because the form of the agent cannot be shown: ${failure.why}`;
-    case 'no_task':
-      return `${failure.tool} was called without a task, so it did not run.`;
-    case 'not_handed_on':
-      return failure.why === 'too-often'
-        ? `${failure.agent} was not asked: the task had been handed on as often as allowed (${failure.limit}).`
-        : `${failure.agent} was not asked: an agent may hand out ${failure.limit} tasks at a time.`;
-    case 'unfinished':
-      return unfinished(failure);
-    default:
-      return failure satisfies never;
-  }
-}
-
-function account({ why, server, address }: Of<'account'>): string {
-  const asked = `You were asked to connect your ${server} account`;
-  const later = address === undefined ? '' : ` You can connect it at any time at ${address}.`;
-  switch (why) {
-    case 'decline':
-      return `${asked} and chose not to. ${notRun}${later}`;
-    case 'cancel':
-      return `${asked} and dismissed the question without deciding. ${notRun} You can try again later.${later}`;
-    case 'expired':
-      return `${asked}, but the time was up before there was an answer. ${notRun} You can ask again.${later}`;
-    case 'unsupported': {
-      const place = address === undefined ? 'from a client that can' : `at ${address}`;
-      return `This needs your ${server} account, and the client you use cannot show the request to connect it. ${notRun} Connect ${server} ${place}, then try again.`;
-    }
-    case 'no-user':
-      return `This needs a person's ${server} account. ${notRun} ${service}`;
-    case 'too-many-open':
-      return `This needs your ${server} account, but you have too many open questions. ${notRun} ${answerFirst}`;
-    case 'too-many-in-turn':
-      return `This needs your ${server} account, but too many questions are open in this turn. ${notRun}`;
-    case 'still-refused':
-      return `You connected your ${server} account, but ${server} still refuses it. ${notRun} Check that the account may do this.`;
-    default:
-      return why satisfies never;
-  }
-}
-
-function approval({ why, server, reason }: Of<'approval'>): string {
-  const asked = 'You were asked to approve this call';
-  const nothing = untouched({ server });
-  switch (why) {
-    case 'decline':
-      return reason === undefined
-        ? `${asked} and refused. ${nothing}`
-        : `${asked} and refused. Your reason: ${JSON.stringify(reason)} ${nothing}`;
-    case 'cancel':
-      return `${asked} and dismissed the question without deciding. ${nothing} You can try again later.`;
-    case 'expired':
-      return `${asked}, but the time was up before there was an answer. ${nothing} You can ask again.`;
-    case 'unsupported':
-      return `This needs your approval, and the client you use cannot show the request. ${nothing} Ask again from a client that can show questions.`;
-    case 'no-user':
-      return `This needs a person's approval. ${nothing} ${service}`;
-    case 'too-many-open':
-      return `This needs your approval, but you have too many open questions. ${nothing} ${answerFirst}`;
-    case 'too-many-in-turn':
-      return `This needs your approval, but too many questions are open in this turn. ${nothing}`;
-    default:
-      return why satisfies never;
-  }
-}
-
-function untouched({ server }: { server: string | null }): string {
-  return server === null ? notRun : `Nothing was sent to ${server}.`;
-}
-
-function form({ why }: Of<'form'>): string {
-  switch (why) {
-    case 'decline':
-      return 'You chose not to answer.';
-    case 'cancel':
-      return 'You closed the form without answering.';
-    case 'expired':
-      return 'The time was up before you answered. You can ask again.';
-    case 'unsupported':
-      return 'The client you use cannot show the form.';
-    case 'too-many-open':
-      return `You have too many open questions, so you were not asked. ${answerFirst}`;
-    case 'too-many-in-turn':
-      return 'Too many questions are open in this turn, so you were not asked.';
-    case 'no-user':
-      return 'The caller is a service, which cannot be asked.';
-    case 'limit-reached':
-      return 'The agent has asked as many forms as are allowed in one turn.';
-    default:
-      return why satisfies never;
-  }
-}
-
-function pageNotOpened({ why, server }: Of<'page_not_opened'>): string {
-  const asked = `You were asked to open a page of ${server} that this tool needs first`;
-  switch (why) {
-    case 'decline':
-      return `${asked} and chose not to. ${notRun}`;
-    case 'cancel':
-      return `${asked} and dismissed the question without deciding. ${notRun} You can try again later.`;
-    case 'expired':
-      return `${asked}, but the time was up before you had. ${notRun} You can ask again.`;
-    default:
-      return why satisfies never;
-  }
-}
-
-function unfinished({ end, state }: Of<'unfinished'>): string {
-  const isReplaced = end === 'superseded';
-  if (state === 'delegated')
-    return isReplaced
-      ? `The agent waited for you, and you sent a new message. ${doneBefore}`
-      : `The turn ended while another agent was at work on this task. ${doneBefore}`;
-  if (isWaiting({ end, state }))
-    return isReplaced
-      ? `The tool waited for you, and you sent a new message. It did not complete. ${doneBefore}`
-      : `The turn ended while this tool waited for you. It did not complete. ${doneBefore}`;
-  if (state === 'started')
-    return 'The turn ended while this tool was running, so it is unknown whether the action took place. Check before trying again.';
-  return isReplaced
-    ? `You were asked for something that this tool needs, and sent a new message. ${notRun}`
-    : 'The turn ended before this tool could run.';
-}
-
-function whyOf(failure: TurnFailure | undefined): string {
-  if (!failure) return 'It was stopped.';
-  return 'message' in failure ? failure.message : turnFailure(failure);
-}
+const troubles = troubleSentences({
+  cancelled: 'The call to {server} was cancelled.',
+  timeout: '{server} did not answer within {seconds} s.',
+  task_timeout: '{server} was not done within {seconds} s.',
+  task_stopped: '{server} was not done within {seconds} s, and was told to stop.',
+  answer_too_large: '{server} sent an answer larger than {megabytes} MB, which is not read any further.',
+  connection_ended: '{server} ended the connection before it had answered.',
+  session_lost:
+    '{server} lost the session that the request belonged to (HTTP 404), as after a restart. Try again.',
+  unreadable_message: '{server} answered {method} with a message that cannot be read.',
+  not_mcp: '{server} did not answer like an MCP server.',
+  not_mcp_process: '{server} did not answer like an MCP server.',
+  redirected: '{server} sent a redirect (HTTP {status}) that is not followed.',
+  no_endpoint: '{server} has no MCP endpoint at this address (HTTP 404).',
+  busy: '{server} is receiving too many requests (HTTP 429). Try again later.',
+  request_refused: '{server} refused the request (HTTP {status}).',
+  failing: '{server} is in trouble (HTTP {status}). Try again later.',
+  task_failing: '{server} is in trouble (HTTP {status}).',
+  not_listening: '{server} cannot be reached: nothing is listening there.',
+  unknown_host: '{server} cannot be reached: its host name is not known.',
+  connect_timeout: '{server} cannot be reached: it did not accept a connection in time.',
+  connection_broken: '{server} broke the connection off. Try again later.',
+  certificate: '{server} cannot be reached: its TLS certificate was not accepted ({error}).',
+  not_reached: '{server} cannot be reached[ ({error})].',
+  command_not_found: '{server} cannot be started: command not found: {command}.',
+  command_not_executable: '{server} cannot be started: {command} may not be executed.',
+  no_folder: '{server} cannot be started: there is no folder {folder}.',
+  user_not_permitted: '{server} cannot be started: the worker may not start programs as user {uid}.',
+  not_started: '{server} cannot be started ({error}).',
+  process_ended: '{server} ended before it had answered ({how}).',
+  header_unsendable: ({ isTask }) =>
+    `{server} was not ${isTask ? 'asked' : 'called'}: the value of its header "{header}" cannot be sent.`,
+  other_era: '{server} does not speak MCP {era} (HTTP {status}), which its era in the agents file asks for.',
+  era_learned:
+    '{server} had to ask the user something, which it cannot do in the MCP version it was called with ({was}). From now on it is called with {now}, where it can: another call will ask.',
+  tools_not_listed: '{server} cannot list its tools (error {error}).',
+  too_many_tools:
+    '{server} lists more than {tools} tools, 1 MB of descriptions or {pages} pages, which is more than is read.',
+  call_refused: '{server} refused the call: {words}',
+  call_failed: '{server} failed while it handled the call (error {error}).',
+  unreadable_answer: '{server} answered in a form that cannot be read.',
+  call_ended: 'The call has ended.',
+  task_refused: '{server} refused the request: {words}',
+  task_unknown: '{server} does not know its task any more.',
+  task_cancelled: 'The task of {server} was cancelled.',
+  task_end_unknown: '{server} ended the task in a state that is not known here.',
+  no_messages: '{server} does not take messages at this address (HTTP {status}).',
+  no_card: '{server} gives no agent card (HTTP {status}).',
+  no_card_content: '{server} sends something else than an agent card.',
+  card_late: '{server} did not send its agent card in time.',
+  no_interface:
+    '{server} offers no way to talk to it that is known here: its agent card has to name JSONRPC of A2A 1.0 or 0.3, or HTTP+JSON of 1.0.',
+  other_host: 'The agent card of {server} sends messages to another host, where nothing is sent to.',
+  execute_timeout: 'it did not end within {seconds} seconds.',
+});
 
 const notSetUp =
   'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.';
 const again = 'Ask again to go on.';
 
-function turnFailure(failure: CodedFailure): string {
-  switch (failure.code) {
-    case 'MaxStepsReached': {
-      const remedy = failure.isDelegated ? '' : ' Ask it to go on.';
-      return `The agent stopped after ${failure.maxSteps} steps without finishing.${remedy}`;
-    }
-    case 'UnknownAgent':
-      return `There is no agent "${failure.agent}" any more. Choose another one.`;
-    case 'ModelRateLimited':
-      return 'The assistant has too much to do right now. Try again in a moment.';
-    case 'ModelUnavailable':
-      return 'The assistant cannot be reached right now. Try again in a moment.';
-    case 'ModelQuotaExhausted':
-    case 'ModelUnauthorized':
-    case 'ModelRefusedRequest':
-    case 'ModelMisconfigured':
-      return notSetUp;
-    case 'ModelContextTooLong':
-      return 'This conversation is too long for the assistant. Start a new one.';
-    case 'ModelContentPolicy':
-      return 'The assistant declined to answer because of its content policy. Rephrase the request.';
-    case 'ModelEmptyAnswer':
-      return failure.isOutOfRoom
-        ? 'The assistant ran out of room before it said anything. Ask for something shorter.'
-        : 'The assistant answered with nothing. Ask again, or in other words.';
-    case 'TurnFailed':
-      return 'Something went wrong on our side, and the answer could not be finished.';
-    case 'TurnLost':
-      return `The turn was lost before the answer was finished. ${again}`;
-    case 'TurnTerminated':
-      return `The turn was ended from outside before the answer was finished. ${again}`;
-    case 'TurnTimedOut':
-      return `The turn took longer than a turn may take, and was ended. ${again}`;
-    default:
-      return failure satisfies never;
-  }
-}
+const turns = turnSentences({
+  MaxStepsReached: ({ isDelegated }) =>
+    `The agent stopped after {maxSteps} steps without finishing.${isDelegated ? '' : ' Ask it to go on.'}`,
+  UnknownAgent: 'There is no agent "{agent}" any more. Choose another one.',
+  ModelRateLimited: 'The assistant has too much to do right now. Try again in a moment.',
+  ModelUnavailable: 'The assistant cannot be reached right now. Try again in a moment.',
+  ModelQuotaExhausted: notSetUp,
+  ModelUnauthorized: notSetUp,
+  ModelRefusedRequest: notSetUp,
+  ModelMisconfigured: notSetUp,
+  ModelContextTooLong: 'This conversation is too long for the assistant. Start a new one.',
+  ModelContentPolicy: 'The assistant declined to answer because of its content policy. Rephrase the request.',
+  ModelEmptyAnswer: ({ isOutOfRoom }) =>
+    isOutOfRoom
+      ? 'The assistant ran out of room before it said anything. Ask for something shorter.'
+      : 'The assistant answered with nothing. Ask again, or in other words.',
+  TurnFailed: 'Something went wrong on our side, and the answer could not be finished.',
+  TurnLost: `The turn was lost before the answer was finished. ${again}`,
+  TurnTerminated: `The turn was ended from outside before the answer was finished. ${again}`,
+  TurnTimedOut: `The turn took longer than a turn may take, and was ended. ${again}`,
+});
+
+/** Without what an operator can do about it. */
+export const whatHappened = (trouble: ServerTrouble): string => sayTrouble(troubles, trouble);
+export const turnFailure = (failure: TurnFailure): string => sayTurnFailure(turns, failure);
+
+const parts = {
+  sentences: calls,
+  untouched: 'Nothing was sent to {server}.',
+  notRun,
+  stopped: 'It was stopped.',
+  trouble: whatHappened,
+  turnFailure,
+};
+
+export const en: Words = {
+  callFailure: (failure) => sayCallFailure(parts, failure),
+  turnFailure,
+  question: ({ message }) => message,
+  missingAccount({ serverTitle, account, url }) {
+    if (account.code === 'shared_account') return sharedAccountMessage({ ...account, server: serverTitle });
+    return elsewhere(connectionMessage(serverTitle, 'missing', account.tool, account.by), false, url);
+  },
+  elsewhere,
+};

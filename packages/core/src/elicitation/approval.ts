@@ -1,7 +1,7 @@
 /**
  * Whether a person has to approve a tool call before it is sent, and what they see of it. Pure.
  */
-import type { Outcome, Remember } from './elicitation.ts';
+import type { Remember } from './elicitation.ts';
 import { nameInWords } from './wording.ts';
 
 /** `destructive`: only calls of tools that may destroy something, according to their server. */
@@ -100,11 +100,3 @@ export function approvalMessage(agent: string, serverTitle: string, tool: string
 export function toolApprovalMessage(agent: string, tool: string): string {
   return `${agent} wants to ${nameInWords(tool)}. Approve this?`;
 }
-
-/** Why a call was not approved. */
-export type ApprovalRefusal =
-  | Exclude<Outcome, 'accept'>
-  | 'unsupported'
-  | 'no-user'
-  | 'too-many-open'
-  | 'too-many-in-turn';

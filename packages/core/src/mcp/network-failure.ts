@@ -1,5 +1,5 @@
 /** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */
-import { troubleInWords } from './trouble.ts';
+import { troubleInWords } from '../../../../src/turn/for-model.ts';
 import type { ServerTrouble } from './trouble.ts';
 
 /** `remedy`: what an operator should check. */

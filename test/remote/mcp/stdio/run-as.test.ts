@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ServerConfig } from '../../../../src/platform/config/agents-file/server-config.ts';
 import type { Credential } from '../../../../src/credentials/credential-store.ts';
 import { troubleOf } from '../../../../src/remote/mcp/server-trouble.ts';
-import { troubleInWords } from '@interlude-ai/core/mcp/trouble.ts';
+import { troubleInWords } from '../../../../src/turn/for-model.ts';
 import { openRemoteServers } from '../../../../src/remote/open-remote-servers.ts';
 import { checkRunAs, startProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 import type { ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
