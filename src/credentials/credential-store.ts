@@ -109,7 +109,6 @@ export class CredentialStoreError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Additional information, only for operators. */
   detail: string | undefined;
-  /** Only the operator can fix it. */
   readonly isOperators: boolean;
   constructor(message: string, { retryAfterMs, detail, isOperators = false }: More = {}) {
     super(message);
@@ -129,7 +128,6 @@ export function storeError(server: ErrorSubject, what: string, detail?: string):
   return new CredentialStoreError(messageOf(server, what), { detail });
 }
 
-/** `storeError` for what only the operator can fix. */
 export function operatorError(server: ErrorSubject, what: string, detail: string): CredentialStoreError {
   return new CredentialStoreError(messageOf(server, what), { detail, isOperators: true });
 }
@@ -164,7 +162,6 @@ export function afterDoubtfulRefusal(
     : connectionRequired('rejected', row.version, row.scopes);
 }
 
-/** The status of a connection that is marked as broken. */
 export function brokenStatus({ brokenReason }: ConnectionRow, host: string): AccountStatus {
   const isSaid = brokenReason !== null && brokenReason !== 'missing';
   return { host, status: 'broken', reason: isSaid ? brokenReason : 'rejected' };

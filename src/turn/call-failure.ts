@@ -103,7 +103,6 @@ export type CallFailure = z.infer<typeof callFailureSchema>;
 
 type WhyOf<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code; why: string }>['why'];
 
-/** Why the account of a call was not connected. */
 export type AccountRefusal = WhyOf<'account'>;
 /** Why a call was not approved. */
 export type ApprovalRefusal = WhyOf<'approval'>;

@@ -79,7 +79,6 @@ type TurnEventBody =
 /** How a tool call ended, as a code for the turn log, logs and metrics. */
 export type ToolOutcome =
   | 'ok'
-  /** The tool reported an error. */
   | 'tool_error'
   /** The tool did not run, because of how the question before it was answered. */
   | 'decline'

@@ -14,7 +14,6 @@ export function turnFailureInWords(failure: TurnFailure): string {
   return en.turnFailure(failure);
 }
 
-/** The event of a failed turn. */
 export function failureEvent(failure: TurnFailure): { key: string; event: TurnEvent } {
   const said = { type: 'error', code: failure.code, errorText: turnFailureInWords(failure) } as const;
   return { key: 'error', event: 'message' in failure ? said : { ...said, failure } };

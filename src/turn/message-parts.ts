@@ -13,7 +13,6 @@ export interface ImagePart {
   /** Digest of its bytes. Names the image in the database, together with the turn. */
   digest: string;
   mediaType: ImageType;
-  /** Its size. */
   bytes: number;
   /** In base64. Absent in the stored message, and if the image is not shown. */
   data?: string;

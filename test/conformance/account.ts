@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
-import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/trusted-issuers.ts';
+import { IssuerNotAgreed } from '../../src/credentials/mcp-oauth/discovery.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
 import type {
   ConnectionRequired,

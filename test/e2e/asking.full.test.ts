@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import path from 'node:path';
 import type { Client } from '@interlude-ai/client/client.ts';
-import { recordedServer } from '../../src/platform/development/temporal-server-record.ts';
+import { recordedServer } from '../../src/platform/development/temporal-server.ts';
 import { kinds } from '../servers/booking-server.ts';
 import {
   answer,

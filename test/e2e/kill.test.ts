@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TurnView } from '@interlude-ai/client/turn-view.ts';
-import { recordedServer } from '../../src/platform/development/temporal-server-record.ts';
+import { recordedServer } from '../../src/platform/development/temporal-server.ts';
 import { dataUrl, png } from '../images.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, OpenAIServer, Reply } from '../servers/openai-server.ts';

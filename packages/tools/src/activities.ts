@@ -2,7 +2,6 @@
 import { readDuration } from '@interlude-ai/core/read-duration.ts';
 import type { Duration } from '@interlude-ai/core/read-duration.ts';
 
-/** The names of a module's functions. */
 type FunctionsIn<Module> = {
   [Name in keyof Module]: Module[Name] extends (...args: never[]) => unknown ? Name : never;
 }[keyof Module];

@@ -39,7 +39,6 @@ async function readBuilt(name: BundleName): Promise<Bundle> {
   return { code, licenses };
 }
 
-/** The paths of built files. */
 export function filesOf(name: BundleName): Record<keyof Bundle, string> {
   return { code: path.join(root, 'build', name), licenses: path.join(root, 'build', licensesName(name)) };
 }

@@ -164,7 +164,7 @@ async function signInOf(server: ServerConfig, { config }: Checking, broken: stri
     onBroken: (_: ServerConfig, documents: string[]) => void broken.push(...documents),
   };
   try {
-    const needs = await needsOf(discovery, server);
+    const needs = await needsOf({ ...discovery, server });
     if (needs.kind === 'nothing') return { kind: 'none' };
     const { authorizationServer, scopes } = needs;
     return {

@@ -15,7 +15,6 @@ const accountSchema = z.object({
   refreshToken: z.string().optional(),
   obtainedAt: z.number(),
   expiresAt: z.number().nullable(),
-  /** When a person connected it. */
   connectedAt: z.number(),
   /** The only places that the tokens may be sent to: this MCP server, and this authorization server as this client. */
   serverUrl: z.string(),

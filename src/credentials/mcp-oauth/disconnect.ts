@@ -12,12 +12,12 @@ import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { inWords, quoteCode } from './failure.ts';
 import { readAuthorizationServer } from './metadata.ts';
 import type { AuthorizationServer } from './metadata.ts';
-import type { OAuthParts } from './discovery.ts';
+import type { SharedParts } from './discovery.ts';
 import { clientInformation } from './registration.ts';
 
 /** Removes the account here in any case, and revokes it at the provider where that is possible. */
 export async function disconnect(
-  parts: OAuthParts,
+  parts: SharedParts,
   key: ConnectionKey,
   server: ServerConfig | undefined,
 ): Promise<Disconnected> {
@@ -41,7 +41,7 @@ export async function disconnect(
  * throws.
  */
 export async function revokeReplaced(
-  parts: OAuthParts,
+  parts: SharedParts,
   replaced: ConnectionRow,
   successor: Account,
   server: ServerConfig,
@@ -69,7 +69,7 @@ const errorSchema = z.looseObject({ error: z.string() });
  * them and nowhere else. `server` is undefined when the agents file no longer contains it. Never throws.
  */
 export async function revoke(
-  parts: OAuthParts,
+  parts: SharedParts,
   account: Account,
   server: ServerConfig | undefined,
 ): Promise<Revocation> {
@@ -79,7 +79,7 @@ export async function revoke(
 }
 
 async function revokeTokens(
-  parts: OAuthParts,
+  parts: SharedParts,
   account: Account,
   server: ServerConfig | undefined,
 ): Promise<Revocation> {

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { ServerConfig } from '../../platform/config/config.ts';
 import { readChallenge, scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
-import type { CredentialStoreError } from '../credential-store.ts';
 import {
   authorizationServerSchema,
   challengedResource,
@@ -16,20 +15,21 @@ import type { Broken } from '@interlude-ai/core/oauth/locations.ts';
 import { isSameIssuer } from './client-metadata.ts';
 import { inWords } from './failure.ts';
 import type { Outbound } from './outbound.ts';
-import { admitIssuer, agreedIssuers, IssuerNotAgreed } from './trusted-issuers.ts';
-import type { IssuerParts } from './trusted-issuers.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import type { Attempts } from './records.ts';
+import type { Attempts, Records } from './records.ts';
 import type { RegistrationParts } from './registration.ts';
+import { CredentialStoreError, operatorError } from '../credential-store.ts';
 
-/** What the functions of this folder work with. */
+/** What the functions of this folder work with, for one server. */
 export interface OAuthParts extends DiscoveryParts, RegistrationParts {
   storage: Pick<Storage, 'connections'>;
   keys: KeyRing;
   attempts: Attempts;
   disconnectWaitMs: number;
 }
+
+export type SharedParts = Omit<OAuthParts, 'server'>;
 
 const needsSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('nothing') }),
@@ -44,7 +44,11 @@ const needsSchema = z.discriminatedUnion('kind', [
 export type Needs = z.infer<typeof needsSchema>;
 export type OAuthNeeds = Extract<Needs, { kind: 'oauth' }>;
 
-export interface DiscoveryParts extends IssuerParts {
+export interface DiscoveryParts {
+  server: ServerConfig;
+  records: Records;
+  /** All configured servers. */
+  servers: ReadonlyMap<string, ServerConfig>;
   outbound: Outbound;
   now: () => number;
   /** Gets the documents that could not be used. */
@@ -57,23 +61,24 @@ const cacheLifeMs = 24 * 3_600_000;
 const maxIssuersTried = 3;
 
 /** Throws `CredentialStoreError` when it cannot be found out now. */
-export async function needsOf(parts: DiscoveryParts, server: ServerConfig): Promise<Needs> {
+export async function needsOf(parts: DiscoveryParts): Promise<Needs> {
+  const { server } = parts;
   const key = recordKey(server);
   const known = await parts.records.recall(key, needsSchema);
   // The operator may have changed the configuration since.
   const isUsable = known && isAsWritten(server, known.value);
-  if (isUsable && parts.now() - known.updatedAt < cacheLifeMs) return admitted(parts, server, known.value);
+  if (isUsable && parts.now() - known.updatedAt < cacheLifeMs) return admitted(parts, known.value);
   const broken: Broken = [];
   try {
-    const { needs, isCertain } = await findNeeds(parts, server, broken);
+    const { needs, isCertain } = await findNeeds(parts, broken);
     if (broken.length > 0) parts.onBroken?.(server, broken);
     // While some documents are broken, the stored result is better than what is left of them.
-    if (isUsable && broken.length > 0) return await admitted(parts, server, known.value);
+    if (isUsable && broken.length > 0) return await admitted(parts, known.value);
     if (isCertain) await parts.records.remember(key, needs);
     return needs;
   } catch (error) {
     // While the server is down, the stored result is better than failing.
-    if (isUsable && error instanceof OutboundError) return admitted(parts, server, known.value);
+    if (isUsable && error instanceof OutboundError) return admitted(parts, known.value);
     throw withBroken(inWords(server, error), broken);
   }
 }
@@ -81,14 +86,14 @@ export async function needsOf(parts: DiscoveryParts, server: ServerConfig): Prom
 /** After an unexpected 401: asks again, and uses the challenge. */
 export async function needsAfterRefusal(
   parts: DiscoveryParts,
-  server: ServerConfig,
   challenge: string | null,
 ): Promise<OAuthNeeds> {
+  const { server } = parts;
   const broken: Broken = [];
   try {
     const published = await publishedResource(server, parts.outbound, broken);
     const resource = published ?? (await challengedResource(server, challenge, parts.outbound));
-    const needs = await oauthNeeds(parts, server, resource, broken);
+    const needs = await oauthNeeds(parts, resource, broken);
     if (broken.length === 0) await parts.records.remember(recordKey(server), needs);
     return needs;
   } catch (error) {
@@ -102,11 +107,11 @@ export async function needsAfterRefusal(
  */
 export async function currentIssuer(
   parts: DiscoveryParts,
-  server: ServerConfig,
   issuer: string,
 ): Promise<AuthorizationServer | null> {
+  const { server } = parts;
   try {
-    const needs = await needsOf(parts, server);
+    const needs = await needsOf(parts);
     const isSame = needs.kind === 'oauth' && isSameIssuer(needs.authorizationServer.issuer, issuer);
     return isSame ? needs.authorizationServer : null;
   } catch (error) {
@@ -118,14 +123,13 @@ export async function currentIssuer(
 /** Asks the server. `isCertain`: the result can be stored. */
 async function findNeeds(
   parts: DiscoveryParts,
-  server: ServerConfig,
   broken: Broken,
 ): Promise<{ needs: Needs; isCertain: boolean }> {
-  const { outbound } = parts;
+  const { outbound, server } = parts;
   const published = await publishedResource(server, outbound, broken);
   if (published) {
-    const needs = await oauthNeeds(parts, server, published, broken);
-    const scopes = needs.scopes.length > 0 ? needs.scopes : await challengedScopes(parts, server);
+    const needs = await oauthNeeds(parts, published, broken);
+    const scopes = needs.scopes.length > 0 ? needs.scopes : await challengedScopes(parts);
     return { needs: { ...needs, scopes }, isCertain: true };
   }
   const answer = await probe(server, outbound);
@@ -134,7 +138,7 @@ async function findNeeds(
   if (answer.kind !== 'challenged')
     return { needs: { kind: 'nothing' }, isCertain: isCertain && answer.kind === 'open' };
   const challenged = await challengedResource(server, answer.challenge, outbound);
-  return { needs: await oauthNeeds(parts, server, challenged, broken), isCertain };
+  return { needs: await oauthNeeds(parts, challenged, broken), isCertain };
 }
 
 /** Adds the documents that could not be used, for the operator. */
@@ -147,25 +151,25 @@ function withBroken(error: CredentialStoreError, broken: Broken): CredentialStor
 /**
  * For a server that publishes no scopes. Without them, people would be asked twice, the second time for those of its 403.
  */
-async function challengedScopes({ outbound }: DiscoveryParts, server: ServerConfig): Promise<string[]> {
+async function challengedScopes({ outbound, server }: DiscoveryParts): Promise<string[]> {
   const answer = await probe(server, outbound).catch(() => null);
   return answer?.kind === 'challenged' ? scopesOf(readChallenge(answer.challenge).scope) : [];
 }
 
 async function oauthNeeds(
   parts: DiscoveryParts,
-  server: ServerConfig,
   { resource, issuers, scopes }: ProtectedResource,
   broken: Broken,
 ): Promise<OAuthNeeds> {
+  const { server } = parts;
   // Servers without protected-resource metadata are their own authorization server.
   const named = issuers.length > 0 ? issuers : [server.oauth?.issuer ?? new URL(server.url).origin];
-  const candidates = await agreedIssuers(parts, server, named);
+  const candidates = await agreedIssuers(parts, named);
   let failure: unknown;
   for (const issuer of candidates.slice(0, maxIssuersTried)) {
     try {
       const authorizationServer = await readAuthorizationServer(parts.outbound, server, issuer, broken);
-      await admitIssuer(parts, server, authorizationServer.issuer);
+      await admitIssuer(parts, authorizationServer.issuer);
       return { kind: 'oauth', resource, scopes, authorizationServer };
     } catch (error) {
       if (error instanceof IssuerNotAgreed) throw error;
@@ -175,8 +179,8 @@ async function oauthNeeds(
   throw failure;
 }
 
-async function admitted(parts: DiscoveryParts, server: ServerConfig, needs: Needs): Promise<Needs> {
-  if (needs.kind === 'oauth') await admitIssuer(parts, server, needs.authorizationServer.issuer);
+async function admitted(parts: DiscoveryParts, needs: Needs): Promise<Needs> {
+  if (needs.kind === 'oauth') await admitIssuer(parts, needs.authorizationServer.issuer);
   return needs;
 }
 
@@ -186,10 +190,111 @@ function isAsWritten({ oauth }: ServerConfig, needs: Needs): boolean {
 }
 
 /** The next look asks the server again. */
-export async function forgetNeeds({ records }: DiscoveryParts, server: ServerConfig): Promise<void> {
+export async function forgetNeeds({ records, server }: DiscoveryParts): Promise<void> {
   await records.forget(recordKey(server));
 }
 
 function recordKey(server: ServerConfig): string {
   return `server:${server.url}`;
+}
+
+// The sign-in servers that a server may send people to. The configured one counts; without it, the first one that was used,
+// until the operator agrees to another. A server that names the sign-in server of another server could get tokens for that
+// one, so the operator has to agree to this, too.
+
+/** The operator has to agree first. */
+export class IssuerNotAgreed extends CredentialStoreError {
+  override name = 'IssuerNotAgreed';
+}
+
+const seenSchema = z.object({ issuer: z.string() });
+
+/** The named issuers that may be used, in order. Throws `IssuerNotAgreed` when there is none. */
+async function agreedIssuers(parts: DiscoveryParts, named: string[]): Promise<string[]> {
+  const { server } = parts;
+  const expected = configuredIssuer(server) ?? (await seenIssuer(parts));
+  if (expected === undefined) return named;
+  const agreed = named.find((one) => isSameIssuer(one, expected));
+  if (agreed === undefined) throw issuerChanged(server, expected, named);
+  return [agreed];
+}
+
+/** Remembers the first issuer of a server. Throws `IssuerNotAgreed` when this one may not be used. */
+async function admitIssuer(parts: DiscoveryParts, issuer: string): Promise<void> {
+  const { server } = parts;
+  const pin = configuredIssuer(server);
+  const before = await seenIssuer(parts);
+  if (pin === undefined) {
+    const owner = await otherUserOf(parts, issuer, before === undefined);
+    if (owner) throw issuerOfOther(server, issuer, owner);
+  }
+  const expected = pin ?? before ?? issuer;
+  if (!isSameIssuer(expected, issuer)) throw issuerChanged(server, expected, [issuer]);
+  if (before !== issuer) await parts.records.remember(issuerKey(server), { issuer });
+}
+
+/** The other server that uses this sign-in server, by configuration or, with `bySeen`, by first use. */
+async function otherUserOf(
+  parts: DiscoveryParts,
+  issuer: string,
+  bySeen: boolean,
+): Promise<ServerConfig | undefined> {
+  const { origin } = new URL(parts.server.url);
+  const others = [...parts.servers.values()].filter(
+    (other) => other.store === 'oauth' && !other.process && new URL(other.url).origin !== origin,
+  );
+  const isThisIssuer = (theirs: string | undefined) => theirs !== undefined && isSameIssuer(theirs, issuer);
+  const pinned = others.find((other) => isThisIssuer(configuredIssuer(other)));
+  if (pinned || !bySeen) return pinned;
+  for (const server of others) if (isThisIssuer(await seenIssuer({ ...parts, server }))) return server;
+  return undefined;
+}
+
+async function seenIssuer({ records, server }: DiscoveryParts): Promise<string | undefined> {
+  return (await records.recall(issuerKey(server), seenSchema))?.value.issuer;
+}
+
+function configuredIssuer({ oauth }: ServerConfig): string | undefined {
+  return oauth?.issuer;
+}
+
+function issuerKey({ url }: ServerConfig): string {
+  return `issuer:${url}`;
+}
+
+function issuerChanged(server: ServerConfig, expected: string, named: string[]): IssuerNotAgreed {
+  const names = `it names ${named.map(quoted).join(', ')}`;
+  const [next = ''] = named;
+  const how = `if that is right, write oauth.issuer: ${quoted(next)} for servers.${server.name} in the agents file`;
+  return server.oauth?.issuer === undefined
+    ? notAgreed(
+        server,
+        'has another sign-in server than before, and nobody is sent there until the operator of this service has agreed',
+        `${names}, and was first used with ${quoted(expected)}; ${how}`,
+      )
+    : notAgreed(
+        server,
+        'names another sign-in server than the operator of this service has written, so nobody is sent there',
+        `${names}, and oauth.issuer is ${quoted(expected)}; ${how}`,
+      );
+}
+
+function issuerOfOther(server: ServerConfig, issuer: string, owner: ServerConfig): IssuerNotAgreed {
+  return notAgreed(
+    server,
+    'names the sign-in server of another server, and nobody is sent there until the operator of this service has agreed',
+    `${quoted(issuer)} is the one of servers.${owner.name}; if it is this one's, too, write oauth.issuer: ` +
+      `${quoted(issuer)} for servers.${server.name} in the agents file`,
+  );
+}
+
+function notAgreed(server: ServerConfig, what: string, detail: string): IssuerNotAgreed {
+  return new IssuerNotAgreed(operatorError(server, what, detail).message, { detail, isOperators: true });
+}
+
+/** The text is untrusted, and an operator reads it, perhaps in a terminal. */
+function quoted(issuer: string): string {
+  return URL.canParse(issuer)
+    ? new URL(issuer).href.slice(0, 300).replace(/\/$/, '')
+    : 'something that is no address';
 }

@@ -14,7 +14,7 @@ import { createAttempts, createRecords } from './records.ts';
 import { reject, resolve } from './resolve.ts';
 import { begin, complete } from './sign-in.ts';
 import type { BeginInput, CompleteInput, Completion } from './sign-in.ts';
-import type { OAuthParts } from './discovery.ts';
+import type { SharedParts } from './discovery.ts';
 
 export interface OAuthStore extends CredentialStore {
   readonly connectedBy: 'sign-in';
@@ -52,7 +52,7 @@ export function createOAuthStore({
   now = Date.now,
   disconnectWaitMs = 10_000,
 }: Options): OAuthStore {
-  const parts: OAuthParts = {
+  const parts: SharedParts = {
     storage,
     keys,
     publicUrl,
@@ -66,11 +66,11 @@ export function createOAuthStore({
   };
   return {
     connectedBy: 'sign-in',
-    resolve: (server, key) => resolve(parts, server, key),
-    reject: (server, key, refusal) => reject(parts, server, key, refusal),
+    resolve: (server, key) => resolve({ ...parts, server }, key),
+    reject: (server, key, refusal) => reject({ ...parts, server }, key, refusal),
     statusOf: (row, server) => accountStatusOf(keys, row, server, now()),
     disconnect: (key, server) => disconnect(parts, key, server),
-    begin: (input) => begin(parts, input),
+    begin: (input) => begin({ ...parts, server: input.server }, input),
     complete: (input) => complete(parts, input),
   };
 }

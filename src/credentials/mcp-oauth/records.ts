@@ -84,19 +84,17 @@ interface Binding {
  * The state is 256 random bits. Only the hash of state and browser session is stored, so a callback in another browser finds
  * nothing, and does not use up the attempt.
  */
-export interface Attempts {
-  /** `elicitationId`: the question that the sign-in answers, if any. */
-  save(binding: Binding & { elicitationId: string | null; attempt: Attempt }): Promise<void>;
-  /** Single use. Null when it is unknown, used, expired, or of another browser. */
-  take(binding: Binding): Promise<{ elicitationId: string | null; attempt: Attempt } | null>;
-}
-
-export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: () => number }): Attempts {
+export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: () => number }) {
   const { oauth, keys, now } = deps;
   const hashOf = ({ state, sessionHash }: Binding) => hash('sha256', `${sessionHash}\n${state}`);
 
   return {
-    async save({ elicitationId, attempt, ...binding }) {
+    /** `elicitationId`: the question that the sign-in answers, if any. */
+    async save({
+      elicitationId,
+      attempt,
+      ...binding
+    }: Binding & { elicitationId: string | null; attempt: Attempt }) {
       const stateHash = hashOf(binding);
       const sealed = keys.seal(JSON.stringify(attempt), attemptContext(stateHash));
       const expiresAt = now() + lifeMs;
@@ -108,7 +106,8 @@ export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: 
         expiresAt,
       });
     },
-    async take(binding) {
+    /** Single use. Null when it is unknown, used, expired, or of another browser. */
+    async take(binding: Binding) {
       const stateHash = hashOf(binding);
       const found = await oauth.takeAttempt(stateHash, now());
       if (!found || found.sessionHash !== binding.sessionHash) return null;
@@ -122,6 +121,8 @@ export function createAttempts(deps: { oauth: OAuthRecords; keys: KeyRing; now: 
     },
   };
 }
+
+export type Attempts = ReturnType<typeof createAttempts>;
 
 export function attemptContext(stateHash: string): string {
   return `attempt:${stateHash}`;

@@ -57,10 +57,9 @@ export function clientKind(
 
 export async function clientFor(
   parts: RegistrationParts,
-  server: ServerConfig,
   authorizationServer: AuthorizationServer,
 ): Promise<Client> {
-  const { publicUrl } = parts;
+  const { publicUrl, server } = parts;
   const kind = clientKind(server, authorizationServer, publicUrl);
   switch (kind) {
     case 'configured':
@@ -68,9 +67,9 @@ export async function clientFor(
     case 'document':
       return { kind, clientId: clientDocumentUrl(publicUrl, authorizationServer.issuer) };
     case 'registered':
-      return { kind, registration: await registrationFor(parts, server, authorizationServer) };
+      return { kind, registration: await registrationFor(parts, authorizationServer) };
     case 'none':
-      throw operatorHasToRegister(parts, server, authorizationServer, 'does not let us register ourselves');
+      throw operatorHasToRegister(parts, authorizationServer, 'does not let us register ourselves');
     default:
       return kind satisfies never;
   }
@@ -91,6 +90,7 @@ function configuredClient(
 }
 
 export interface RegistrationParts {
+  server: ServerConfig;
   records: Records;
   outbound: Outbound;
   publicUrl: string;
@@ -122,17 +122,16 @@ const leastSecretLifeMs = 60_000;
 /** The stored registration, or a new one. */
 async function registrationFor(
   parts: RegistrationParts,
-  server: ServerConfig,
   authorizationServer: AuthorizationServer,
 ): Promise<Registration> {
-  const { records, now } = parts;
+  const { records, now, server } = parts;
   const key = recordKey(parts, { serverUrl: server.url, issuer: authorizationServer.issuer });
   const known = (await records.recall(key, recordSchema))?.value;
   if (known && !isSpent(known.registration, now()) && !isSuspicious(known.awayFrom, now())) {
     if (known.awayFrom === null) await records.remember(key, { ...known, awayFrom: now() });
     return known.registration;
   }
-  const registration = await register(parts, server, authorizationServer);
+  const registration = await register(parts, authorizationServer);
   await records.remember(key, { registration, awayFrom: now() });
   return registration;
 }
@@ -151,10 +150,8 @@ export async function forgetClient(parts: RegistrationParts, client: Client, whe
     await parts.records.forget(recordKey(parts, where));
 }
 
-/** The error when only an operator can register us. */
 function operatorHasToRegister(
-  { publicUrl }: RegistrationParts,
-  server: ServerConfig,
+  { publicUrl, server }: RegistrationParts,
   { issuer }: AuthorizationServer,
   problem: string,
 ): CredentialStoreError {
@@ -168,9 +165,9 @@ function operatorHasToRegister(
 
 async function register(
   parts: RegistrationParts,
-  server: ServerConfig,
   authorizationServer: AuthorizationServer,
 ): Promise<Registration> {
+  const { server } = parts;
   const { issuer } = authorizationServer;
   const { client_id: _, ...metadata } = clientMetadata(parts.publicUrl, issuerTag(issuer));
   try {
@@ -185,7 +182,7 @@ async function register(
       const isOverloaded = error.status >= 500 || error.status === 429;
       throw isOverloaded
         ? storeError(server, 'its sign-in server cannot register us now; try again later')
-        : operatorHasToRegister(parts, server, authorizationServer, 'refuses to register us');
+        : operatorHasToRegister(parts, authorizationServer, 'refuses to register us');
     }
     throw inWords(server, error);
   }

@@ -4,7 +4,6 @@
  */
 import { refreshAuthorization } from '@modelcontextprotocol/client';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import { readingTokens, TokenEndpointError } from '../oauth/tokens.ts';
@@ -41,16 +40,12 @@ const soonMs = 1_000;
 const longestWaitMs = 60_000;
 
 /** Throws `CredentialStoreError` when the provider cannot be asked now. */
-export async function renew(
-  parts: OAuthParts,
-  server: ServerConfig,
-  key: ConnectionKey,
-  tokenId: string,
-): Promise<Renewal> {
+export async function renew(parts: OAuthParts, key: ConnectionKey, tokenId: string): Promise<Renewal> {
+  const { server } = parts;
   return underLock(
     parts.storage.connections,
     { key, waitMs: lockWaitMs },
-    () => renewUnderLock(parts, server, key, tokenId),
+    () => renewUnderLock(parts, key, tokenId),
     () => {
       throw soon(
         storeError(server, 'another process has been renewing this account for too long; try again later'),
@@ -59,39 +54,34 @@ export async function renew(
   );
 }
 
-async function renewUnderLock(
-  parts: OAuthParts,
-  server: ServerConfig,
-  key: ConnectionKey,
-  tokenId: string,
-): Promise<Renewal> {
+async function renewUnderLock(parts: OAuthParts, key: ConnectionKey, tokenId: string): Promise<Renewal> {
+  const { server } = parts;
   const { connections } = parts.storage;
   const row = await connections.get(key);
   if (!row || row.status !== 'active') return { kind: 'changed' };
   const account = openAccount(parts.keys, row, server);
   if (tokenIdOf(account.accessToken) !== tokenId) return { kind: 'renewed', account, version: row.version };
   try {
-    const refreshed = await refresh(parts, server, row, account);
+    const refreshed = await refresh(parts, row, account);
     if (row.troubledAt !== null) await connections.markTroubled(key, row.version, null);
-    return await store(parts, server, { row, key, refreshed });
+    return await store(parts, { row, key, refreshed });
   } catch (error) {
-    return conclude(parts, server, { row, key, account }, error);
+    return conclude(parts, { row, key, account }, error);
   }
 }
 
 /** The consequences of a failed renewal. */
 async function conclude(
   parts: OAuthParts,
-  server: ServerConfig,
   { row, key, account }: { row: ConnectionRow; key: ConnectionKey; account: Account },
   error: unknown,
 ): Promise<Renewal> {
-  const { storage, now } = parts;
+  const { storage, now, server } = parts;
   const { client } = account;
   const verdict = error instanceof ProviderMoved ? 'refused' : verdictOn(error, client);
   // The provider may have refused because of outdated metadata.
   const isAboutGrant = codeOf(error) === 'invalid_grant';
-  if (!isAboutGrant && (verdict === 'refused' || verdict === 'operators')) await forgetNeeds(parts, server);
+  if (!isAboutGrant && (verdict === 'refused' || verdict === 'operators')) await forgetNeeds(parts);
   switch (verdict) {
     case 'refused':
       if (isClientRefused(error)) await forgetClient(parts, client, account);
@@ -114,14 +104,10 @@ interface Refreshed {
   account: Account;
 }
 
-async function refresh(
-  parts: OAuthParts,
-  server: ServerConfig,
-  row: ConnectionRow,
-  account: Account,
-): Promise<Refreshed> {
+async function refresh(parts: OAuthParts, row: ConnectionRow, account: Account): Promise<Refreshed> {
+  const { server } = parts;
   // A refresh token only goes to the server that issued it, even if the MCP server names another one now.
-  const provider = await currentIssuer(parts, server, account.issuer);
+  const provider = await currentIssuer(parts, account.issuer);
   if (provider === null) throw new ProviderMoved();
   const information = clientInformation(parts, account.client, account.issuer, server);
   if (!information) throw new ProviderMoved();
@@ -162,10 +148,9 @@ function scopesToRenew({ scopes }: ConnectionRow, provider: AuthorizationServer)
 
 async function store(
   parts: OAuthParts,
-  server: ServerConfig,
   { row, key, refreshed }: { row: ConnectionRow; key: ConnectionKey; refreshed: Refreshed },
 ): Promise<Renewal> {
-  const { storage, keys } = parts;
+  const { storage, keys, server } = parts;
   const { tokens, account } = refreshed;
   const isStored = await storage.connections.refresh(row, {
     sealed: sealAccount(keys, key, account),

@@ -28,26 +28,23 @@ import { renew } from './renew.ts';
 /** How often the row may change while it is used, before this gives up. */
 const maxChanges = 3;
 
-export async function resolve(
-  parts: OAuthParts,
-  server: ServerConfig,
-  key: ConnectionKey,
-): Promise<Resolution> {
+export async function resolve(parts: OAuthParts, key: ConnectionKey): Promise<Resolution> {
+  const { server } = parts;
   if (server.credentialScope === 'none') return noCredential;
-  return resolveRow(parts, server, requireOwner(server, key));
+  return resolveRow(parts, requireOwner(server, key));
 }
 
 /** What the stored connection gives. */
 async function resolveRow(
   parts: OAuthParts,
-  server: ServerConfig,
   key: ConnectionKey,
   changesLeft = maxChanges,
 ): Promise<Resolution> {
+  const { server } = parts;
   const { connections } = parts.storage;
   const row = await connections.get(key);
   if (!row) {
-    const needs = await needsOf(parts, server);
+    const needs = await needsOf(parts);
     if (needs.kind === 'nothing') return noCredential;
     // The version of a removed connection: a late signal about it must not settle the new question.
     return required('missing', await connections.lastVersion(key), scopesToShow(server, needs));
@@ -58,26 +55,26 @@ async function resolveRow(
   if (row.status === 'broken') return requiredBy(row);
   if (row.freshUntil === null || parts.now() < row.freshUntil)
     return bearerCredential(account.accessToken, row.version);
-  if (account.refreshToken !== undefined) return renewed(parts, server, { key, row, account, changesLeft });
+  if (account.refreshToken !== undefined) return renewed(parts, { key, row, account, changesLeft });
   if (isAlive(account, parts.now())) return bearerCredential(account.accessToken, row.version);
   return broken(parts, key, row, 'rejected');
 }
 
 async function renewed(
   parts: OAuthParts,
-  server: ServerConfig,
   found: { key: ConnectionKey; row: ConnectionRow; account: Account; changesLeft: number },
 ): Promise<Resolution> {
+  const { server } = parts;
   const { key, row, account, changesLeft } = found;
   try {
-    const renewal = await renew(parts, server, key, tokenIdOf(account.accessToken));
+    const renewal = await renew(parts, key, tokenIdOf(account.accessToken));
     switch (renewal.kind) {
       case 'renewed':
         return bearerCredential(renewal.account.accessToken, renewal.version);
       case 'refused':
         return requiredBy({ ...row, brokenReason: 'revoked' });
       case 'changed':
-        if (changesLeft > 0) return await resolveRow(parts, server, key, changesLeft - 1);
+        if (changesLeft > 0) return await resolveRow(parts, key, changesLeft - 1);
         throw storeError(server, 'the account keeps changing; try again');
       default:
         return renewal satisfies never;
@@ -120,28 +117,28 @@ const tooYoungToRenewMs = 30_000;
 
 export async function reject(
   parts: OAuthParts,
-  server: ServerConfig,
   key: ConnectionKey,
   refusal: Refusal,
 ): Promise<Resolution | Unrelated> {
+  const { server } = parts;
   const own = requireOwner(server, key);
   const row = await parts.storage.connections.get(own);
-  if (!row && refusal.version === 0) return notConnected(parts, server, own, refusal);
+  if (!row && refusal.version === 0) return notConnected(parts, own, refusal);
   // The connection has changed since: resolve it again.
-  if (row?.version !== refusal.version || row.status === 'broken') return resolveRow(parts, server, own);
+  if (row?.version !== refusal.version || row.status === 'broken') return resolveRow(parts, own);
   return refusal.status === 403
-    ? forbidden(parts, server, row, refusal)
-    : unauthorized(parts, server, { key: own, row, refusal });
+    ? forbidden(parts, row, refusal)
+    : unauthorized(parts, { key: own, row, refusal });
 }
 
 async function notConnected(
   parts: OAuthParts,
-  server: ServerConfig,
   key: ConnectionKey,
   { challenge }: Refusal,
 ): Promise<ConnectionRequired> {
+  const { server } = parts;
   const asked = scopesOf(readChallenge(challenge).scope);
-  const needs = await needsAfterRefusal(parts, server, challenge);
+  const needs = await needsAfterRefusal(parts, challenge);
   const scopes = asked.length > 0 ? asked : scopesToShow(server, needs);
   return required('missing', await parts.storage.connections.lastVersion(key), scopes);
 }
@@ -152,39 +149,38 @@ async function notConnected(
  */
 async function forbidden(
   parts: OAuthParts,
-  server: ServerConfig,
   row: ConnectionRow,
   { challenge }: Refusal,
 ): Promise<ConnectionRequired> {
   const asked = requestedScopes(challenge);
   if (asked === null) return required('rejected', row.version, row.scopes);
   const { scope } = readChallenge(challenge);
-  const named = scope === undefined ? await publishedScopes(parts, server) : asked;
+  const named = scope === undefined ? await publishedScopes(parts) : asked;
   const missing = named.filter((one) => !row.scopes.includes(one));
   return missing.length > 0
     ? required('insufficient_scope', row.version, missing)
     : required('rejected', row.version, row.scopes);
 }
 
-async function publishedScopes(parts: OAuthParts, server: ServerConfig): Promise<string[]> {
-  const needs = await needsOf(parts, server).catch(() => null);
+async function publishedScopes(parts: OAuthParts): Promise<string[]> {
+  const needs = await needsOf(parts).catch(() => null);
   return needs?.kind === 'oauth' ? needs.scopes : [];
 }
 
 async function unauthorized(
   parts: OAuthParts,
-  server: ServerConfig,
   refused: { key: ConnectionKey; row: ConnectionRow; refusal: Refusal },
 ): Promise<Resolution | Unrelated> {
+  const { server } = parts;
   const { key, row, refusal } = refused;
   const account = openAccount(parts.keys, row, server);
   const currentId = tokenIdOf(account.accessToken);
   if (refusal.tokenId !== undefined && refusal.tokenId !== currentId)
     return bearerCredential(account.accessToken, row.version);
   if (account.refreshToken !== undefined && isOldEnough(account, parts.now())) {
-    const renewal = await renew(parts, server, key, currentId);
+    const renewal = await renew(parts, key, currentId);
     if (renewal.kind === 'renewed') return bearerCredential(renewal.account.accessToken, renewal.version);
-    return resolveRow(parts, server, key);
+    return resolveRow(parts, key);
   }
   if (refusal.isDoubtful)
     return afterDoubtfulRefusal(
@@ -192,7 +188,7 @@ async function unauthorized(
       { connectedAt: account.connectedAt, now: parts.now() },
     );
   // The server may use another sign-in server now; the next sign-in finds out.
-  await forgetNeeds(parts, server);
+  await forgetNeeds(parts);
   // A single refused call does not mark a shared account as broken; a provider that refuses to renew it does.
   if (key.user === null) return required('rejected', row.version, row.scopes);
   return broken(parts, key, row, 'rejected');

@@ -22,7 +22,7 @@ import type { Attempt } from './records.ts';
 import { redirectUri } from './client-metadata.ts';
 import { revokeReplaced } from './disconnect.ts';
 import { forgetNeeds, needsOf } from './discovery.ts';
-import type { OAuthNeeds, OAuthParts } from './discovery.ts';
+import type { OAuthNeeds, OAuthParts, SharedParts } from './discovery.ts';
 import { clientFor, clientInformation, confirmClient, forgetClient } from './registration.ts';
 import { clientNotAccepted, codeOf, inWords, isClientRefused, quoteCode, remedyFor } from './failure.ts';
 import { accountName, readingTokens, subjectOf } from '../oauth/tokens.ts';
@@ -47,12 +47,12 @@ export interface BeginInput {
 export async function begin(parts: OAuthParts, input: BeginInput): Promise<{ url: string }> {
   const { storage, keys, attempts, publicUrl } = parts;
   const { server, elicitationId, sessionHash, returnUrl = null } = input;
-  const needs = await needsOf(parts, server);
+  const needs = await needsOf(parts);
   if (needs.kind === 'nothing')
     throw storeError(server, 'does not ask for an account any more; go back and try again');
   const { authorizationServer } = needs;
   const resource = resourceOf(server, needs.resource);
-  const client = await clientFor(parts, server, authorizationServer);
+  const client = await clientFor(parts, authorizationServer);
   const information = clientInformation(parts, client, authorizationServer.issuer, server);
   if (!information) throw storeError(server, 'its client was removed from the configuration');
 
@@ -166,7 +166,7 @@ interface Begun {
 }
 
 /** Failures of the provider are outcomes; only our own database makes this reject. */
-export async function complete(parts: OAuthParts, input: CompleteInput): Promise<Completion> {
+export async function complete(parts: SharedParts, input: CompleteInput): Promise<Completion> {
   const { callback, sessionHash, serverByName, mayChange = isOwn } = input;
   const state = callback.searchParams.get('state');
   const taken = state === null ? null : await parts.attempts.take({ state, sessionHash });
@@ -175,7 +175,11 @@ export async function complete(parts: OAuthParts, input: CompleteInput): Promise
   const { key, returnUrl } = attempt;
   const begun: Begun = { server: key.server, elicitationId, returnUrl, key };
   if (!(await mayChange(key))) return { kind: 'not-allowed', ...begun };
-  const outcome = await useAnswer(parts, attempt, serverByName(key.server), callback);
+  const server = serverByName(key.server);
+  const outcome =
+    server?.url === attempt.serverUrl
+      ? await useAnswer({ ...parts, server }, attempt, callback)
+      : failed('The configuration of this server has changed in the meantime. Start again.');
   return { ...outcome, ...begun };
 }
 
@@ -183,15 +187,9 @@ async function isOwn({ user }: ConnectionKey): Promise<boolean> {
   return user !== null;
 }
 
-async function useAnswer(
-  parts: OAuthParts,
-  attempt: Attempt,
-  server: ServerConfig | undefined,
-  callback: URL,
-): Promise<Outcome> {
+async function useAnswer(parts: OAuthParts, attempt: Attempt, callback: URL): Promise<Outcome> {
+  const { server } = parts;
   const params = callback.searchParams;
-  if (!server || server.url !== attempt.serverUrl)
-    return failed('The configuration of this server has changed in the meantime. Start again.');
   if (!isAt(callback, attempt.redirectUri) || !isFromIssuer(params, attempt)) {
     const message = `The answer did not come from ${server.title}'s sign-in server, so it was not used.`;
     return failed(message, { isForeign: true });
@@ -200,16 +198,15 @@ async function useAnswer(
   const error = params.get('error');
   if (error === 'access_denied') return { kind: 'denied' };
   if (error !== null) {
-    if (['invalid_client', 'unauthorized_client'].includes(error))
-      return clientFailed(parts, server, attempt, error);
+    if (['invalid_client', 'unauthorized_client'].includes(error)) return clientFailed(parts, attempt, error);
     const message = `${server.title}'s sign-in server answered with ${quoteCode(error)}.`;
     const remedy = remedyFor(error);
     return failed(message, { reason: remedy === undefined ? message : `${message} (${remedy})` });
   }
   const code = params.get('code');
   if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`);
-  const redeemed = await redeem(parts, server, attempt, code);
-  return redeemed.kind === 'failed' ? redeemed : connect(parts, server, attempt, redeemed);
+  const redeemed = await redeem(parts, attempt, code);
+  return redeemed.kind === 'failed' ? redeemed : connect(parts, attempt, redeemed);
 }
 
 function failed(message: string, { isForeign = false, reason = message, retry = true } = {}): Failed {
@@ -222,30 +219,22 @@ interface Redeemed {
   account: Account;
 }
 
-async function redeem(
-  parts: OAuthParts,
-  server: ServerConfig,
-  attempt: Attempt,
-  code: string,
-): Promise<Redeemed | Failed> {
+async function redeem(parts: OAuthParts, attempt: Attempt, code: string): Promise<Redeemed | Failed> {
+  const { server } = parts;
   try {
-    const tokens = await exchange(parts, server, attempt, code);
+    const tokens = await exchange(parts, attempt, code);
     const connectedAt = parts.now();
     const origin = { ...accountOrigin(attempt), ...subjectOf(tokens.id_token), connectedAt };
     return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, connectedAt) };
   } catch (problem) {
-    if (isClientRefused(problem)) return clientFailed(parts, server, attempt, codeOf(problem));
+    if (isClientRefused(problem)) return clientFailed(parts, attempt, codeOf(problem));
     const { message, forOperator: reason } = inWords(server, problem);
     return failed(message, { reason });
   }
 }
 
-async function exchange(
-  parts: OAuthParts,
-  server: ServerConfig,
-  attempt: Attempt,
-  code: string,
-): Promise<OAuthTokens> {
+async function exchange(parts: OAuthParts, attempt: Attempt, code: string): Promise<OAuthTokens> {
+  const { server } = parts;
   const { authorizationServer, client, codeVerifier, resource } = attempt;
   const information = clientInformation(parts, client, authorizationServer.issuer, server);
   if (!information) throw storeError(server, 'its client was removed from the configuration');
@@ -262,13 +251,8 @@ async function exchange(
   });
 }
 
-async function connect(
-  parts: OAuthParts,
-  server: ServerConfig,
-  attempt: Attempt,
-  { tokens, account }: Redeemed,
-): Promise<Outcome> {
-  const { storage, keys } = parts;
+async function connect(parts: OAuthParts, attempt: Attempt, { tokens, account }: Redeemed): Promise<Outcome> {
+  const { storage, keys, server } = parts;
   const { key } = attempt;
   const name = accountName(tokens.id_token);
   const replaced = await storage.connections.get(key);
@@ -286,14 +270,10 @@ async function connect(
 }
 
 /** Where we registered ourselves, the next sign-in registers a new client. */
-async function clientFailed(
-  parts: OAuthParts,
-  server: ServerConfig,
-  attempt: Attempt,
-  code: string | null,
-): Promise<Failed> {
+async function clientFailed(parts: OAuthParts, attempt: Attempt, code: string | null): Promise<Failed> {
+  const { server } = parts;
   await forgetClient(parts, attempt.client, accountOrigin(attempt));
-  await forgetNeeds(parts, server);
+  await forgetNeeds(parts);
   const { message, forOperator: reason } = clientNotAccepted(server, attempt.client, code);
   if (attempt.client.kind !== 'registered') return failed(message, { reason, retry: false });
   return failed(`${server.title}'s sign-in server does not know this service any more. Start again.`);

@@ -1,7 +1,7 @@
 /** What the functions of this folder work with. */
 import type { Logger } from 'pino';
 import type { ConnectionKey } from '../../storage/schema/account-tables.ts';
-import type { Config, NangoConfig } from '../../platform/config/config.ts';
+import type { Config, NangoConfig, ServerConfig } from '../../platform/config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { NangoClient } from './client.ts';
@@ -30,6 +30,8 @@ export interface NangoParts extends Required<NangoOptions> {
   removeUnused: RemoveUnused;
   tokens: Tokens;
 }
+
+export type ServerParts = NangoParts & { server: ServerConfig };
 
 /**
  * Ends a connection at Nango that nothing refers to. Best effort: one that cannot be ended is left there, and not tried

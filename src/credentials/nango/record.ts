@@ -13,7 +13,7 @@ import type { Connection, Listed, NangoClient } from './client.ts';
 import { accountIsLocked, NangoError, toStoreError } from './failure.ts';
 import { integrationOf, isFor, isOfAttempt, openLink, sealLink, tagsOf } from './link.ts';
 import type { Link } from './link.ts';
-import type { NangoParts, Connected } from './parts.ts';
+import type { NangoParts, Connected, ServerParts } from './parts.ts';
 
 export type Confirmation =
   | Connected
@@ -32,16 +32,17 @@ interface Recorded {
 const lockWaitMs = 15_000;
 
 async function recordConnection(
-  parts: NangoParts,
+  parts: ServerParts,
   attempt: ConnectAttempt,
-  server: ServerConfig,
+
   connectionId: string,
 ): Promise<Confirmation> {
+  const { server } = parts;
   try {
     const { confirmation, surplus } = await underLock(
       parts.storage.connections,
       { key: attempt, waitMs: lockWaitMs },
-      () => recordUnderLock(parts, attempt, server, connectionId),
+      () => recordUnderLock(parts, attempt, connectionId),
       () => {
         throw accountIsLocked(server);
       },
@@ -54,11 +55,12 @@ async function recordConnection(
 }
 
 async function recordUnderLock(
-  parts: NangoParts,
+  parts: ServerParts,
   attempt: ConnectAttempt,
-  server: ServerConfig,
+
   connectionId: string,
 ): Promise<Recorded> {
+  const { server } = parts;
   // The user has disconnected meanwhile.
   if (!(await parts.storage.connectAttempts.get(attempt.id)))
     return { confirmation: { kind: 'unknown-attempt' } };
@@ -80,7 +82,7 @@ async function recordUnderLock(
     const { integration } = connection;
     return { confirmation: confirmationOf(attempt, row), surplus: { integration, connectionId } };
   }
-  const version = await establish(parts, attempt, server, { connection, before: link });
+  const version = await establish(parts, attempt, { connection, before: link });
   const account = nameIn(connection);
   const { elicitationId, actor } = attempt;
   const key = keyOf(attempt);
@@ -116,9 +118,8 @@ async function readBack(client: NangoClient, server: ServerConfig, connectionId:
 }
 
 async function establish(
-  { storage, keys }: NangoParts,
+  { storage, keys, server }: ServerParts,
   attempt: ConnectAttempt,
-  server: ServerConfig,
   { connection, before }: { connection: Connection; before: Link | null },
 ): Promise<number> {
   const { integration, connectionId, createdAt, updatedAt, scopes } = connection;
@@ -181,7 +182,7 @@ export async function confirm(
 ): Promise<Confirmation> {
   const known = await findAttempt(parts, attemptId);
   return known
-    ? recordConnection(parts, known.attempt, known.server, connectionId)
+    ? recordConnection({ ...parts, server: known.server }, known.attempt, connectionId)
     : { kind: 'unknown-attempt' };
 }
 
@@ -190,7 +191,8 @@ export async function look(parts: NangoParts, attemptId: string): Promise<Confir
   const known = await findAttempt(parts, attemptId);
   if (!known) return { kind: 'unknown-attempt' };
   const { attempt, server } = known;
-  const connected = await recordNew(parts, server, await list(parts, server, [attempt]));
+  const at = { ...parts, server };
+  const connected = await recordNew(at, await list(at, [attempt]));
   const newest = connected.at(-1);
   if (newest) return newest;
   const { row, link } = await readStored(parts, attempt);
@@ -198,12 +200,13 @@ export async function look(parts: NangoParts, attemptId: string): Promise<Confir
 }
 
 /** See `CredentialStore.catchUp`. */
-export async function catchUp(parts: NangoParts, server: ServerConfig, owner: ConnectionKey): Promise<void> {
+export async function catchUp(parts: ServerParts, owner: ConnectionKey): Promise<void> {
+  const { server } = parts;
   const attempts = await parts.storage.connectAttempts.openOf(connectionKey(server, owner));
   if (attempts.length === 0) return;
-  const found = await list(parts, server, attempts.slice(0, maxAttempts));
+  const found = await list(parts, attempts.slice(0, maxAttempts));
   // Neither a page nor a webhook has reported these, so they are confirmed here.
-  for (const one of await recordNew(parts, server, found)) await parts.confirmFound(one);
+  for (const one of await recordNew(parts, found)) await parts.confirmFound(one);
 }
 
 async function findAttempt({ storage, servers }: NangoParts, attemptId: string) {
@@ -214,8 +217,7 @@ async function findAttempt({ storage, servers }: NangoParts, attemptId: string) 
 
 /** The connections at Nango that came of the attempts, oldest first. */
 async function list(
-  { client, installation }: NangoParts,
-  server: ServerConfig,
+  { client, installation, server }: ServerParts,
   attempts: ConnectAttempt[],
 ): Promise<Found[]> {
   const integration = integrationOf(server);
@@ -234,7 +236,8 @@ async function list(
 }
 
 /** Records new connections, oldest first, and deletes replaced ones at Nango. Returns the new ones, in this order. */
-async function recordNew(parts: NangoParts, server: ServerConfig, found: Found[]): Promise<Connected[]> {
+async function recordNew(parts: ServerParts, found: Found[]): Promise<Connected[]> {
+  const { server } = parts;
   const connected: Connected[] = [];
   for (const { attempt, listed } of found) {
     const { connectionId, createdAt } = listed;
@@ -244,7 +247,7 @@ async function recordNew(parts: NangoParts, server: ServerConfig, found: Found[]
       link && link.connectionId !== connectionId && createdAt <= link.since && isFor(link, server);
     if (isReplaced) await parts.removeUnused(link.integration, connectionId);
     else {
-      const confirmation = await recordConnection(parts, attempt, server, connectionId);
+      const confirmation = await recordConnection(parts, attempt, connectionId);
       if (confirmation.kind === 'connected' && confirmation.isNew) connected.push(confirmation);
     }
   }

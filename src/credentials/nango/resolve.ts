@@ -2,7 +2,6 @@
  * A token for one call, or why a person has to act; and what follows when a server has refused a token. If Nango is down,
  * no person is asked.
  */
-import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { requireOwner, underLock } from '../connection-key.ts';
@@ -20,7 +19,7 @@ import type { Link } from './link.ts';
 import { NoTokenError } from './tokens.ts';
 import { catchUp } from './record.ts';
 import type { Token } from './tokens.ts';
-import type { NangoParts } from './parts.ts';
+import type { NangoParts, ServerParts } from './parts.ts';
 import { requestedScopes } from '@interlude-ai/core/oauth/scopes.ts';
 
 interface Usable {
@@ -36,24 +35,24 @@ interface Usable {
 const sameTroubleMs = 600_000;
 
 export async function resolve(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   owner: ConnectionKey,
 ): Promise<Resolution> {
+  const { server } = parts;
   if (server.credentialScope === 'none') return noCredential;
   const key = requireOwner(server, owner);
-  const recorded = await findUsable(parts, server, key);
-  if (recorded.kind === 'usable') return use(parts, server, recorded);
+  const recorded = await findUsable(parts, key);
+  if (recorded.kind === 'usable') return use(parts, recorded);
   // A connection may not have been reported.
-  await catchUp(parts, server, key);
-  const found = await findUsable(parts, server, key);
-  return found.kind === 'usable' ? use(parts, server, found) : found;
+  await catchUp(parts, key);
+  const found = await findUsable(parts, key);
+  return found.kind === 'usable' ? use(parts, found) : found;
 }
 
 /** The recorded connection, without asking Nango. */
 async function findUsable(
-  { storage: { connections }, keys }: NangoParts,
-  server: ServerConfig,
+  { storage: { connections }, keys, server }: ServerParts,
   key: ConnectionKey,
 ): Promise<Usable | ConnectionRequired> {
   const configured = server.nango?.scopes ?? [];
@@ -70,7 +69,7 @@ async function findUsable(
   return { kind: 'usable', row, link: opened.link };
 }
 
-async function use(parts: NangoParts, server: ServerConfig, usable: Usable): Promise<Resolution> {
+async function use(parts: ServerParts, usable: Usable): Promise<Resolution> {
   const { tokens } = parts;
   const { row, link } = usable;
   const of = { link, version: row.version };
@@ -84,17 +83,18 @@ async function use(parts: NangoParts, server: ServerConfig, usable: Usable): Pro
     // An answer about the connection counts. If there is none, a token that is still valid is used.
     const isSilent = error instanceof NangoError && error.failure.kind !== 'missing';
     if (held && isSilent) return bearerCredential(held.accessToken, row.version);
-    return afterFailure(parts, server, usable, error);
+    return afterFailure(parts, usable, error);
   }
 }
 
 /** What a failed read means for the call that needs the account. */
 async function afterFailure(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   { row, link }: Usable,
   error: unknown,
 ): Promise<Resolution> {
+  const { server } = parts;
   if (error instanceof NoTokenError) {
     const { integration } = link;
     parts.logger.error(
@@ -111,7 +111,7 @@ async function afterFailure(
     case 'missing':
       return required('missing', row.version, row.scopes);
     case 'not-renewed':
-      return whenNotRenewed(parts, server, row);
+      return whenNotRenewed(parts, row);
     case 'away':
     case 'busy':
     case 'misconfigured':
@@ -123,10 +123,11 @@ async function afterFailure(
 
 /** The provider may be down or may have refused: Nango's answers are the same. */
 async function whenNotRenewed(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   row: ConnectionRow,
 ): Promise<ConnectionRequired> {
+  const { server } = parts;
   const now = parts.now();
   const age = row.troubledAt === null ? Infinity : now - row.troubledAt;
   if (age >= sameTroubleMs) {
@@ -165,16 +166,17 @@ const tooYoungToRenewMs = 30_000;
 const lockWaitMs = 15_000;
 
 export async function reject(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   owner: ConnectionKey,
   refusal: Refusal,
 ): Promise<Resolution | Unrelated> {
+  const { server } = parts;
   if (server.credentialScope === 'none') return required('rejected', refusal.version, []);
   const key = requireOwner(server, owner);
-  const found = await findUsable(parts, server, key);
+  const found = await findUsable(parts, key);
   // The connection has changed since: resolve it again.
-  if (found.kind !== 'usable' || found.row.version !== refusal.version) return resolve(parts, server, owner);
+  if (found.kind !== 'usable' || found.row.version !== refusal.version) return resolve(parts, owner);
   if (refusal.status === 403) return forbidden(found.row, refusal);
   const held = parts.tokens.held(ofUsable(found));
   if (held && held.id !== refusal.tokenId) return credentialOf(held, found.row);
@@ -182,7 +184,7 @@ export async function reject(
   return underLock(
     parts.storage.connections,
     { key, waitMs: lockWaitMs },
-    () => replaceToken(parts, server, key, refusal),
+    () => replaceToken(parts, key, refusal),
     () => {
       throw accountIsLocked(server);
     },
@@ -190,20 +192,20 @@ export async function reject(
 }
 
 async function replaceToken(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   key: ConnectionKey,
   refusal: Refusal,
 ): Promise<Resolution | Unrelated> {
-  const found = await findUsable(parts, server, key);
+  const found = await findUsable(parts, key);
   if (found.kind !== 'usable') return found;
-  if (found.row.version === refusal.version) return unauthorized(parts, server, found, refusal);
+  if (found.row.version === refusal.version) return unauthorized(parts, found, refusal);
   return credentialOf(await parts.tokens.read(ofUsable(found)), found.row);
 }
 
 async function unauthorized(
-  parts: NangoParts,
-  server: ServerConfig,
+  parts: ServerParts,
+
   usable: Usable,
   refusal: Refusal,
 ): Promise<Resolution | Unrelated> {
@@ -221,7 +223,7 @@ async function unauthorized(
     const renewed = await tokens.read(of, { renew: true });
     if (renewed.id !== tokenId) return await renewedTo(parts, renewed, row);
   } catch (error) {
-    if (!(error instanceof NangoError) || !isFinal(error)) return afterFailure(parts, server, usable, error);
+    if (!(error instanceof NangoError) || !isFinal(error)) return afterFailure(parts, usable, error);
   }
   tokens.forget(of);
   return refused(parts, usable, refusal);

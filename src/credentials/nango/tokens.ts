@@ -55,7 +55,6 @@ export function createTokens({ client, now }: { client: NangoClient; now: () => 
   }
 
   return {
-    /** Null when there is no valid one. */
     held(of: Held): Token | null {
       const name = nameOf(of);
       const token = held.get(name);
@@ -67,7 +66,6 @@ export function createTokens({ client, now }: { client: NangoClient; now: () => 
       keep(name, token);
       return token;
     },
-    /** Reads it from Nango. */
     async read(of: Held, { renew = false } = {}): Promise<Token> {
       const name = `${renew}/${nameOf(of)}`;
       const before = underWay.get(name);

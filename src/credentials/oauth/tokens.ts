@@ -33,7 +33,6 @@ export function accountName(idToken: string | undefined): string | null {
   return typeof name === 'string' && /^[^\p{C}]{1,200}$/u.test(name) ? name : null;
 }
 
-/** The `sub` claim. */
 export function subjectOf(idToken: string | undefined): { subject?: string } {
   const { sub } = claimsOf(idToken);
   return typeof sub === 'string' ? { subject: sub } : {};

@@ -8,7 +8,6 @@ export interface ToolOutcome {
   tool: string;
   input: unknown;
   ok: boolean;
-  /** The result or error as text. */
   text: string;
   /** The parsed result, when it is JSON. */
   data: unknown;

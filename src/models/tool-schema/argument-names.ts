@@ -64,7 +64,6 @@ function renamed(value: unknown, schemas: unknown[], tool: { root: unknown; name
   );
 }
 
-/** A schema and all its alternatives. */
 function alternativesOf(
   schema: unknown,
   root: unknown,

@@ -110,7 +110,6 @@ const atTheDesk = [
   'Pay an invoice.',
 ];
 
-/** By agent. */
 export function suggestionsFor(
   config: Pick<Config, 'demo' | 'agents' | 'servers'>,
 ): Record<string, string[]> {

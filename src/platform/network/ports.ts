@@ -49,7 +49,6 @@ export async function choosePort({
 }
 
 export interface WantedPort {
-  /** The variable that names it. */
   variable: string;
   /** 0: any. */
   port: number;

@@ -5,9 +5,8 @@
 import { isIP } from 'node:net';
 import { fetch } from 'undici';
 import type { Dispatcher } from 'undici';
-import { allowsAddress, bareHost, isLocalHost } from './addresses.ts';
+import { allowsAddress, bareHost, isLocalHost, AddressRefused, createGuardedAgent } from './addresses.ts';
 import type { Reach } from './addresses.ts';
-import { AddressRefused, createGuardedAgent } from './guarded-agent.ts';
 
 type Posted =
   | { kind: 'taken' }

@@ -12,8 +12,7 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { requireNamespace } from '../../../src/platform/temporal/namespace.ts';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
-import { recordedServer } from '../../../src/platform/development/temporal-server-record.ts';
+import { startTemporalServer, recordedServer } from '../../../src/platform/development/temporal-server.ts';
 import { freePort } from '../../free-port.ts';
 import { searchAttributes } from '../../../src/workflows/messages.ts';
 

@@ -44,7 +44,6 @@ export const ToolAuthRequiredSchema = z
   .looseObject({
     server: z.string(),
     serverTitle: z.string(),
-    /** As in the tool call. */
     toolName: z.string(),
     /** For the user: what is missing, and where to get it. */
     message: z.string(),

@@ -10,7 +10,7 @@ export const check = defineCommand({
   run: (_, [folder = '.']) =>
     orMistakes(async () => {
       await requireBundler();
-      const { checkToolFolder } = await import('@interlude-ai/tools/bundle/read-manifest.ts');
+      const { checkToolFolder } = await import('../../../../src/platform/tool-bundles/open-tool-bundle.ts');
       const { ToolFolderError } = await import('@interlude-ai/tools/bundle/tool-files.ts');
       const { inspectToolSources } = await import('@interlude-ai/kit/lint/inspect-tools.ts');
       const { tools, pages, hints } = await checkToolFolder(folder);
