@@ -39,7 +39,6 @@ export interface Catalogue {
   ): Promise<ListOutcome>;
   /** Lists them again if `needsRefresh`. Never rejects, so that it can run beside other work. */
   refresh(owner: TurnOwner, server: ServerConfig, credential: Credential, when?: RefreshWhen): Promise<void>;
-  /** `known`: the stored list. */
   needsRefresh(known: KeptToolList | null, when: RefreshWhen): boolean;
   backoff: Backoff;
 }
@@ -206,30 +205,26 @@ function refreshKey(owner: TurnOwner, server: ServerConfig): string {
   return JSON.stringify(connectionKey(server, owner));
 }
 
-/** Which servers could not be reached, and until when they are not tried again. In memory: each process finds out by itself. */
-interface Backoff {
-  /** Why the server could not be reached; null when it may be tried. */
-  reason(server: ServerConfig): ServerTrouble | null;
-  /** Returns for how long the server is not tried, in milliseconds. */
-  failed(server: ServerConfig, trouble: ServerTrouble): number;
-  reached(server: ServerConfig): void;
-}
-
 interface Failures {
   count: number;
   trouble: ServerTrouble;
   until: number;
 }
 
-/** Exponential. `firstMs`: after the first failure, default five seconds. `longestMs`: default five minutes. */
-export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date.now } = {}): Backoff {
+/**
+ * Which servers could not be reached, and until when they are not tried again. In memory: each process finds out by itself.
+ * Exponential. `firstMs`: after the first failure, default five seconds. `longestMs`: default five minutes.
+ */
+export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date.now } = {}) {
   const failing = new Map<string, Failures>();
   return {
-    reason({ name }) {
+    /** Why the server could not be reached; null when it may be tried. */
+    reason({ name }: ServerConfig) {
       const failures = failing.get(name);
       return failures && now() < failures.until ? failures.trouble : null;
     },
-    failed({ name }, trouble) {
+    /** Returns for how long the server is not tried, in milliseconds. */
+    failed({ name }: ServerConfig, trouble: ServerTrouble) {
       const { count = 0, until = 0 } = failing.get(name) ?? {};
       // Attempts that were under way together count once.
       if (now() < until) return until - now();
@@ -237,8 +232,10 @@ export function createBackoff({ firstMs = 5_000, longestMs = 300_000, now = Date
       failing.set(name, { count: count + 1, trouble, until: now() + waitMs });
       return waitMs;
     },
-    reached({ name }) {
+    reached({ name }: ServerConfig) {
       failing.delete(name);
     },
   };
 }
+
+type Backoff = ReturnType<typeof createBackoff>;

@@ -133,7 +133,6 @@ export type CallOutcome =
   | Refused
   /** The tool did not run. */
   | Unreachable
-  /** The server asks questions before it goes on. */
   | { kind: 'asks'; pause: InputRequired }
   /** The server asked a question that cannot be shown. The call did not complete. */
   | { kind: 'unaskable'; failure: CallFailure }
@@ -144,13 +143,10 @@ export type CallOutcome =
   /** The request was sent, and its answer is missing or unusable: the tool may have run. */
   | ({ kind: 'unknown' } & Failed);
 
-/** Events of a call. */
 export interface CallListener {
   /** A request is being sent. Called for each one. */
   onSent?: () => void;
-  /** Called for each progress notification. */
   onProgress?: (progress: CallProgress) => void;
-  /** The server's list of tools has changed. */
   onToolsChanged?: () => void;
   /** The process of a stdio server has ended. */
   onProcessExit?: (exit: ProcessExit) => void;
@@ -170,7 +166,6 @@ export interface AskUser {
    * `ClosedBecause` if the server caused it. `call`: what stays open at the server if this process dies.
    */
   ask(question: ServerQuestion, signal: AbortSignal, call?: RunningCall): Promise<UserAnswer>;
-  /** The server reports that a page is done. */
   pageDone(question: ServerQuestion): void;
 }
 

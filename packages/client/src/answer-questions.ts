@@ -35,18 +35,10 @@ interface Parts {
   answer: (answer: ElicitationResponse, signal: AbortSignal) => Promise<unknown>;
 }
 
-export interface Questions {
-  /** Aborts with the error of a handler. */
-  failed: AbortSignal;
-  see(view: TurnView): void;
-  /** The following has ended. */
-  close(): void;
-}
-
 /** How often a form is asked again after an invalid answer. */
 const maxRepeats = 3;
 
-export function answerQuestions({ onElicitation, isListening, isOpen, answer }: Parts): Questions {
+export function answerQuestions({ onElicitation, isListening, isOpen, answer }: Parts) {
   const asked = new Map<string, AbortController>();
   const failure = new AbortController();
 
@@ -92,27 +84,24 @@ export function answerQuestions({ onElicitation, isListening, isOpen, answer }: 
   }
 
   return {
+    /** Aborts with the error of a handler. */
     failed: failure.signal,
-    see: ({ conversationId, parts }) => parts.forEach((part) => seePart(conversationId, part)),
+    see: ({ conversationId, parts }: TurnView) => parts.forEach((part) => seePart(conversationId, part)),
+    /** The following has ended. */
     close() {
       for (const over of asked.values()) over.abort(new Error('Nobody follows the turn any more.'));
     },
   };
 }
 
-export interface ElicitationHandlers {
-  /** Asks the latest handler first; the first decision counts. */
-  ask: OnElicitation;
-  some(): boolean;
-  /** Returns a function that removes it. */
-  add(handler: OnElicitation): () => void;
-}
+export type Questions = ReturnType<typeof answerQuestions>;
 
-export function createHandlers(first: OnElicitation | undefined): ElicitationHandlers {
+export function createHandlers(first: OnElicitation | undefined) {
   // One entry per call, because the same function may be added twice.
   let entries = first ? [{ handler: first }] : [];
   return {
-    async ask(elicitation, context) {
+    /** Asks the latest handler first; the first decision counts. */
+    async ask(elicitation: ElicitationRequest, context: ElicitationContext) {
       for (const { handler } of entries.toReversed()) {
         const decision = await handler(elicitation, context);
         if (decision !== undefined) return decision;
@@ -120,10 +109,13 @@ export function createHandlers(first: OnElicitation | undefined): ElicitationHan
       return undefined;
     },
     some: () => entries.length > 0,
-    add(handler) {
+    /** Returns a function that removes it. */
+    add(handler: OnElicitation) {
       const entry = { handler };
       entries = [...entries, entry];
       return () => void (entries = entries.filter((one) => one !== entry));
     },
   };
 }
+
+export type ElicitationHandlers = ReturnType<typeof createHandlers>;

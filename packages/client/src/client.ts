@@ -6,14 +6,22 @@ import type { CancelAnswer } from '@interlude-ai/core/contract/chat.ts';
 import type { Approval, ApprovalList } from '@interlude-ai/core/contract/approvals.ts';
 import type { Connection, ConnectionList, Disconnected } from '@interlude-ai/core/contract/connections.ts';
 import type { ConversationList, ConversationMessages } from '@interlude-ai/core/contract/conversations.ts';
+import type {
+  ElicitationReceipt,
+  ElicitationReceipts,
+  ElicitationRequest,
+  ElicitationResponse,
+  ElicitationResponses,
+  PlacedElicitation,
+  PlacedElicitationList,
+} from '@interlude-ai/core/contract/elicitation.ts';
 import type { ModelList } from '@interlude-ai/core/contract/openai.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { createHandlers } from './answer-questions.ts';
+import { answerQuestions, createHandlers } from './answer-questions.ts';
 import type { OnElicitation } from './answer-questions.ts';
-import { createAsk, defaultTiming, untilFree } from './retry.ts';
+import { createAsk, defaultTiming, unreadable, untilFree } from './retry.ts';
 import type { CallOptions, Timing } from './retry.ts';
-import { createElicitationMethods, questionsOfTurn } from './elicitations.ts';
-import type { ElicitationMethods } from './elicitations.ts';
+import type { ReadOptions } from './reconnect.ts';
 import {
   capabilityHeader,
   chatPath,
@@ -23,7 +31,7 @@ import {
   withQuery,
 } from './send.ts';
 import type { Call, Token } from './send.ts';
-import { followFeed, followTurn } from './follow.ts';
+import { followElicitations, followFeed, followTurn } from './follow.ts';
 import type { EventsOptions, FeedItem, FollowOptions } from './follow.ts';
 import { toPost } from './new-message.ts';
 import type { NewMessage } from './new-message.ts';
@@ -52,7 +60,7 @@ export interface ClientOptions {
   timing?: Partial<Timing>;
 }
 
-export interface Client extends ElicitationMethods {
+export interface Client {
   /**
    * Sends the message and follows its turn to the end. The same message id again, however much later, shows the same turn.
    */
@@ -63,6 +71,29 @@ export interface Client extends ElicitationMethods {
   events(conversationId: string, options?: EventsOptions): AsyncGenerator<FeedItem, void>;
   /** Asks the live turn to stop; its stream shows when it has. */
   cancel(conversationId: string, options?: CallOptions): Promise<CancelAnswer>;
+  /** Safe to repeat: the same answer gets the same receipt. */
+  answer(answer: ElicitationResponse, options?: CallOptions): Promise<ElicitationReceipt>;
+  /**
+   * Answers several questions of one conversation. A refused answer is an item with a `problem`, and does not affect the
+   * others.
+   */
+  answerAll(answers: ElicitationResponses, options?: CallOptions): Promise<ElicitationReceipts>;
+  /**
+   * Adds a handler for the questions of turns that this client follows; returns a function that removes it. A removed
+   * handler may still answer questions that it was asked before. The latest handler is asked first, and one that returns
+   * `undefined` leaves the question to the one before it. A turn that is started with a handler declares that all questions
+   * can be shown.
+   */
+  onElicitation(handler: OnElicitation): () => void;
+  openElicitations(conversationId: string, options?: CallOptions): Promise<ElicitationRequest[]>;
+  /** Your open questions in all conversations, newest first; at most a hundred. */
+  allOpenElicitations(options?: CallOptions): Promise<PlacedElicitation[]>;
+  /**
+   * The questions to you in all conversations: first the open ones, oldest first, then each new one, and each again when it
+   * is settled, even if that happened while disconnected. Ends only with its signal. Services are never asked: with an API
+   * key, this is for `forUser`.
+   */
+  followElicitations(options?: ReadOptions): AsyncGenerator<PlacedElicitation, void>;
   /** Your own conversations, last changed first. */
   conversations(page?: PageOptions): Promise<ConversationList>;
   /** Its messages, newest page first. The message of the live turn is not included: `follow` shows it from its start. */
@@ -96,7 +127,15 @@ export function createClient(options: ClientOptions): Client {
   const timing: Timing = { ...defaultTiming, ...options.timing };
   const ask = createAsk(send, timing);
   const handlers = createHandlers(options.onElicitation);
-  const elicitations = createElicitationMethods({ ask, send, timing, handlers });
+  /** One answer, or several in one request. */
+  const answer = <Receipt>(body: object, callOptions?: CallOptions): Promise<Receipt> =>
+    ask({ method: 'POST', path: '/run/api/elicitation-responses', body }, callOptions);
+
+  async function openElicitations(conversationId: string, callOptions?: CallOptions) {
+    const path = `${conversationPath(conversationId)}/elicitations?status=pending`;
+    const { items } = await ask<{ items: ElicitationRequest[] }>({ method: 'GET', path }, callOptions);
+    return items;
+  }
 
   function headersFor({ onElicitation, operations }: FollowOptions) {
     const all = { url: true, form: true };
@@ -112,13 +151,21 @@ export function createClient(options: ClientOptions): Client {
     connect: (signal: AbortSignal) => Promise<Response>,
     follow: FollowOptions,
   ): AsyncGenerator<TurnView, void> {
-    const questions = questionsOfTurn(elicitations, handlers, follow.onElicitation);
+    const { onElicitation } = follow;
+    const questions = answerQuestions({
+      onElicitation: onElicitation ?? handlers.ask,
+      isListening: () => onElicitation !== undefined || handlers.some(),
+      // An answer is sent until it arrives, as long as the turn is followed.
+      answer: (response, signal) => answer(response, { signal, retryForever: true }),
+      async isOpen(id, elicitationId, signal) {
+        const open = await openElicitations(id, { signal, retryForever: true });
+        return open.some((one) => one.elicitationId === elicitationId);
+      },
+    });
     yield* followTurn({ ...follow, timing, conversationId, questions, connect });
   }
 
   return {
-    ...elicitations,
-
     start(message, follow = {}) {
       // A reconnect sends it again, which joins the turn in any state.
       const post = toPost(message, headersFor(follow));
@@ -156,6 +203,32 @@ export function createClient(options: ClientOptions): Client {
       const path = withQuery(conversationPath(conversationId), { cursor, limit });
       return ask({ method: 'GET', path, headers: headersFor({}) }, callOptions);
     },
+
+    answer,
+    answerAll: answer,
+    onElicitation: (handler) => handlers.add(handler),
+    openElicitations,
+
+    async allOpenElicitations(callOptions) {
+      const { items } = await ask<PlacedElicitationList>(
+        { method: 'GET', path: '/run/v1/elicitations' },
+        callOptions,
+      );
+      return items;
+    },
+
+    followElicitations: (read = {}) =>
+      followElicitations({
+        ...read,
+        timing,
+        connect: (signal) => send({ method: 'GET', path: '/run/v1/elicitations/events' }, signal),
+        async list(conversationId, signal) {
+          const path = `${conversationPath(conversationId)}/elicitations`;
+          const response = await send({ method: 'GET', path }, signal);
+          const { items }: { items: ElicitationRequest[] } = await response.json().catch(unreadable);
+          return items;
+        },
+      }),
 
     async agents(callOptions) {
       const { data } = await ask<ModelList>({ method: 'GET', path: '/run/v1/models' }, callOptions);

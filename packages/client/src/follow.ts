@@ -6,12 +6,12 @@
  * missing or repeated.
  */
 import type { OnElicitation, Questions } from './answer-questions.ts';
-import { foldChunk } from './fold-chunk.ts';
-import { parseObject, unexpectedResponse } from './interlude-error.ts';
+import { foldChunk, isSameView, mergeReplay, newFold } from './turn-view.ts';
+import { InterludeError, parseObject, unexpectedResponse } from './interlude-error.ts';
 import { readChunks, readMessages, reconnecting, streamOf } from './reconnect.ts';
 import type { ReadOptions, Reconnect } from './reconnect.ts';
-import { isSameView, mergeReplay, newFold } from './turn-view.ts';
 import type { Fold, TurnView } from './turn-view.ts';
+import type { ElicitationRequest, PlacedElicitation } from '@interlude-ai/core/contract/elicitation.ts';
 import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 
 export interface FollowOptions extends ReadOptions {
@@ -117,4 +117,74 @@ function positionIn(id: string | undefined): number | null {
 
 function isEvent(value: Record<string, unknown>): value is StreamEvent {
   return typeof value['type'] === 'string';
+}
+
+interface FollowElicitations extends Reconnect {
+  list: (conversationId: string, signal: AbortSignal) => Promise<ElicitationRequest[]>;
+}
+
+/**
+ * Follows a user's questions across conversations. The stream has no positions: every connection begins with the open
+ * questions. Those that were settled while disconnected are looked up, so that each question is yielded again when it is
+ * settled.
+ */
+export async function* followElicitations(
+  follow: FollowElicitations,
+): AsyncGenerator<PlacedElicitation, void> {
+  /** Yielded as open, and not yet as settled. */
+  const open = new Map<string, PlacedElicitation>();
+  let settled: PlacedElicitation[] = [];
+
+  async function connect(signal: AbortSignal): Promise<Response> {
+    const response = await follow.connect(signal);
+    // The stream reports everything that is settled after it has begun.
+    settled = await settledOf([...open.values()], (id) => follow.list(id, signal));
+    return response;
+  }
+
+  yield* reconnecting({ ...follow, connect }, async function* (response, { alive, advanced }) {
+    const body = streamOf(response);
+    const lookedUp = new Set(settled.map(({ elicitationId }) => elicitationId));
+    for (const elicitation of settled) {
+      open.delete(elicitation.elicitationId);
+      yield elicitation;
+    }
+    for await (const { data } of readMessages(body, alive)) {
+      const elicitation = parseObject(data ?? '');
+      if (!isPlacedElicitation(elicitation)) continue;
+      const { elicitationId, status } = elicitation;
+      const isTold = status === 'pending' ? open.has(elicitationId) : lookedUp.has(elicitationId);
+      if (status === 'pending') open.set(elicitationId, elicitation);
+      else open.delete(elicitationId);
+      if (isTold) continue;
+      advanced();
+      yield elicitation;
+    }
+    return 'cut';
+  });
+}
+
+/** Those that are no longer open, in their current state. */
+async function settledOf(
+  elicitations: PlacedElicitation[],
+  list: (conversationId: string) => Promise<ElicitationRequest[]>,
+): Promise<PlacedElicitation[]> {
+  const settled: PlacedElicitation[] = [];
+  for (const id of new Set(elicitations.map(({ conversationId }) => conversationId))) {
+    const now = await list(id).catch(noneWhenGone);
+    for (const { elicitationId, conversationId, turnId } of elicitations) {
+      const found = now.find((one) => one.elicitationId === elicitationId);
+      if (found && found.status !== 'pending') settled.push({ ...found, conversationId, turnId });
+    }
+  }
+  return settled;
+}
+
+function noneWhenGone(error: unknown): ElicitationRequest[] {
+  if (error instanceof InterludeError && error.code === 'conversation_not_found') return [];
+  throw error;
+}
+
+function isPlacedElicitation(value: Record<string, unknown>): value is PlacedElicitation {
+  return value['type'] === 'elicitation-request' && typeof value['elicitationId'] === 'string';
 }

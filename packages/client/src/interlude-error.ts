@@ -90,6 +90,12 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
+/** The field of the form that a pointer names: `/content/extras/1` is about `extras`. */
+export function fieldAt(pointer: string): string | undefined {
+  const name = /^\/content\/([^/]*)/.exec(pointer)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
+  return name === '' ? undefined : name;
+}
+
 function isFieldError(value: unknown): value is FieldError {
   return isRecord(value) && typeof value['pointer'] === 'string' && typeof value['detail'] === 'string';
 }

@@ -72,25 +72,19 @@ export function streamOf(response: Response): ReadableStream<Uint8Array<ArrayBuf
   return response.body;
 }
 
-interface SilenceWatch {
-  /** Aborts after silence, or when the reader stops. */
-  signal: AbortSignal;
-  alive(): void;
-  /** Stops the timer and aborts the signal. */
-  stop(): void;
-}
-
 /** Aborts a connection on which nothing arrives any more, which no error reports. */
-function watchSilence(silenceMs: number, reader: AbortSignal | undefined): SilenceWatch {
+function watchSilence(silenceMs: number, reader: AbortSignal | undefined) {
   const controller = new AbortController();
   const begin = () => setTimeout(() => controller.abort(new Error('The connection fell silent.')), silenceMs);
   let timer = begin();
   return {
+    /** Aborts after silence, or when the reader stops. */
     signal: reader ? AbortSignal.any([reader, controller.signal]) : controller.signal,
     alive() {
       clearTimeout(timer);
       timer = begin();
     },
+    /** Stops the timer and aborts the signal. */
     stop() {
       clearTimeout(timer);
       controller.abort();

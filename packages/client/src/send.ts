@@ -127,18 +127,13 @@ export function capabilityHeader(capabilities: Capabilities | undefined): Record
  * and its arrival, and in whole seconds. So the known offset is only moved as far as an answer contradicts it, and a
  * correct clock stays as it is.
  */
-interface ServiceClock {
-  /** In milliseconds since 1970; the local time until the first answer. */
-  now(): number;
-  /** `sentAt`: when the request was sent, by the local clock. */
-  hear(answer: Response, sentAt: number): void;
-}
-
-export function createServiceClock(): ServiceClock {
+export function createServiceClock() {
   let aheadMs = 0;
   return {
+    /** In milliseconds since 1970; the local time until the first answer. */
     now: () => Date.now() - aheadMs,
-    hear({ headers }, sentAt) {
+    /** `sentAt`: when the request was sent, by the local clock. */
+    hear({ headers }: Response, sentAt: number) {
       const second = Date.parse(headers.get('date') ?? '');
       // Proxies and browsers may hide the header.
       if (Number.isNaN(second)) return;
@@ -148,3 +143,5 @@ export function createServiceClock(): ServiceClock {
     },
   };
 }
+
+type ServiceClock = ReturnType<typeof createServiceClock>;

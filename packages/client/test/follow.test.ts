@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../src/client.ts';
 import type { Client, ClientOptions } from '../src/client.ts';
-import { foldChunk } from '../src/fold-chunk.ts';
+import { foldChunk, newFold } from '../src/turn-view.ts';
 import { InterludeError } from '../src/interlude-error.ts';
-import { newFold } from '../src/turn-view.ts';
 import type { Fold, TurnView } from '../src/turn-view.ts';
 import { printedText } from './printed-text.ts';
 import {

@@ -1,6 +1,5 @@
 /** Recordings: the same bytes from the same conversation, without secrets; replayed to clients, and to servers. */
-import { Client } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixtureAnswers } from '../src/answers/fixture.ts';
@@ -9,8 +8,7 @@ import type { AnyClient } from '../src/call/any-client.ts';
 import { callTool } from '../src/call/call-tool.ts';
 import { readCassette, toText } from '../src/cassette/cassette.ts';
 import type { Cassette } from '../src/cassette/cassette.ts';
-import { record } from '../src/cassette/record.ts';
-import { redactCassette } from '../src/cassette/redact.ts';
+import { record, redactCassette } from '../src/cassette/record.ts';
 import { replay, replayCalls } from '../src/cassette/replay.ts';
 import { startAskingServer } from '../../../test/servers/asking-server.ts';
 import type { AskingServer } from '../../../test/servers/asking-server.ts';

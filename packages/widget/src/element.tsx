@@ -7,9 +7,8 @@ import { randomId } from '@interlude-ai/client/new-message.ts';
 import type { Token } from '@interlude-ai/client/send.ts';
 import { Chat } from './chat.tsx';
 import { forgetDrafts, keepDraft, recallOwn, rememberOwn, setShown } from './tab-memory.ts';
-import { announceTo, keepWriting, tell } from './host-events.ts';
-import type { InterludeChatElement } from './interlude-chat.ts';
-import { openQuestions } from './message.ts';
+import type { InterludeChatElement, ElicitationNews } from './interlude-chat.ts';
+import { openQuestions, questionsIn } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
 import { Place } from './place.tsx';
@@ -252,4 +251,46 @@ export class InterludeChat extends Base implements InterludeChatElement {
 export function defineInterludeChat(): void {
   if (globalThis.customElements && !customElements.get('interlude-chat'))
     customElements.define('interlude-chat', InterludeChat);
+}
+
+/** `elicitation` when a question opens or changes its status; `turn-started` and `turn-ended` around the agent's work. */
+function announceTo(element: HTMLElement) {
+  const known = new Map<string, string>();
+  let wasWorking = false;
+  let asked: string | undefined;
+
+  return (messages: readonly Message[], phase: Phase): void => {
+    for (const question of questionsIn(messages)) {
+      const { elicitationId, mode, status, context } = question;
+      const before = known.get(elicitationId);
+      known.set(elicitationId, status);
+      // Questions that were settled before they were shown here are not reported.
+      if (before === status || (before === undefined && status !== 'pending')) continue;
+      const news: ElicitationNews = { elicitationId, mode, status, server: context.server };
+      tell(element, 'elicitation', news);
+    }
+    const before = asked;
+    if (phase === 'working') asked = messages.findLast(({ role }) => role === 'user')?.id;
+    // A turn that was replaced by a message.
+    if (wasWorking && phase === 'working' && asked !== before) {
+      tell(element, 'turn-ended', {});
+      tell(element, 'turn-started', {});
+    }
+    if (!wasWorking && phase === 'working') tell(element, 'turn-started', {});
+    if (wasWorking && phase === 'idle') tell(element, 'turn-ended', {});
+    // During a reload, no turn is known to have ended.
+    if (phase === 'working' || phase === 'idle') wasWorking = phase === 'working';
+  };
+}
+
+function tell(element: HTMLElement, type: string, detail: Record<string, unknown>): void {
+  element.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+}
+
+/** Keeps the focus in the composer when `draw` replaces it. */
+function keepWriting(root: ShadowRoot | null, draw: () => void): void {
+  const composer = () => root?.querySelector<HTMLTextAreaElement>('.composer textarea');
+  const isWriting = root?.activeElement != null && root.activeElement === composer();
+  draw();
+  if (isWriting) composer()?.focus();
 }

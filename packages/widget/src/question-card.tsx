@@ -1,19 +1,19 @@
 /** A question to the user, and its outcome. */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useId } from 'react';
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import { askerTitle, whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { useAnswer } from './use-answer.ts';
-import type { Answering } from './use-answer.ts';
-import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
-import { ApprovalQuestion } from './approval-question.tsx';
+import type { Answering, CardProps } from './use-answer.ts';
+import { isApproval, longestReason } from '@interlude-ai/core/elicitation/approval.ts';
 import { FormQuestion } from './form-question.tsx';
 import { Icon } from './icon.tsx';
 import { isComposing } from './composer.tsx';
 import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
-import { UrlQuestion } from './url-question.tsx';
 import { useKeptFocus, useKeptRoom } from './stay-in-place.ts';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
+import { isSafeToOpen, splitAtHost } from '@interlude-ai/core/elicitation/url-safety.ts';
+import type { FormEvent } from 'react';
 
 interface Props {
   question: ElicitationRequest;
@@ -138,4 +138,200 @@ function Countdown({ until, now, words }: CountdownProps) {
 
 function secondsUntil(until: string, now: () => number): number {
   return Math.max(0, Math.round((Date.parse(until) - now()) / 1_000));
+}
+
+/** A link to open. The service reports the outcome, not the opened window. */
+function UrlQuestion({ question, url, answer, words }: CardProps & { url: string }) {
+  const [isOpened, setOpened] = useState(false);
+  const hasReturned = useReturn();
+  const { context, elicitationId } = question;
+  const isConnection = context.trigger === 'credential_required';
+  const { before, host, after } = splitAtHost(url);
+  const hostId = `host-of-${elicitationId}`;
+
+  function open() {
+    setOpened(true);
+    // For a page of a server, opening it is the consent; a connection is noticed by itself.
+    if (!isConnection) void answer.send({ action: 'accept' });
+  }
+
+  return (
+    <>
+      {/* Focusable when long, to be scrolled with the keyboard. */}
+      <p className="address" tabIndex={url.length > longAddress ? 0 : undefined}>
+        <span dir="ltr">
+          {before}
+          <strong id={hostId}>{host}</strong>
+          {after}
+        </span>
+      </p>
+      {answer.failure !== null && (
+        <p className="problem" role="alert">
+          {answer.failure}
+        </p>
+      )}
+      <div className="actions">
+        {mayOpen(url) && (
+          <a
+            className={`button ${isOpened ? 'quiet' : ''}`}
+            href={url}
+            target="_blank"
+            rel="noopener noreferrer"
+            aria-describedby={hostId}
+            onClick={open}
+            onAuxClick={({ button }) => {
+              if (button === middle) open();
+            }}
+          >
+            {isOpened
+              ? words.openAgain
+              : isConnection
+                ? words.connect(askerTitle(context) ?? words.agent)
+                : words.openPage}
+            <Icon name="out" />
+          </a>
+        )}
+        <button
+          type="button"
+          className="button quiet"
+          aria-disabled={answer.isSending}
+          onClick={() => void answer.send({ action: 'decline' })}
+        >
+          {words.notNow}
+        </button>
+      </div>
+      <p className="hint" role="status">
+        {isOpened && (
+          <>
+            <Icon name="spinner" />
+            {words.waitingForPage}
+          </>
+        )}
+        {/* For a link that was opened with a menu or copied, which sends no event. */}
+        {!isConnection && !isOpened && hasReturned && (
+          <button type="button" className="link" onClick={open}>
+            {words.haveOpened}
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
+
+/** Other addresses can only be read and copied. A page served over plain http may link to its own origin. */
+function mayOpen(url: string): boolean {
+  return isSafeToOpen(url) || url.startsWith(`${globalThis.location?.origin}/`);
+}
+
+const longAddress = 200;
+/** The middle mouse button, which opens a link in a background tab. */
+const middle = 1;
+
+/** Whether the user has left this page, for another window or tab, and returned. */
+function useReturn(): boolean {
+  const [hasReturned, setReturned] = useState(false);
+  useEffect(() => {
+    let hasLeft = false;
+    const listening = new AbortController();
+    const looked = () => {
+      if (document.hidden) hasLeft = true;
+      else if (hasLeft) setReturned(true);
+    };
+    const left = () => {
+      hasLeft = true;
+    };
+    const { signal } = listening;
+    document.addEventListener('visibilitychange', looked, { signal });
+    window.addEventListener('blur', left, { signal });
+    window.addEventListener('focus', looked, { signal });
+    return () => listening.abort();
+  }, []);
+  return hasReturned;
+}
+
+/** The question whether a tool call may be made: shows its arguments, and for how long an approval applies. */
+function ApprovalQuestion({ question, answer, words }: CardProps) {
+  const [remember, setRemember] = useState<'' | 'conversation' | 'always'>('');
+  const [reason, setReason] = useState<string | null>(null);
+  const id = useId();
+  const { isSending, failure } = answer;
+  const { arguments: shown, toolName } = question.context;
+
+  function approve(event: FormEvent) {
+    event.preventDefault();
+    void answer.send({ action: 'accept', ...(remember !== '' && { remember }) });
+  }
+
+  function decline() {
+    const why = reason?.trim();
+    void answer.send({ action: 'decline', ...(why && { reason: why }) });
+  }
+
+  return (
+    <form noValidate onSubmit={approve} aria-busy={isSending}>
+      {shown !== undefined && (
+        <figure className="arguments">
+          <figcaption id={`${id}-arguments`}>
+            {words.willBeSent}
+            {toolName !== undefined && <code>{toolName}</code>}
+          </figcaption>
+          {/* Focusable, to be scrolled with the keyboard. */}
+          <pre tabIndex={0} aria-labelledby={`${id}-arguments`}>
+            {shown}
+          </pre>
+        </figure>
+      )}
+      {reason === null ? (
+        <div className="field next-time">
+          <label htmlFor={`${id}-remember`}>{words.nextTime}</label>
+          <select
+            id={`${id}-remember`}
+            value={remember}
+            onChange={(event) => setRemember(event.currentTarget.value as typeof remember)}
+          >
+            <option value="">{words.askEachTime}</option>
+            <option value="conversation">{words.allowInConversation}</option>
+            <option value="always">{words.allowAlways}</option>
+          </select>
+        </div>
+      ) : (
+        <div className="field">
+          <label htmlFor={`${id}-reason`}>
+            {words.whyNot} <small>{words.optional}</small>
+          </label>
+          <textarea
+            id={`${id}-reason`}
+            // The field appears when the user presses “Decline and say why”.
+            autoFocus
+            maxLength={longestReason}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        </div>
+      )}
+      {failure !== null && (
+        <p className="problem" role="alert">
+          {failure}
+        </p>
+      )}
+      <div className="actions">
+        {reason === null && (
+          <button className="button" aria-disabled={isSending}>
+            {words.approve}
+          </button>
+        )}
+        <button
+          type="button"
+          className={reason === null ? 'button quiet' : 'button'}
+          aria-disabled={isSending}
+          onClick={decline}
+        >
+          {words.decline}
+        </button>
+        <button type="button" className="link" onClick={() => setReason(reason === null ? '' : null)}>
+          {reason === null ? words.declineWithReason : words.back}
+        </button>
+      </div>
+    </form>
+  );
 }

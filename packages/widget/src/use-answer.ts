@@ -78,7 +78,6 @@ export function answerWith(client: Client, conversationId: string): Answering {
   };
 }
 
-/** The props of all kinds of questions. */
 export interface CardProps {
   question: ElicitationRequest;
   answer: Answer;

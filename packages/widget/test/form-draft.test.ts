@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
-import { contentOf, emptyDraft, problemsFrom, problemsIn } from '../src/form-draft.ts';
-import type { Draft, Entry } from '../src/form-draft.ts';
+import { contentOf, emptyDraft, problemsFrom, problemsIn } from '../src/form-question.tsx';
+import type { Draft, Entry } from '../src/form-question.tsx';
 import { wordsFor } from '@interlude-ai/core/elicitation/words.ts';
 
 const words = wordsFor('en');

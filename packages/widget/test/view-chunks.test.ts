@@ -4,7 +4,7 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import { expect, test } from 'vitest';
 import { mergeReplay, newView } from '@interlude-ai/client/turn-view.ts';
 import type { Fold, Part, TurnView } from '@interlude-ai/client/turn-view.ts';
-import { chunksBetween } from '../src/view-chunks.ts';
+import { chunksBetween } from '../src/transport.ts';
 
 const text = (id: string, words: string, done = false, step = 0): Part => ({
   kind: 'text',

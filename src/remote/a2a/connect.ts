@@ -34,7 +34,6 @@ export interface ConnectedAgent {
   options: RequestOptions;
   isStreaming: boolean;
   isStructured: boolean;
-  /** The latest request. */
   last(): RequestTrace | undefined;
 }
 
@@ -112,28 +111,25 @@ interface ReadCard {
   isStructured: boolean;
 }
 
-export interface Cards {
-  of(server: ServerConfig, signal: AbortSignal): Promise<ReadCard | Unreachable>;
-  /** Forgets a card whose address could not be reached. */
-  drop(server: ServerConfig): void;
-}
-
 const keptMs = 5 * 60_000;
 const spoken = /^(?:JSONRPC (?:1|0\.3)|HTTP\+JSON 1)(?:\.|$)/;
 
-export function createCards(): Cards {
+export function createCards() {
   const known = new Map<string, { read: ReadCard; until: number }>();
   return {
-    async of(server, signal) {
+    async of(server: ServerConfig, signal: AbortSignal) {
       const kept = known.get(server.name);
       if (kept && Date.now() < kept.until) return kept.read;
       const read = await readCard(server, signal);
       if (read.kind === 'card') known.set(server.name, { read, until: Date.now() + keptMs });
       return read;
     },
-    drop: ({ name }) => void known.delete(name),
+    /** Forgets a card whose address could not be reached. */
+    drop: ({ name }: ServerConfig) => void known.delete(name),
   };
 }
+
+export type Cards = ReturnType<typeof createCards>;
 
 async function readCard(server: ServerConfig, signal: AbortSignal): Promise<ReadCard | Unreachable> {
   const requests = createAgentRequests({ server, credential: noCredential, signal });

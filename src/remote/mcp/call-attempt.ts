@@ -184,15 +184,7 @@ function traceOf({ connection, messages, deadline, credential }: OpenAttempt): C
   return { exchange, answer: exchange && messages.answerTo(exchange.id), end: deadline.end, credential };
 }
 
-interface ServerMessages {
-  onMessage(message: JSONRPCMessage): void;
-  /** Notifications are passed on from here: some servers send `tools/list_changed` with every handshake. */
-  startNotifying(): void;
-  haveNewTools(): boolean;
-  answerTo(id: unknown): JSONRPCMessage | undefined;
-}
-
-function collectMessages(call: ToolCall, dropSessions: () => void): ServerMessages {
+function collectMessages(call: ToolCall, dropSessions: () => void) {
   const inbox: JSONRPCMessage[] = [];
   let isNotifying = false;
   let haveNewTools = false;
@@ -206,15 +198,18 @@ function collectMessages(call: ToolCall, dropSessions: () => void): ServerMessag
     },
   };
   return {
-    onMessage(message) {
+    onMessage(message: JSONRPCMessage) {
       if (isNotifying) notifyListener(message, call.callId, listener);
       inbox.push(message);
     },
+    /** Notifications are passed on from here: some servers send `tools/list_changed` with every handshake. */
     startNotifying: () => void (isNotifying = true),
     haveNewTools: () => haveNewTools,
-    answerTo: (id) => inbox.find((message) => isAnswer(message) && message.id === id),
+    answerTo: (id: unknown) => inbox.find((message) => isAnswer(message) && message.id === id),
   };
 }
+
+type ServerMessages = ReturnType<typeof collectMessages>;
 
 function isAnswer(
   message: JSONRPCMessage,

@@ -42,7 +42,6 @@ export interface Connection extends Omit<OpenTransport, 'begin'> {
 
 export interface Target extends Destination {
   eras: ServerEras;
-  /** The tool to be called. */
   tool?: string;
   /** Default: the era in which the server can ask. */
   era?: Era | undefined;
@@ -64,7 +63,6 @@ export const noTimeoutMs = 2 ** 31 - 1;
 export const silentProbeMs = 10_000;
 
 interface OpenOptions {
-  /** The server's era, if it is known. */
   discovery?: PriorDiscovery | undefined;
   /** Which era to negotiate, if it is not known. */
   mode?: VersionNegotiationMode;

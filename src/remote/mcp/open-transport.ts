@@ -17,7 +17,6 @@ import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-reque
 
 type McpTransport = StreamableHTTPClientTransport | StdioTransport;
 
-/** One operation on a connection. */
 export interface Operation {
   deadline: Deadline;
   /** Gets every message of the server before the SDK handles it. */

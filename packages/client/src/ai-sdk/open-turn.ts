@@ -5,10 +5,10 @@ import { defaultTiming } from '../retry.ts';
 import type { TurnView } from '../turn-view.ts';
 import type { Warning } from './parts.ts';
 import { callOptionsOf, fromPrompt, warningsFor } from './call.ts';
-import type { Call } from './call.ts';
+import type { Call, InterludeCallOptions } from './call.ts';
 import { createCallError, fromRefusal } from './turn-end.ts';
 import type { CallError } from './turn-end.ts';
-import type { Naming } from './call-names.ts';
+import { randomId, toHex } from '../new-message.ts';
 
 export interface TurnOptions extends Omit<ClientOptions, 'baseUrl'> {
   baseURL: string;
@@ -90,23 +90,15 @@ function conversationOf({ 'x-conversation-id': id }: Record<string, string>): st
   return id;
 }
 
-interface TurnReader {
-  /** Undefined after the last view. Rejects as soon as the consumer aborts. */
-  next(): Promise<TurnView | undefined>;
-  /** Stops reading; the turn goes on. */
-  leave(): void;
-}
-
 interface TurnReaderOptions {
   start: (signal: AbortSignal) => AsyncGenerator<TurnView, void>;
   /** Stops the turn, once it exists. */
   cancel: () => Promise<unknown>;
-  /** The signal of the consumer. */
   abortSignal: AbortSignal | undefined;
   onAbort: 'leave' | 'cancel';
 }
 
-function openTurnReader({ start, cancel, abortSignal, onAbort }: TurnReaderOptions): TurnReader {
+function openTurnReader({ start, cancel, abortSignal, onAbort }: TurnReaderOptions) {
   const reading = new AbortController();
   const views = start(reading.signal);
   let giveUp: (reason: unknown) => void = () => undefined;
@@ -138,8 +130,10 @@ function openTurnReader({ start, cancel, abortSignal, onAbort }: TurnReaderOptio
   abortSignal?.addEventListener('abort', abort, { once: true });
 
   return {
+    /** Stops reading; the turn goes on. */
     leave,
-    next() {
+    /** Undefined after the last view. Rejects as soon as the consumer aborts. */
+    next(): Promise<TurnView | undefined> {
       return new Promise((resolve, reject) => {
         giveUp = reject;
         abortSignal?.throwIfAborted();
@@ -152,15 +146,7 @@ function openTurnReader({ start, cancel, abortSignal, onAbort }: TurnReaderOptio
   };
 }
 
-interface Contact {
-  fetch: typeof globalThis.fetch;
-  /** Headers of the answer that accepted the message; rejects when there was none in time. */
-  headers: Promise<Record<string, string>>;
-  /** Aborts when the message was not accepted in time. */
-  lost: AbortSignal;
-  /** Stops the timer. */
-  close(): void;
-}
+type TurnReader = ReturnType<typeof openTurnReader>;
 
 interface ContactOptions {
   fetch?: typeof globalThis.fetch | undefined;
@@ -173,7 +159,7 @@ interface ContactOptions {
  * The requests of one call: adds the call's own headers, and gives up when the message is not accepted in time. After that, the
  * turn exists and is waited for without a limit.
  */
-function openContact({ fetch, headers = {}, giveUpMs, callError }: ContactOptions): Contact {
+function openContact({ fetch, headers = {}, giveUpMs, callError }: ContactOptions) {
   const lost = new AbortController();
   let trouble: { words: string; statusCode?: number; cause?: unknown } = { words: 'it does not answer' };
   const taken = Promise.withResolvers<Record<string, string>>();
@@ -187,10 +173,13 @@ function openContact({ fetch, headers = {}, giveUpMs, callError }: ContactOption
   }, giveUpMs);
 
   return {
+    /** Aborts when the message was not accepted in time. */
     lost: lost.signal,
+    /** Headers of the answer that accepted the message; rejects when there was none in time. */
     headers: taken.promise,
+    /** Stops the timer. */
     close: () => clearTimeout(timer),
-    async fetch(input, init) {
+    async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
       try {
         const response = await (fetch ?? globalThis.fetch)(input, { ...init, headers: both(init, headers) });
         const { status } = response;
@@ -214,4 +203,52 @@ function both(init: RequestInit | undefined, given: Record<string, string | unde
   const headers = new Headers(init?.headers);
   for (const [name, value] of Object.entries(given)) if (value !== undefined) headers.set(name, value);
   return headers;
+}
+
+/**
+ * The message id and idempotency key of a call, so that a repeated call does not become a second turn. With
+ * `streamRetries`, the SDK repeats a failed call. It signals that by cancelling the stream with the error that came from
+ * it; the next call with the same content is the same call.
+ */
+interface CallNames {
+  messageId: string;
+  idempotencyKey?: string;
+}
+
+/** It repeats the call at once. */
+const repeatsWithinMs = 10_000;
+
+export function createNaming(now: () => number = Date.now) {
+  let expected: { words: string; names: CallNames; at: number }[] = [];
+
+  return {
+    /** `words`: the whole content of a call. */
+    async nameCall(words: string, given: InterludeCallOptions) {
+      expected = expected.filter(({ at }) => now() - at < repeatsWithinMs);
+      const known = expected.find((call) => call.words === words);
+      expected = expected.filter((call) => call !== known);
+      if (known) return known.names;
+
+      const { conversationId, messageId, idempotencyKey } = given;
+      if (idempotencyKey !== undefined)
+        // The service compares the requests under one key, and the message id is part of them.
+        return { messageId: messageId ?? (await digest(idempotencyKey)), idempotencyKey };
+      // Without a conversation, the service cannot look up the message id.
+      return {
+        messageId: messageId ?? randomId(),
+        ...(conversationId === undefined && { idempotencyKey: randomId() }),
+      };
+    },
+
+    /** The SDK is going to repeat this call. */
+    willRepeat(words: string, names: CallNames) {
+      expected.push({ words, names, at: now() });
+    },
+  };
+}
+
+type Naming = ReturnType<typeof createNaming>;
+
+async function digest(text: string): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 }

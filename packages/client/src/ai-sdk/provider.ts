@@ -6,7 +6,7 @@ import type { Timing } from '../retry.ts';
 import type { Token } from '../send.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { createAgent } from './agent.ts';
-import { createNaming } from './call-names.ts';
+import { createNaming } from './open-turn.ts';
 import { toVersion2, toVersion3, toVersion4 } from './versions.ts';
 import type { AgentModelV2, AgentModelV3 } from './versions.ts';
 

@@ -6,15 +6,14 @@ import { createPartTranslator, createWholeTranslator, toContent } from '../../sr
 import type { AgentPart } from '../../src/ai-sdk/parts.ts';
 import { callOptionsOf, fromPrompt, warningsFor } from '../../src/ai-sdk/call.ts';
 import type { InterludeCallOptions } from '../../src/ai-sdk/call.ts';
-import { createNaming } from '../../src/ai-sdk/call-names.ts';
+import { createNaming } from '../../src/ai-sdk/open-turn.ts';
 import { seenEnd, toFinishReason } from '../../src/ai-sdk/turn-end.ts';
 import {
   toPartV4 as toPart4,
   toPartsV2 as toParts2,
   toPartsV3 as toParts3,
 } from '../../src/ai-sdk/versions.ts';
-import { foldChunk } from '../../src/fold-chunk.ts';
-import { newFold } from '../../src/turn-view.ts';
+import { foldChunk, newFold } from '../../src/turn-view.ts';
 import type { TurnView } from '../../src/turn-view.ts';
 import { question, wholeTurn } from '../stream-server.ts';
 

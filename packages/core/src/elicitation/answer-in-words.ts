@@ -6,7 +6,7 @@ import { isApproval } from './approval.ts';
 import type { ElicitationRequest, ElicitationResponse } from './elicitation.ts';
 import { coerceContent } from './form/coerce-content.ts';
 import type { Field } from './form/field.ts';
-import { readRequestedSchema } from './form/requested-schema.ts';
+import { fieldsOf } from './form/requested-schema.ts';
 import { isRecord } from './form/schema-keywords.ts';
 
 export type ReadAnswer =
@@ -20,8 +20,7 @@ export function answerInWords(
   question: ElicitationRequest,
 ): ReadAnswer {
   if (question.mode === 'url') return toLink(text);
-  const form = readRequestedSchema(question.requestedSchema);
-  const fields = form.kind === 'form' ? form.fields : [];
+  const fields = fieldsOf(question.requestedSchema);
   if (object && fields.length > 0) return accept(coerceContent(fields, object));
   const [only, ...others] = fields;
   if (only && others.length === 0) return toOneField(only, text);

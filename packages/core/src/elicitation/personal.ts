@@ -16,14 +16,11 @@ export function personalKind(question: ElicitationRequest): Personal | null {
 
 /** For a caller that tries to answer for the person. `page`: where the person answers. */
 export function personalWords(kind: Personal, page: string): string {
-  switch (kind) {
-    case 'approval':
-      return `You cannot approve this for the user. They decide themselves, signed in, on this page: ${page}`;
-    case 'secret':
-      return `This wants something secret, which must not go through you: never ask for it, and do not accept it. The user answers it themselves, signed in, on this page: ${page}`;
-    default:
-      return kind satisfies never;
-  }
+  const words: Record<Personal, string> = {
+    approval: `You cannot approve this for the user. They decide themselves, signed in, on this page: ${page}`,
+    secret: `This wants something secret, which must not go through you: never ask for it, and do not accept it. The user answers it themselves, signed in, on this page: ${page}`,
+  };
+  return words[kind];
 }
 
 /** For a caller that may be a model: replaces a personal question by a link to its page. */

@@ -3,7 +3,7 @@ import { isApproval } from './approval.ts';
 import { askerTitle } from './elicitation.ts';
 import type { ElicitationRequest } from './elicitation.ts';
 import type { Field } from './form/field.ts';
-import { readRequestedSchema } from './form/requested-schema.ts';
+import { fieldsOf } from './form/requested-schema.ts';
 import { warningText } from './url-safety.ts';
 
 /** For a person. `misfit`: what was wrong with the answer that was given. */
@@ -63,10 +63,8 @@ export function questionAsText(question: Question): string {
   return [question.message, ...fieldsAsText(question.requestedSchema)].join('\n');
 }
 
-/** One line for each field of a form. */
 export function fieldsAsText(requestedSchema: Record<string, unknown>): string[] {
-  const form = readRequestedSchema(requestedSchema);
-  const fields = form.kind === 'form' ? form.fields : [];
+  const fields = fieldsOf(requestedSchema);
   const left = fields.length - mostFields;
   return [...fields.slice(0, mostFields).map(fieldAsText), ...(left > 0 ? [`(and ${left} more)`] : [])];
 }

@@ -43,6 +43,15 @@ export function inspectUrl(url: string): InspectedUrl {
 
 const warnings: readonly UrlWarning[] = ['userinfo', 'punycode', 'ip_host', 'plain_http'];
 
+const warningTexts = new Map<string, string>(
+  Object.entries({
+    punycode: 'Careful: the address has letters that may only look familiar.',
+    userinfo: 'Careful: the address has a name before the host, which can mislead.',
+    ip_host: 'Careful: the address is a bare number, not a name.',
+    plain_http: 'Careful: the address is not encrypted (http).',
+  } satisfies Record<UrlWarning, string>),
+);
+
 function refused(what: string): InspectedUrl {
   return { kind: 'refused', reason: `The url ${what}.` };
 }
@@ -64,16 +73,5 @@ export function warningsAbout(url: string): UrlWarning[] {
 
 /** For the person who is about to open the URL. Unknown warnings come from a newer service. */
 export function warningText(warning: string): string {
-  switch (warning) {
-    case 'punycode':
-      return 'Careful: the address has letters that may only look familiar.';
-    case 'userinfo':
-      return 'Careful: the address has a name before the host, which can mislead.';
-    case 'ip_host':
-      return 'Careful: the address is a bare number, not a name.';
-    case 'plain_http':
-      return 'Careful: the address is not encrypted (http).';
-    default:
-      return `Careful with the address: ${warning}.`;
-  }
+  return warningTexts.get(warning) ?? `Careful with the address: ${warning}.`;
 }

@@ -12,33 +12,19 @@ export function connectionMessage(
   by: ConnectedBy = 'sign-in',
 ): string {
   const aim = tool === undefined ? 'before its tools can be used' : `to ${inWords(tool)}`;
-  if (by === 'key') return keyMessage(serverTitle, reason, aim);
-  switch (reason) {
-    case 'missing':
-      return `${serverTitle} needs your account ${aim}.`;
-    case 'rejected':
-      return `${serverTitle} no longer accepts your connection. Connect again ${aim}.`;
-    case 'insufficient_scope':
-      return `${serverTitle} needs more permissions than you gave so far ${aim}.`;
-    case 'revoked':
-      return `Your connection to ${serverTitle} was revoked. Connect again ${aim}.`;
-    default:
-      return reason satisfies never;
-  }
-}
-
-function keyMessage(serverTitle: string, reason: ConnectionReason, aim: string): string {
-  switch (reason) {
-    case 'missing':
-      return `${serverTitle} needs an API key of yours ${aim}.`;
-    case 'rejected':
-    case 'revoked':
-      return `${serverTitle} refused your API key. Enter another one ${aim}.`;
-    case 'insufficient_scope':
-      return `Your API key for ${serverTitle} lacks permissions. Enter one that has them ${aim}.`;
-    default:
-      return reason satisfies never;
-  }
+  const aboutKey: Record<ConnectionReason, string> = {
+    missing: `${serverTitle} needs an API key of yours ${aim}.`,
+    rejected: `${serverTitle} refused your API key. Enter another one ${aim}.`,
+    revoked: `${serverTitle} refused your API key. Enter another one ${aim}.`,
+    insufficient_scope: `Your API key for ${serverTitle} lacks permissions. Enter one that has them ${aim}.`,
+  };
+  const aboutAccount: Record<ConnectionReason, string> = {
+    missing: `${serverTitle} needs your account ${aim}.`,
+    rejected: `${serverTitle} no longer accepts your connection. Connect again ${aim}.`,
+    insufficient_scope: `${serverTitle} needs more permissions than you gave so far ${aim}.`,
+    revoked: `Your connection to ${serverTitle} was revoked. Connect again ${aim}.`,
+  };
+  return (by === 'key' ? aboutKey : aboutAccount)[reason];
 }
 
 /** For a person whose client cannot show the question: what to do instead. `address`: of the page with their connections. */
@@ -76,7 +62,6 @@ export function awayForModel(serverTitles: string[]): string {
 
 /** An account that a tenant shares and that cannot be used. Users are not asked to connect it: only an operator may. */
 interface SharedAccount {
-  /** Its title. */
   server: string;
   reason: ConnectionReason;
   /** The person or team to ask, from the agents file. */
@@ -96,19 +81,13 @@ function whom(contact: string | undefined): string {
 }
 
 export function sharedAccountTrouble({ server, reason }: SharedAccount): string {
-  const one = `${server} is used with one account for everybody here`;
-  switch (reason) {
-    case 'missing':
-      return `${one}, and it is not connected.`;
-    case 'rejected':
-      return `${one}, and ${server} refuses it.`;
-    case 'insufficient_scope':
-      return `${one}, and it lacks a permission that this needs.`;
-    case 'revoked':
-      return `${one}, and its access was withdrawn.`;
-    default:
-      return reason satisfies never;
-  }
+  const troubles: Record<ConnectionReason, string> = {
+    missing: 'it is not connected',
+    rejected: `${server} refuses it`,
+    insufficient_scope: 'it lacks a permission that this needs',
+    revoked: 'its access was withdrawn',
+  };
+  return `${server} is used with one account for everybody here, and ${troubles[reason]}.`;
 }
 
 export function sharedAccountRemedy({ reason, contact }: SharedAccount): string {

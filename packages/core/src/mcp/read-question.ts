@@ -22,7 +22,6 @@ export type ReadQuestion = { kind: 'question'; request: InputRequest } | { kind:
 /** A longer message would fill the screen. */
 const maxMessageLength = 4_000;
 const maxUrlLength = 4_000;
-/** More at once are a flood. */
 export const maxQuestions = 20;
 export const tooManyQuestions = `it asks more than ${maxQuestions} questions at once`;
 /** Of the server's keys for its questions. */

@@ -32,13 +32,11 @@ export interface RequestTrace {
   status?: number;
   /** The answer is an event stream, so its message may still come after the headers. */
   isStream: boolean;
-  /** The answer is HTML. */
   isPage?: boolean;
   /** The answer is declared as JSON, so a program sent it and not a web page. */
   isJson?: boolean;
   /** `WWW-Authenticate` of the answer. */
   challenge: string | null;
-  /** Why there is no answer. */
   failure?: unknown;
   /** The answer was read to its end. */
   isRead?: boolean;

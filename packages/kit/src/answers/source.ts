@@ -1,7 +1,7 @@
 /** Sources of answers to a server's questions: a file, a program, a terminal. Pure. */
 import type { Action, AnsweredBy } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
-import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { fieldsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import type { InputRequest, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
 
 /** `content` only with the `accept` of a form. */
@@ -16,7 +16,6 @@ export interface Question {
   /** In the old era: the server's name for the page. */
   pageId?: string;
   request: InputRequest;
-  /** The fields of a form. */
   fields: Field[];
 }
 
@@ -53,12 +52,11 @@ export class SourceError extends Error {
 }
 
 export function toQuestion({ key, pageId, request }: ServerQuestion): Question {
-  const form = request.mode === 'form' ? readRequestedSchema(request.requestedSchema) : undefined;
   return {
     key,
     ...(pageId !== undefined && { pageId }),
     request,
-    fields: form?.kind === 'form' ? form.fields : [],
+    fields: request.mode === 'form' ? fieldsOf(request.requestedSchema) : [],
   };
 }
 

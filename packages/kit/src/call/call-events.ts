@@ -33,7 +33,6 @@ export type CallEvent =
   /** Old era: the server no longer waits for this question. */
   | { type: 'withdrawn'; key: string };
 
-/** How a call ended. */
 export type CallEnd =
   /** `isError`: the tool reports that it failed. */
   | { kind: 'result'; result: CallToolResult }

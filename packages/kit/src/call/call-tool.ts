@@ -15,8 +15,7 @@ import type { Fault } from './fault.ts';
 import { PausableTimer } from './pausable-timer.ts';
 import { buildRetry, canShowAll, fault, readServerAnswer } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
-import { Rounds } from './rounds.ts';
-import { ServerMessages } from './server-messages.ts';
+import { Rounds, ServerMessages } from './server-messages.ts';
 import { tapTransport } from './transport-tap.ts';
 
 export interface CallToolOptions {

@@ -4,15 +4,19 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
-import type { ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
+import type { ServerQuestion, InputRequired } from '@interlude-ai/core/mcp/input-required.ts';
 import { readServerMessage, toResponse } from '@interlude-ai/core/mcp/legacy-messages.ts';
 import type { ServerMessage } from '@interlude-ai/core/mcp/legacy-messages.ts';
-import type { CallEnd, CallEvent, LogLine, Progress } from './call-events.ts';
+import type { CallEnd, CallEvent, LogLine, Progress, AnsweredRound } from './call-events.ts';
 import { clauses } from './fault.ts';
 import type { PausableTimer } from './pausable-timer.ts';
 import { clauseOfPushed, fault, sentence } from './read-answer.ts';
 import type { Era } from './read-answer.ts';
-import type { Rounds } from './rounds.ts';
+import { collectAnswers } from '../answers/answer-from.ts';
+import type { Collected } from '../answers/answer-from.ts';
+import { toQuestion } from '../answers/source.ts';
+import type { AnswerSource, Question } from '../answers/source.ts';
+import type { ToolToCall } from './any-client.ts';
 
 interface Parts {
   era: Era;
@@ -22,7 +26,6 @@ interface Parts {
   emit(event: CallEvent): void;
 }
 
-/** The open request. */
 interface RequestAtWork {
   end(end: CallEnd): void;
   /** For errors that are not the server's. */
@@ -140,4 +143,62 @@ function toLogLine({ level, logger, data }: Record<string, unknown>): LogLine {
     ...(typeof logger === 'string' && { logger }),
     data,
   };
+}
+
+// The rounds of one call: the sources answer each, and answered ones are kept.
+
+/** Delays a server that only wants to be called again. */
+const emptyRoundMs = 250;
+
+interface RoundsParts {
+  tool: ToolToCall;
+  server: string | undefined;
+  sources: readonly AnswerSource[];
+  most: number;
+  emit(event: CallEvent): void;
+}
+
+export class Rounds {
+  readonly answered: AnsweredRound[] = [];
+  readonly #parts: RoundsParts;
+  #count = 0;
+
+  constructor(parts: RoundsParts) {
+    this.#parts = parts;
+  }
+
+  /** `pause`: in the new era, where a round is a result. */
+  async ask(
+    asked: readonly ServerQuestion[],
+    pause: InputRequired | undefined,
+    signal: AbortSignal,
+  ): Promise<Collected> {
+    const { tool, server, sources, most, emit } = this.#parts;
+    const round = ++this.#count;
+    const questions = asked.map(toQuestion);
+    if (round > most) return tooMany(tool.name, most, questions);
+    if (questions.length === 0) await new Promise((resolve) => setTimeout(resolve, emptyRoundMs));
+    else emit({ type: 'asked', round, questions });
+    const requestState = pause?.resume.kind === 'retry' ? pause.resume.requestState : undefined;
+    const given = {
+      tool: tool.name,
+      arguments: tool.arguments ?? {},
+      round,
+      questions,
+      ...(requestState !== undefined && { requestState }),
+      ...(server !== undefined && { server }),
+    };
+    const collected = await collectAnswers(sources, given, { signal });
+    if (collected.kind === 'answers' && questions.length > 0) {
+      const one = { round, questions, answers: collected.answers };
+      this.answered.push(one);
+      emit({ type: 'answered', ...one });
+    }
+    return collected;
+  }
+}
+
+function tooMany(tool: string, most: number, questions: Question[]): Collected {
+  const reason = `${tool} asks more than ${most} times. A server that is meant to needs a higher limit of rounds.`;
+  return { kind: 'unanswered', reason, questions };
 }

@@ -106,7 +106,6 @@ function countRounds(rounds: readonly Exchange[]): number {
   return rounds.length + rounds.flatMap(({ during = [] }) => during).length;
 }
 
-/** The answers of each round. */
 function recordedAnswers(rounds: readonly Exchange[]): AnswerSource {
   const pushed = rounds.flatMap(({ during = [] }) =>
     during.flatMap((said) => ('client' in said && isRecord(said.client.result) ? [said.client.result] : [])),

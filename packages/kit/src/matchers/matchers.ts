@@ -54,7 +54,6 @@ export const matchers = {
   },
 };
 
-/** Their types. */
 export interface ToolCallMatchers<Result = void> {
   toHaveAsked(...expected: ExpectedQuestion[]): Result;
   toSucceed(words?: string | RegExp): Result;

@@ -1,6 +1,6 @@
 /** Filling in a form line by line: the current position, and the effect of the next line. Pure; form-wording.ts draws it. */
 import { anyPattern, checkField } from '@interlude-ai/core/elicitation/form/check-form.ts';
-import type { Violation } from '@interlude-ai/core/elicitation/form/check-form.ts';
+import type { Limit, Violation } from '@interlude-ai/core/elicitation/form/check-form.ts';
 import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
 import type { Choice, Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
 import { defaultsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
@@ -180,7 +180,7 @@ function inWords(field: Field, violation: Violation): string {
     case 'unknown-field':
       return notWithoutAnswer(field);
     case 'limit':
-      return limitInWords(violation);
+      return limits[violation.keyword](violation.limit);
     case 'fraction':
       return 'Write a whole number, like 42.';
     case 'not-of-its-kind':
@@ -192,30 +192,17 @@ function inWords(field: Field, violation: Violation): string {
   }
 }
 
-function limitInWords({ keyword, limit }: Extract<Violation, { kind: 'limit' }>): string {
-  switch (keyword) {
-    case 'minLength':
-      return `That is too short: at least ${counted(limit, 'character')}.`;
-    case 'maxLength':
-      return `That is too long: at most ${counted(limit, 'character')}.`;
-    case 'minimum':
-      return `That is too little: at least ${limit}.`;
-    case 'maximum':
-      return `That is too much: at most ${limit}.`;
-    case 'exclusiveMinimum':
-      return `That is too little: more than ${limit}.`;
-    case 'exclusiveMaximum':
-      return `That is too much: less than ${limit}.`;
-    case 'multipleOf':
-      return `Write a multiple of ${limit}.`;
-    case 'minItems':
-      return `Choose at least ${limit}.`;
-    case 'maxItems':
-      return `Choose at most ${limit}.`;
-    default:
-      return keyword satisfies never;
-  }
-}
+const limits: Record<Limit, (limit: number) => string> = {
+  minLength: (limit) => `That is too short: at least ${counted(limit, 'character')}.`,
+  maxLength: (limit) => `That is too long: at most ${counted(limit, 'character')}.`,
+  minimum: (limit) => `That is too little: at least ${limit}.`,
+  maximum: (limit) => `That is too much: at most ${limit}.`,
+  exclusiveMinimum: (limit) => `That is too little: more than ${limit}.`,
+  exclusiveMaximum: (limit) => `That is too much: less than ${limit}.`,
+  multipleOf: (limit) => `Write a multiple of ${limit}.`,
+  minItems: (limit) => `Choose at least ${limit}.`,
+  maxItems: (limit) => `Choose at most ${limit}.`,
+};
 
 /** For a required field that was left out. */
 function notWithoutAnswer(field: Field): string {
@@ -225,7 +212,7 @@ function notWithoutAnswer(field: Field): string {
 function whatItIsFor(field: Field): string {
   switch (field.kind) {
     case 'text':
-      return formatInWords(field.format);
+      return field.format === undefined ? 'Write a text.' : formats[field.format];
     case 'number':
       return 'Write a number, like 42.';
     case 'boolean':
@@ -238,24 +225,14 @@ function whatItIsFor(field: Field): string {
   }
 }
 
-function formatInWords(format: TextFormat | undefined): string {
-  switch (format) {
-    case 'email':
-      return 'Write an email address, like alice@example.com.';
-    case 'uri':
-      return 'Write a complete address, like https://example.com';
-    case 'date':
-      return `Write a day like ${exampleDay}.`;
-    case 'date-time':
-      return `Write a day and a time like ${exampleDay} 08:30.`;
-    case undefined:
-      return 'Write a text.';
-    default:
-      return format satisfies never;
-  }
-}
-
 export const exampleDay = '2027-03-14';
+
+const formats: Record<TextFormat, string> = {
+  email: 'Write an email address, like alice@example.com.',
+  uri: 'Write a complete address, like https://example.com',
+  date: `Write a day like ${exampleDay}.`,
+  'date-time': `Write a day and a time like ${exampleDay} 08:30.`,
+};
 
 /** Without a zone, the time is in this machine's zone. Anything else stays as it is. */
 function toMoment(text: string): string {

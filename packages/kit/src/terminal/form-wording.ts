@@ -1,6 +1,6 @@
 /** A form in the terminal. Text of servers loses its control codes and line breaks. */
 import { styleText } from 'node:util';
-import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
+import type { Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
 import { currentField, emptyLineValue, exampleDay } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
 import { bold, counted, dim, oneLine } from './wording.ts';
@@ -64,7 +64,6 @@ export function takenLine(field: Field, value: unknown, typed: string): string |
   return words === typed.trim() ? undefined : dim(`    → ${words}`);
 }
 
-/** The value in words. */
 function shown(field: Field, value: unknown): string {
   if (value === undefined) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -91,7 +90,7 @@ function choicesOf(field: Field): { value: string; title: string }[] {
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':
-      return field.format ? formatHint(field.format) : range(field.minLength, field.maxLength, 'characters');
+      return field.format ? formatHints[field.format] : range(field.minLength, field.maxLength, 'characters');
     case 'number':
       return range(field.minimum, field.maximum, '') || (field.isInteger ? 'a whole number' : 'a number');
     case 'boolean':
@@ -107,20 +106,12 @@ function hintOf(field: Field): string {
   }
 }
 
-function formatHint(format: 'email' | 'uri' | 'date' | 'date-time'): string {
-  switch (format) {
-    case 'email':
-      return '';
-    case 'uri':
-      return 'like https://example.com';
-    case 'date':
-      return `like ${exampleDay}`;
-    case 'date-time':
-      return `like ${exampleDay} 08:30`;
-    default:
-      return format satisfies never;
-  }
-}
+const formatHints: Record<TextFormat, string> = {
+  email: '',
+  uri: 'like https://example.com',
+  date: `like ${exampleDay}`,
+  'date-time': `like ${exampleDay} 08:30`,
+};
 
 function range(minimum: number | undefined, maximum: number | undefined, noun: string): string {
   const what = noun === '' ? '' : ` ${noun}`;

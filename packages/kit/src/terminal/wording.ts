@@ -28,23 +28,16 @@ export type ToolEnd =
   | { kind: 'failed' | 'not-connected' | 'not-answered' };
 
 export function toolEnded(toolName: string, end: ToolEnd): string {
-  return dim(`  ⚙ ${toolLabel(toolName)} … ${endInWords(end)}`);
+  const took = 'tookMs' in end && end.tookMs !== undefined ? ` ${(end.tookMs / 1000).toFixed(1)} s` : '';
+  return dim(`  ⚙ ${toolLabel(toolName)} … ${ends[end.kind]}${took}`);
 }
 
-function endInWords(end: ToolEnd): string {
-  switch (end.kind) {
-    case 'done':
-      return end.tookMs === undefined ? 'done' : `done ${(end.tookMs / 1000).toFixed(1)} s`;
-    case 'failed':
-      return 'did not work';
-    case 'not-connected':
-      return 'not connected';
-    case 'not-answered':
-      return 'not answered';
-    default:
-      return end satisfies never;
-  }
-}
+const ends: Record<ToolEnd['kind'], string> = {
+  done: 'done',
+  failed: 'did not work',
+  'not-connected': 'not connected',
+  'not-answered': 'not answered',
+};
 
 /** What the turn was last seen doing, with the agent's name unless it is the conversation's own agent. */
 export function doing(view: TurnView | undefined): string {

@@ -17,7 +17,7 @@ import type {
 } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
 import type { Choice, Field, NumberInput } from '@interlude-ai/core/elicitation/form/field.ts';
-import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { fieldsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { questionWords } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import { isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 import type { Editor } from './editor.ts';
@@ -104,13 +104,8 @@ export function toRequest(
     if (!isSafeToOpen(url)) return { kind: 'no-mode' };
     return { kind: 'elicitation', params: { ...scope, mode: 'url', elicitationId, url, message } };
   }
-  const requestedSchema = toAcpSchema(fieldsOf(question));
+  const requestedSchema = toAcpSchema(fieldsOf(question.requestedSchema));
   return { kind: 'elicitation', params: { ...scope, mode: 'form', message, requestedSchema } };
-}
-
-export function fieldsOf(question: Extract<ElicitationRequest, { mode: 'form' }>) {
-  const form = readRequestedSchema(question.requestedSchema);
-  return form.kind === 'form' ? form.fields : [];
 }
 
 export function wordsOf(question: ElicitationRequest, misfit?: string): string {
@@ -267,7 +262,7 @@ export function readPermission(reply: unknown): ReadReply {
 
 /** Whether it fits the form is checked by the service, as for every surface. */
 function readContent(question: Extract<ElicitationRequest, { mode: 'form' }>, given: unknown): ReadReply {
-  const content = coerceContent(fieldsOf(question), isRecord(given) ? given : {});
+  const content = coerceContent(fieldsOf(question.requestedSchema), isRecord(given) ? given : {});
   return decided({ action: 'accept', content });
 }
 

@@ -193,7 +193,6 @@ export class Connection {
     this.#sessions.find(sessionId)?.cancel();
   }
 
-  /** The connection is gone. */
   leave(): void {
     this.#parts.connections?.delete(this);
     this.#sessions.leaveAll();

@@ -8,10 +8,10 @@ import type { Client } from '@interlude-ai/client/client.ts';
 import { InterludeError } from '@interlude-ai/client/interlude-error.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import { answerAddress, connectionsAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
-import { defaultsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
+import { defaultsOf, fieldsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { secretField } from '@interlude-ai/core/elicitation/form/secret-fields.ts';
 import { fieldsAsText } from '@interlude-ai/core/elicitation/question-as-text.ts';
-import { askEditor, fieldsOf, wordsOf } from './ask-editor.ts';
+import { askEditor, wordsOf } from './ask-editor.ts';
 import type { Editor } from './editor.ts';
 
 interface Parts {
@@ -199,7 +199,7 @@ function fieldOf(pointer: string): string {
  */
 function answerByDefault(question: ElicitationRequest): { words: string; decision: Decision } | null {
   if (question.mode === 'url') return null;
-  const fields = fieldsOf(question);
+  const fields = fieldsOf(question.requestedSchema);
   const content = defaultsOf(fields);
   const isWhole = fields.every((field) => !field.isRequired || field.default !== undefined);
   const isHarmless = fields.every(({ kind }) => kind !== 'boolean');
@@ -228,7 +228,7 @@ export function inWords(question: ElicitationRequest, service: string): InWords 
       words: `${wordsOf(question)}\n\nYour editor cannot open this. Go to ${connectionsAddress(service)}`,
       isAnswerable: false,
     };
-  const fields = fieldsOf(question);
+  const fields = fieldsOf(question.requestedSchema);
   if (secretField(fields, question.requestedSchema) !== null)
     return { words: notShown(question, service), isAnswerable: false };
   const how = howToAnswer(fields.length);

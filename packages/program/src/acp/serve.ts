@@ -51,7 +51,6 @@ function takeStdout(): Writable {
 interface Parts {
   /** Its address, without a trailing slash. */
   service: string;
-  /** `connections`: where the agent enters its connections. */
   createAgent: (token: string, connections: Set<Connection>) => AgentConnector;
 }
 

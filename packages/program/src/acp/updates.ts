@@ -19,16 +19,10 @@ import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
 import { toolLabel } from '@interlude-ai/kit/terminal/wording.ts';
 
-interface ToUpdates {
-  toUpdates(event: StreamEvent): SessionUpdate[];
-  /** The id under which the editor knows the call of a question; undefined if it was not sent. */
-  callOf(question: Pick<ElicitationRequest, 'context'>): string | undefined;
-}
-
 type Of<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 type ToolEvent = Of<'tool-input-available' | 'tool-output-available' | 'tool-output-error' | 'tool-progress'>;
 
-export function createUpdates(): ToUpdates {
+export function createUpdates() {
   /** By agent and the call's own id. */
   const callIds = new Map<string, string>();
   /** The current step has sent text that was not voided yet. */
@@ -117,7 +111,8 @@ export function createUpdates(): ToUpdates {
 
   return {
     toUpdates,
-    callOf: ({ context: { toolCallId, path } }) =>
+    /** The id under which the editor knows the call of a question; undefined if it was not sent. */
+    callOf: ({ context: { toolCallId, path } }: Pick<ElicitationRequest, 'context'>) =>
       toolCallId === undefined ? undefined : callIds.get(keyOf({ toolCallId, path })),
   };
 }

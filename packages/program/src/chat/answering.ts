@@ -3,7 +3,7 @@
  * form keeps its content until the service has accepted it.
  */
 import type { Decision } from '@interlude-ai/client/answer-questions.ts';
-import { InterludeError } from '@interlude-ai/client/interlude-error.ts';
+import { fieldAt, InterludeError } from '@interlude-ai/client/interlude-error.ts';
 import type { FieldError } from '@interlude-ai/client/interlude-error.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
@@ -223,9 +223,7 @@ function begin(question: ElicitationRequest, kept: Answers = new Map()): Current
   return { question, asking: { kind: 'form', fieldCount: fieldCount(fields) }, form };
 }
 
-/** `/content/extras/1` is about the field `extras`. */
 function problemOf({ pointer, detail }: FieldError): [string, string][] {
-  const [, member, name] = pointer.split('/');
-  if (member !== 'content' || name === undefined) return [];
-  return [[name.replaceAll('~1', '/').replaceAll('~0', '~'), detail]];
+  const name = fieldAt(pointer);
+  return name === undefined ? [] : [[name, detail]];
 }

@@ -225,7 +225,6 @@ export class LiveTurn {
   readonly answering: Answering;
   isLost = false;
   isStopping = false;
-  /** The turn that replaces it. */
   successor: LiveTurn | undefined;
   /** Resolves with the first view; rejects when the service refuses to start or stream the turn. */
   readonly begun: Promise<IteratorResult<TurnView, void>>;

@@ -7,9 +7,7 @@ import { withoutStyles } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { plain } from '@interlude-ai/kit/terminal/wording.ts';
 
 export interface Screen {
-  /** Streaming text. */
   text(text: string): void;
-  /** Ends a block of text. */
   endText(): void;
   /** The last text is void. False if it cannot be removed any more. */
   takeBack(text: string): boolean;
@@ -25,7 +23,6 @@ export interface Screen {
   close(): void;
 }
 
-/** The input. */
 export interface Keyboard {
   line(line: string): void;
   interrupt(): void;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readInput } from '../../src/chat/read-input.ts';
-import { Markdown } from '../../src/chat/markdown.ts';
+import { readInput } from '../../src/chat/conversation.ts';
+import { Markdown } from '../../src/chat/terminal-screen.ts';
 import { timeLeft, toolLabel } from '@interlude-ai/kit/terminal/wording.ts';
 
 const bold = (text: string) => `\u001b[1m${text}\u001b[22m`;

@@ -11,7 +11,7 @@ import { outgoingTrace } from '../../../platform/telemetry/traces/requests.ts';
 import { headersOf } from '../../request-account.ts';
 import type { Session } from '@interlude-ai/core/mcp/input-required.ts';
 import { createTrackedFetch } from '../open-transport.ts';
-import type { Exchange, ExchangeLog } from '@interlude-ai/core/mcp/tracked-request.ts';
+import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { toDefaultResponse } from '@interlude-ai/core/mcp/legacy-messages.ts';
 
 /** A limit for servers that do not wait for the answers. */
@@ -23,28 +23,12 @@ export interface StreamEvent {
   eventId?: string;
 }
 
-export interface JoinedSession {
-  exchanges: ExchangeLog;
-  /**
-   * Reads the events after `lastEventId`; without it, those that belong to no request. `events` is absent if the server
-   * refused; it ends with the stream, or when `signal` aborts.
-   */
-  read(
-    signal: AbortSignal,
-    lastEventId?: string,
-  ): Promise<{ exchange: Exchange; events?: AsyncIterable<StreamEvent> }>;
-  /** Never rejects: the exchange says what went wrong. */
-  send(message: JSONRPCMessage): Promise<Exchange>;
-  /** Ends the session. Never rejects. */
-  end(): Promise<void>;
-}
-
 export function joinSession(
   server: ServerConfig,
   credential: Credential,
   { sessionId, protocolVersion }: Session,
   signal: AbortSignal,
-): JoinedSession {
+) {
   const tracked = createTrackedFetch(signal, { standingStream: true });
   let defaultResponses = 0;
 
@@ -89,8 +73,13 @@ export function joinSession(
 
   return {
     exchanges: tracked,
+    /** Never rejects: the exchange says what went wrong. */
     send,
-    async read(reading, lastEventId) {
+    /**
+     * Reads the events after `lastEventId`; without it, those that belong to no request. `events` is absent if the server
+     * refused; it ends with the stream, or when `signal` aborts.
+     */
+    async read(reading: AbortSignal, lastEventId?: string) {
       const response = tracked.fetch(server.url, {
         method: 'GET',
         headers: headers({
@@ -106,12 +95,15 @@ export function joinSession(
       await answered?.body?.cancel();
       return { exchange };
     },
+    /** Ends the session. Never rejects. */
     async end() {
       const response = tracked.fetch(server.url, { method: 'DELETE', headers: headers({}) });
       await response.then((answered) => answered.body?.cancel()).catch(() => undefined);
     },
   };
 }
+
+export type JoinedSession = ReturnType<typeof joinSession>;
 
 /** Questions are handled by the reader of the stream; all other requests get a default response. */
 function isOtherRequest(message: { method: string }): boolean {

@@ -25,18 +25,6 @@ export type EarlyEnd =
   /** The connection is no longer usable. */
   | { kind: 'lost' };
 
-export interface ServerRequests {
-  /** Never resolves when the call gets its answer. */
-  endedEarly: Promise<EarlyEnd>;
-  /** Why a question was refused. The server may still answer the call without it. */
-  refusalReason(): string | undefined;
-  /** All questions were answered, so nothing of this call is open between the two sides. */
-  isClear(): boolean;
-  onEventId(eventId: string): void;
-  /** `because`: for the questions that are still open. */
-  end(because: ClosedBecause): void;
-}
-
 interface Parts {
   connection: Connection;
   capabilities: Capabilities;
@@ -50,12 +38,7 @@ const askNobody: AskUser = {
   pageDone: () => undefined,
 };
 
-export function handleServerRequests({
-  connection,
-  capabilities,
-  deadline,
-  askUser = askNobody,
-}: Parts): ServerRequests {
+export function handleServerRequests({ connection, capabilities, deadline, askUser = askNobody }: Parts) {
   const { transport } = connection;
   const { promise: endedEarly, resolve } = Promise.withResolvers<EarlyEnd>();
   let isOver = false;
@@ -126,17 +109,23 @@ export function handleServerRequests({
   });
 
   return {
+    /** Never resolves when the call gets its answer. */
     endedEarly,
+    /** Why a question was refused. The server may still answer the call without it. */
     refusalReason: refusal.reason,
+    /** All questions were answered, so nothing of this call is open between the two sides. */
     isClear: () => !isOver && refusal.reason() === undefined && held.areAnswered() && batch.count() === 0,
     onEventId: stream.onEventId,
-    end(because) {
+    /** `because`: for the questions that are still open. */
+    end(because: ClosedBecause) {
       refusal.end();
       batch[Symbol.dispose]();
       held.end(because);
     },
   };
 }
+
+export type ServerRequests = ReturnType<typeof handleServerRequests>;
 
 /** Of the call's own stream. The standing stream has no event ids for us. */
 function watchEventIds() {
@@ -159,18 +148,6 @@ function runningCallOf({ transport, exchanges }: Connection): RunningCall | unde
   const { sessionId, protocolVersion = '' } = transport;
   const callId = exchanges.last('tools/call')?.id as string | number;
   return sessionId === undefined ? undefined : { sessionId, protocolVersion, callId };
-}
-
-interface HeldQuestions {
-  open(question: ServerQuestion): void;
-  withdraw(key: string): void;
-  pageDone(pageId: string): void;
-  /** The number of open questions. */
-  count(): number;
-  /** Whether an answer to each question is at least being sent. */
-  areAnswered(): boolean;
-  /** The call has ended: closes the open questions. */
-  end(because: ClosedBecause): void;
 }
 
 interface HeldParts {
@@ -196,7 +173,7 @@ interface OpenQuestion {
 /** Stock servers time out after a minute. */
 const progressEveryMs = 15_000;
 
-function createHeldQuestions(parts: HeldParts): HeldQuestions {
+function createHeldQuestions(parts: HeldParts) {
   const { askUser, deadline, send, onLost } = parts;
   const open = new Map<string, OpenQuestion>();
   const unanswered = new Set<ServerQuestion>();
@@ -215,7 +192,7 @@ function createHeldQuestions(parts: HeldParts): HeldQuestions {
   }
 
   return {
-    open(question) {
+    open(question: ServerQuestion) {
       // Answers could not be assigned to two questions with the same key.
       if (open.has(question.key)) return;
       const withdrawn = new AbortController();
@@ -232,14 +209,16 @@ function createHeldQuestions(parts: HeldParts): HeldQuestions {
           if (open.size === 0) deadline.resume();
         });
     },
-    withdraw: (key) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
-    pageDone(pageId) {
+    withdraw: (key: string) => open.get(key)?.withdrawn.abort('server_gave_up' satisfies ClosedBecause),
+    pageDone(pageId: string) {
       for (const { question, isComplete } of open.values())
         if (question.pageId === pageId) void isComplete.then(() => askUser.pageDone(question));
     },
     count: () => open.size,
+    /** Whether an answer to each question is at least being sent. */
     areAnswered: () => unanswered.size === 0,
-    end(because) {
+    /** The call has ended: closes the open questions. */
+    end(because: ClosedBecause) {
       for (const { withdrawn } of open.values()) withdrawn.abort(because);
     },
   };
@@ -255,11 +234,6 @@ function reportProgress(question: ServerQuestion, send: HeldParts['send']): Node
   }, progressEveryMs);
 }
 
-interface QuietPeriod extends Disposable {
-  /** Resolves when the period has passed since the latest call. Never resolves after disposal. */
-  restart(): Promise<void>;
-}
-
 /**
  * How long to wait for another question: five times 10 ms, too short to be noticed. Each of them is a pass of the event
  * loop, so a busy process reads what has arrived before it concludes that no more questions come.
@@ -267,7 +241,7 @@ interface QuietPeriod extends Disposable {
 const passes = 5;
 const passMs = 10;
 
-function createQuietPeriod(): QuietPeriod {
+function createQuietPeriod() {
   let over = Promise.withResolvers<void>();
   let passesLeft = passes;
   let timer: NodeJS.Timeout | undefined;
@@ -279,6 +253,7 @@ function createQuietPeriod(): QuietPeriod {
     over = Promise.withResolvers<void>();
   };
   return {
+    /** Resolves when the period has passed since the latest call. Never resolves after disposal. */
     restart() {
       passesLeft = passes;
       timer ??= setInterval(pass, passMs);
@@ -288,55 +263,44 @@ function createQuietPeriod(): QuietPeriod {
   };
 }
 
-interface QuestionBatch extends Disposable {
-  add(question: ServerQuestion): void;
-  withdraw(key: string): void;
-  count(): number;
-  /** Resolves with all questions a moment after the last one. Never resolves without a question. */
-  complete: Promise<ServerQuestion[]>;
-}
-
 /**
  * Batches questions that arrive one by one, so that the user gets them together: servers that want two things ask for both
  * at once. `onTooMany` is called above the limit.
  */
-export function batchQuestions(onTooMany: () => void): QuestionBatch {
+export function batchQuestions(onTooMany: () => void) {
   const questions = new Map<string, ServerQuestion>();
   const { promise: complete, resolve } = Promise.withResolvers<ServerQuestion[]>();
   const noMoreToCome = createQuietPeriod();
   return {
-    add(question) {
+    add(question: ServerQuestion) {
       if (questions.size >= maxQuestions) return onTooMany();
       questions.set(question.key, question);
       void noMoreToCome.restart().then(() => questions.size > 0 && resolve([...questions.values()]));
     },
-    withdraw: (key) => void questions.delete(key),
+    withdraw: (key: string) => void questions.delete(key),
     count: () => questions.size,
+    /** Resolves with all questions a moment after the last one. Never resolves without a question. */
     complete,
     [Symbol.dispose]: () => noMoreToCome[Symbol.dispose](),
   };
 }
 
-/** A server whose question was refused may still answer the call without it, within this period. */
-interface RefusalGracePeriod {
-  /** Only the first reason counts. */
-  start(reason: string): void;
-  /** Undefined if nothing was refused. */
-  reason(): string | undefined;
-  end(): void;
-}
-
 const gracePeriodMs = 5_000;
 
-/** `onExpired` is called with the reason when the period ends without an answer. */
-export function createRefusalGracePeriod(onExpired: (reason: string) => void): RefusalGracePeriod {
+/**
+ * A server whose question was refused may still answer the call without it, within this period. `onExpired` is called with the
+ * reason when the period ends without an answer.
+ */
+export function createRefusalGracePeriod(onExpired: (reason: string) => void) {
   let first: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
-    start(reason) {
+    /** Only the first reason counts. */
+    start(reason: string) {
       first ??= reason;
       timer ??= setTimeout(onExpired, gracePeriodMs, reason);
     },
+    /** Undefined if nothing was refused. */
     reason: () => first,
     end: () => clearTimeout(timer),
   };

@@ -30,11 +30,6 @@ export interface OwnerSessions {
   drop(server: ServerConfig): void;
 }
 
-interface SessionPool {
-  of(owner: string): OwnerSessions;
-  close(): void;
-}
-
 interface PooledSession {
   /** User and server. */
   place: string;
@@ -49,7 +44,7 @@ const maxPerPlace = 4;
 const maxSessions = 200;
 
 /** `idleMs`: how long a session is kept, default ten seconds. */
-export function createSessionPool({ idleMs = 10_000 } = {}): SessionPool {
+export function createSessionPool({ idleMs = 10_000 } = {}) {
   /** Oldest first. */
   const kept = new Set<PooledSession>();
   let isClosed = false;
@@ -80,7 +75,7 @@ export function createSessionPool({ idleMs = 10_000 } = {}): SessionPool {
   }
 
   return {
-    of: (owner) => ({
+    of: (owner: string): OwnerSessions => ({
       take(opening) {
         const account = accountKeyOf(opening);
         const capabilities = capabilitiesKeyOf(opening);

@@ -6,7 +6,6 @@ export interface Choice {
 
 export type Field = { name: string; title: string; description?: string; isRequired: boolean } & Input;
 
-/** What can be filled in. */
 export type Input =
   | TextInput
   | NumberInput

@@ -25,6 +25,12 @@ export function readRequestedSchema(schema: unknown): RequestedSchema {
   }
 }
 
+/** None if a form cannot show the schema. */
+export function fieldsOf(schema: unknown): Field[] {
+  const form = readRequestedSchema(schema);
+  return form.kind === 'form' ? form.fields : [];
+}
+
 function readFields(schema: unknown): Field[] {
   if (!isRecord(schema) || (schema['type'] ?? ('properties' in schema && 'object')) !== 'object')
     throw new Unsupported('The schema of a form must be an object schema (`"type": "object"`).');

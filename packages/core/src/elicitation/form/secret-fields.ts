@@ -5,7 +5,7 @@
  */
 import type { ElicitationRequest } from '../elicitation.ts';
 import type { Field } from './field.ts';
-import { readRequestedSchema } from './requested-schema.ts';
+import { fieldsOf } from './requested-schema.ts';
 
 /** Words for secrets, without separators: `api_key`, `apiKey` and "API key" are equal. */
 const secretWords = [
@@ -108,8 +108,7 @@ export function secretFields(fields: Field[], requestedSchema: Record<string, un
 /** Whether a question asks for a secret, in its fields or its message: no model and no conversation may see the answer. */
 export function wantsSecret(question: ElicitationRequest): boolean {
   if (question.mode === 'url') return false;
-  const form = readRequestedSchema(question.requestedSchema);
-  const fields = form.kind === 'form' ? form.fields : [];
+  const fields = fieldsOf(question.requestedSchema);
   if (secretField(fields, question.requestedSchema) !== null) return true;
   const isTyped = fields.some(({ kind }) => kind === 'text' || kind === 'number');
   return isTyped && asksForSecret(question.message);

@@ -4,7 +4,7 @@ import { checkForm } from '../../../src/form-check.ts';
 import { readAnswer } from '@interlude-ai/kit/terminal/form-entry.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../../src/elicitation/form/field.ts';
-import { problemsIn } from '@interlude-ai/widget/form-draft.ts';
+import { problemsIn } from '@interlude-ai/widget/form-question.tsx';
 import { wordsFor } from '../../../src/elicitation/words.ts';
 
 type Schema = Record<string, unknown>;
