@@ -15,6 +15,7 @@ import { approvalsSurface, connectionsSurface } from './rest/connections.ts';
 import { chatSurface } from './chat/route.ts';
 import { sendPage } from './pages/layout.ts';
 import { problemPage } from './pages/outcome-pages.ts';
+import { wordsOf } from './pages/words.ts';
 import { connectPages } from './pages/route.ts';
 import type { PagesParts } from './pages/route.ts';
 import { allowOrigins, refuseUnknownHosts } from './http/origins.ts';
@@ -54,7 +55,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { config, service, logger } = parts;
   const refuse: Refuse = (request, reply, problem) =>
     isOpenedInBrowser(request)
-      ? sendPage(reply.headers(problem.headers), problemPage(problem, `${config.http.publicUrl}/`))
+      ? sendPage(
+          reply.headers(problem.headers),
+          problemPage(wordsOf(request), problem, `${config.http.publicUrl}/`),
+        )
       : sendProblem(reply, problem);
   const app: FastifyInstance = Fastify({
     loggerInstance: logger.child({}, { level: 'warn' }) as FastifyBaseLogger,

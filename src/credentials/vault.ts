@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ServerConfig } from '../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
+import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import type { Storage } from '../storage/storage.ts';
 import { requireOwner, requireScope } from './connection-key.ts';
 import { requestedScopes } from '@interlude-ai/core/oauth/scopes.ts';
@@ -27,7 +28,9 @@ export interface VaultStore extends CredentialStore {
 }
 
 /** Only `kept` means that the key was stored. */
-export type Kept = { kind: 'kept'; version: number; account: string | null } | Malformed | NotAccepted;
+export type Kept =
+  | { kind: 'kept'; version: number; account: string | null }
+  | { kind: 'not-kept'; problem: KeyProblem };
 
 interface Options {
   storage: Pick<Storage, 'connections'>;
@@ -72,12 +75,12 @@ export function createVaultStore({ storage, keys, listTools, now = Date.now }: O
       return connectionRequired('rejected', version);
     },
     async keep(server, wanted, entered) {
-      const read = readKey(entered);
-      if (read.kind === 'malformed') return read;
-      const { apiKey } = read;
+      const apiKey = entered.trim();
+      const malformed = problemOf(apiKey);
+      if (malformed) return { kind: 'not-kept', problem: malformed };
       const key = requireScope(server, wanted);
-      const tried = server.vault?.check === false ? 'accepted' : await tryKey(listTools, server, apiKey);
-      if (tried !== 'accepted') return tried;
+      const problem = server.vault?.check === false ? null : await tryKey(listTools, server, apiKey);
+      if (problem) return { kind: 'not-kept', problem };
       const account = accountOf(apiKey);
       const version = await connections.establish(key, {
         store: 'vault',
@@ -125,13 +128,6 @@ export type ListTools = (
   | { kind: 'unreachable'; message: string }
 >;
 
-/** `message` is for the person, `reason` for operators; neither contains the key. */
-interface NotAccepted {
-  kind: 'refused' | 'not-tried';
-  message: string;
-  reason: string;
-}
-
 /** A person waits for the page. */
 const timeoutMs = 10_000;
 
@@ -140,56 +136,34 @@ async function tryKey(
   listTools: ListTools,
   server: ServerConfig,
   apiKey: string,
-): Promise<'accepted' | NotAccepted> {
+): Promise<KeyProblem | null> {
   const limited = { ...server, timeout: Math.min(server.timeout, timeoutMs) };
   const listed = await listTools(limited, credentialOf(server, apiKey, 0), new AbortController().signal);
   switch (listed.kind) {
     case 'tools':
-      return 'accepted';
+      return null;
     case 'refused':
       return {
-        kind: 'refused',
-        message: listed.otherwise
-          ? `${server.title} gave no usable answer to this key. Check that it is whole, and still valid there. If it is, tell the operator of this service.`
-          : `${server.title} does not accept this key. Check that it is whole, and still valid there.`,
+        code: listed.otherwise ? 'unclear' : 'refused',
         // If every key is refused, the header may be wrong.
         reason: `it answered HTTP ${listed.status} to a key in its header ${headerOf(server)}${listed.otherwise ? `; ${listed.otherwise.message}` : ''}`,
       };
     case 'unreachable':
-      return {
-        kind: 'not-tried',
-        message: `The key could not be tried at ${server.title} right now, and was not kept. Try again in a moment.`,
-        reason: listed.message,
-      };
+      return { code: 'not-tried', reason: listed.message };
     default:
       return listed satisfies never;
   }
 }
 
-/** `message` is for the person. */
-interface Malformed {
-  kind: 'malformed';
-  message: string;
-}
-
 const longestKey = 4_096;
 
-/** Accepts only characters that every server reads alike in a header. The message never contains what was entered. */
-function readKey(entered: string): { kind: 'key'; apiKey: string } | Malformed {
-  const apiKey = entered.trim();
-  const problem = problemOf(apiKey);
-  return problem === null ? { kind: 'key', apiKey } : { kind: 'malformed', message: problem };
-}
-
-function problemOf(apiKey: string): string | null {
-  if (apiKey === '') return 'Enter the key.';
-  if (apiKey.length > longestKey)
-    return `This is too long for a key: it has ${apiKey.length} characters, and ${longestKey} are the most.`;
-  if (/\s/.test(apiKey))
-    return 'There is a space or a line break in this key. Enter the key alone, without a word like “Bearer” before it.';
-  if (!fitsInHeader(apiKey))
-    return 'There is a character in this key that keys do not have. Copy it once more, and nothing around it.';
-  return null;
+/** Accepts only characters that every server reads alike in a header. */
+function problemOf(apiKey: string): KeyProblem | null {
+  const { length } = apiKey;
+  if (length === 0) return { code: 'empty' };
+  if (length > longestKey) return { code: 'too-long', length, most: longestKey };
+  if (/\s/.test(apiKey)) return { code: 'space' };
+  return fitsInHeader(apiKey) ? null : { code: 'character' };
 }
 
 /** The last characters of a shorter key would reveal too much. */

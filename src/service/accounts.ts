@@ -16,7 +16,7 @@ import { toQuestion } from './questions.ts';
 import type { Question } from './questions.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
-import type { Kept } from '../credentials/vault.ts';
+import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import { clientMetadata, issuerTagPattern, redirectUri } from '../credentials/mcp-oauth/client-metadata.ts';
 import type { ConfirmConnection } from './confirm-connection.ts';
 
@@ -106,17 +106,18 @@ export function createAccounts(parts: AccountsParts) {
       actor,
       address,
       elicitationId,
-    }: GivenKey): Promise<RefusedKey | null> {
+    }: GivenKey): Promise<KeyProblem | null> {
       const store = storeOf(stores, server);
       if (store.connectedBy !== 'key') throw new Error(`${server.name} takes no key`);
       const kept = await store.keep(server, key, entered);
-      if (kept.kind !== 'kept') {
-        if ('reason' in kept)
+      if (kept.kind === 'not-kept') {
+        const { problem } = kept;
+        if ('reason' in problem)
           logger.warn(
-            { tenant: key.tenant, server: server.name, elicitationId, reason: kept.reason },
+            { tenant: key.tenant, server: server.name, elicitationId, reason: problem.reason },
             'an API key was not kept',
           );
-        return kept;
+        return problem;
       }
       await confirmConnection({ key, actor, elicitationId, address, isNew: true });
       return null;
@@ -125,8 +126,6 @@ export function createAccounts(parts: AccountsParts) {
     nango: nango && createNangoAttempts({ store: nango, connectAttempts, confirmConnection }),
   };
 }
-
-type RefusedKey = Exclude<Kept, { kind: 'kept' }>;
 
 /**
  * Who may connect, replace and disconnect an account: users their own; operators, and users with a permit, the shared ones of

@@ -1,7 +1,7 @@
 /** What people read of a failed tool call is written to them, and not for the model. */
 import { describe, expect, test } from 'vitest';
 import type { Context } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { languageOf } from '@interlude-ai/core/elicitation/language.ts';
+import { languageOf, preferredLanguage } from '@interlude-ai/core/elicitation/language.ts';
 import type { Language } from '@interlude-ai/core/elicitation/language.ts';
 import type { CallFailure, MissingAccount } from '../../src/turn/call-failure.ts';
 import { failureForModel } from '../../src/turn/for-model.ts';
@@ -40,12 +40,12 @@ test.each([
   [
     { code: 'account', why: 'decline', server: 'Tracker', address: 'https://a.example/connections' },
     'You were asked to connect your Tracker account and chose not to. The tool did not run. You can connect it at any time at https://a.example/connections.',
-    'Du wurdest gebeten, dein Konto bei Tracker zu verbinden, und hast abgelehnt. Das Werkzeug wurde nicht ausgeführt. Verbinden kannst du es jederzeit unter https://a.example/connections.',
+    'Sie wurden gebeten, Ihr Konto bei Tracker zu verbinden, und haben abgelehnt. Das Werkzeug wurde nicht ausgeführt. Verbinden können Sie es jederzeit unter https://a.example/connections.',
   ],
   [
     { code: 'unknown_outcome', server: 'Tracker' },
     'Tracker was called, but its answer never arrived. It is unknown whether the action took place. It was not repeated. Check the state in Tracker before trying again.',
-    'Tracker wurde aufgerufen, aber die Antwort kam nie an. Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sieh in Tracker nach, bevor du es noch einmal versuchst.',
+    'Tracker wurde aufgerufen, aber die Antwort kam nie an. Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sehen Sie in Tracker nach, bevor Sie es noch einmal versuchen.',
   ],
 ] satisfies [CallFailure, string, string][])('%o in both languages', (failure, english, german) => {
   expect(said(failure, 'en')).toBe(english);
@@ -85,12 +85,12 @@ test.each<[MissingAccount, string, string]>([
   [
     { code: 'account', tool: 'list_issues' },
     'Tracker needs your account to list issues. The client you use cannot show the link to connect it: ask again in one that can, or connect it at https://a.example/connections and ask again here.',
-    'Tracker braucht für „list issues“ dein Konto. Dein Programm kann den Link dafür nicht zeigen. Frag noch einmal in einem, das es kann, oder verbinde es unter https://a.example/connections, und frag hier noch einmal.',
+    'Tracker braucht für „list issues“ Ihr Konto. Ihr Programm kann den Link dafür nicht zeigen. Fragen Sie noch einmal in einem, das es kann, oder verbinden Sie es unter https://a.example/connections, und fragen Sie hier noch einmal.',
   ],
   [
     { code: 'shared_account', reason: 'missing', contact: 'Ada' },
     'Tracker is used with one account for everybody here, and it is not connected. Ask Ada to connect it.',
-    'Tracker wird hier von allen mit einem gemeinsamen Konto benutzt, und es ist nicht verbunden. Bitte Ada, es zu verbinden.',
+    'Tracker wird hier von allen mit einem gemeinsamen Konto benutzt, und es ist nicht verbunden. Bitten Sie Ada, es zu verbinden.',
   ],
 ])('%o is said to a person who could not be asked', (account, english, german) => {
   const { serverTitle, url } = notice;
@@ -113,19 +113,19 @@ const asked = {
 test.each<[Context, string]>([
   [
     { trigger: 'approval', agent: 'Assistant', serverTitle: 'Tracker', toolName: 'admin/delete_all' },
-    'Assistant möchte „admin delete all“ in Tracker ausführen. Stimmst du zu?',
+    'Assistant möchte „admin delete all“ in Tracker ausführen. Stimmen Sie zu?',
   ],
   [
     { trigger: 'approval', agent: 'Assistant', toolName: 'delete_all' },
-    'Assistant möchte „delete all“ ausführen. Stimmst du zu?',
+    'Assistant möchte „delete all“ ausführen. Stimmen Sie zu?',
   ],
   [
     { trigger: 'credential_required', reason: 'missing', serverTitle: 'Tracker', toolName: 'list_issues' },
-    'Tracker braucht deinen Zugang für „list issues“.',
+    'Tracker braucht Ihren Zugang für „list issues“.',
   ],
   [
     { trigger: 'credential_required', reason: 'revoked', server: 'tracker' },
-    'Dein Zugang zu tracker wurde widerrufen. Richte ihn neu ein.',
+    'Ihr Zugang zu tracker wurde widerrufen. Richten Sie ihn neu ein.',
   ],
   [{ trigger: 'mcp_elicitation', serverTitle: 'Tracker', toolName: 'list_issues' }, 'In English?'],
 ])('the question of %o is said in German, unless its words are of others', (context, message) => {
@@ -147,4 +147,18 @@ test.each([
   ['', 'en'],
 ])('the language "%s" is read as %s', (tag, language) => {
   expect(languageOf(tag)).toBe(language);
+});
+
+test.each([
+  [undefined, 'en'],
+  ['de', 'de'],
+  ['de-AT,de;q=0.9,en;q=0.8', 'de'],
+  ['en-GB, de;q=0.9', 'en'],
+  ['fr;q=0.9, en;q=0.1, de;q=0.2', 'de'],
+  ['de;q=0, en', 'en'],
+  ['fr', 'en'],
+  ['*', 'en'],
+  [';;,q=,de;q=x', 'en'],
+])('of the languages "%s", %s is preferred', (accepted, language) => {
+  expect(preferredLanguage(accepted)).toBe(language);
 });

@@ -225,7 +225,7 @@ test('the style of the page around it stays outside', async () => {
 
 test('in German and from right to left, everything has room and is at its side', async () => {
   const german = await visitForm({ locale: 'de' }, 'lang="de"');
-  await german.page.getByText('Wartet auf dich').waitFor();
+  await german.page.getByText('Wartet auf Sie').waitFor();
   await look(german.page, 'german-form');
   await german.leave();
   const link = await visitLink({ locale: 'de' }, 'lang="de"');

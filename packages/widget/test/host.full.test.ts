@@ -305,7 +305,7 @@ describe('as an element of a page', () => {
     await load(page, api, `chat.setAttribute('conversation', 'another'); ${given}`);
     await page.getByText('What can I do for you?').waitFor();
     await chat(page, "chat.startAnew(); chat.setAttribute('lang', 'de')");
-    await page.getByText('Was kann ich für dich tun?').waitFor();
+    await page.getByText('Was kann ich für Sie tun?').waitFor();
     expect(await page.locator('.message').count()).toBe(0);
     await page.reload();
     await load(page, api, given);

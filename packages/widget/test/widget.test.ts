@@ -152,7 +152,7 @@ test('the page’s language is the widget’s, and its direction too', async () 
   await say('list my open issues');
   await page.getByRole('link', { name: 'Tracker verbinden' }).waitFor();
   await page.getByRole('button', { name: 'Nicht jetzt' }).click();
-  await page.getByText('Du hast „nicht jetzt“ gesagt').waitFor();
+  await page.getByText('Sie haben „nicht jetzt“ gesagt').waitFor();
   await leave();
 });
 

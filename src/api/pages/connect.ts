@@ -1,18 +1,18 @@
 /** Connecting an account, for a question or from the settings: by an API key, at the server's provider, or by way of Nango. */
 import { isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
+import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import type { Accounts, BeginInput, ConnectionKey } from '../../service/accounts.ts';
 import type { ServerConfig } from '../../platform/config/config.ts';
 import type { NangoAttempts, NangoBegin } from '../../service/nango-attempts.ts';
-import { html } from './html.ts';
 import { requireNango } from './context.ts';
 import type { PageContext } from './context.ts';
-import { keyProblemOf } from './key-pages.ts';
-import type { KeyProblem } from './key-pages.ts';
 import type { Page, Redirect } from './layout.ts';
 import { sessionHash } from './login/session.ts';
 import type { Session } from './login/session.ts';
 import { leavingPage } from './outcome-pages.ts';
+import { wordsFor } from './words.ts';
+import type { PageWords } from './words.ts';
 
 export interface ConnectGoal {
   server: ServerConfig;
@@ -45,25 +45,26 @@ export async function connect(
   const { accounts, logger } = context;
   const { server, key, elicitationId, scopes } = goal;
   const actor = session.user;
+  const words = wordsFor(session.language);
   const connectedBy = accounts.connectedBy(server);
   try {
     switch (connectedBy) {
       case 'key': {
         if (entered === undefined) return goal.keyPage();
         const refused = await accounts.giveKey({ server, key, entered, actor, address, elicitationId });
-        return refused ? goal.keyPage(keyProblemOf(refused)) : { redirectTo: goal.doneUrl };
+        return refused ? goal.keyPage(refused) : { redirectTo: goal.doneUrl };
       }
       case 'window': {
         // In the same window: for browsers without scripts or with blocked pop-ups.
         const nango = requireNango(context);
         const attempts = await nango.lookBack(key, elicitationId, address);
         if (await goal.isReached(attempts.length)) return { redirectTo: goal.doneUrl };
-        return await leaveByNango(nango, { server, key, elicitationId, actor, scopes });
+        return await leaveByNango(words, nango, { server, key, elicitationId, actor, scopes });
       }
       case 'sign-in': {
         const { returnUrl } = session;
         const input = { server, key, elicitationId, sessionHash: sessionHash(session), returnUrl };
-        return await leaveTo(accounts, { ...input, ...(scopes && { scopes }) });
+        return await leaveTo(words, accounts, { ...input, ...(scopes && { scopes }) });
       }
       default:
         return connectedBy satisfies never;
@@ -78,24 +79,25 @@ export async function connect(
 
 /** Throws `CredentialStoreError` with a message for the person. */
 export async function leaveTo(
+  words: PageWords,
   accounts: Pick<Accounts, 'beginAuthorization'>,
   input: BeginInput,
 ): Promise<Page> {
   const { url } = await accounts.beginAuthorization(input);
   const address = safeAddress(url);
-  const explanation = html`You sign in at <strong>${address.host}</strong> and come back here.`;
-  return leavingPage(input.server.title, address.href, explanation);
+  return leavingPage(words, input.server.title, address.href, words.signInThere(address.host));
 }
 
 /** By way of Nango, which does not redirect back. */
-export async function leaveByNango(nango: Pick<NangoAttempts, 'begin'>, input: NangoBegin): Promise<Page> {
+export async function leaveByNango(
+  words: PageWords,
+  nango: Pick<NangoAttempts, 'begin'>,
+  input: NangoBegin,
+): Promise<Page> {
   const { pageUrl } = await nango.begin(input);
   const address = safeAddress(pageUrl);
-  const goesOn =
-    input.elicitationId === null ? 'open your connections again' : 'your conversation goes on by itself';
-  const explanation = html`You go there by way of <strong>${address.host}</strong>. When its page says that
-    you are done, close it: ${goesOn}.`;
-  return leavingPage(input.server.title, address.href, explanation);
+  const explanation = words.byWayOf(address.host, input.elicitationId !== null);
+  return leavingPage(words, input.server.title, address.href, explanation);
 }
 
 /** The URL comes from the authorization server's metadata or from Nango, and the page opens it. */

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
+import type { PageWords } from './words.ts';
 
 export function monogram(title: string): Html {
   return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;
@@ -55,17 +56,22 @@ export function scopeList(scopes: string[]): Html {
   </ul>`;
 }
 
-/** Locales and options of `Intl.DateTimeFormat`. Swedish dates have the format of ISO 8601. */
 const formats = {
-  clock: ['en-GB', { timeStyle: 'short' }],
-  day: ['en-GB', { dateStyle: 'long' }],
-  second: ['sv-SE', { dateStyle: 'short', timeStyle: 'medium' }],
-} as const satisfies Record<string, [string, Intl.DateTimeFormatOptions]>;
+  clock: { timeStyle: 'short' },
+  day: { dateStyle: 'long' },
+  second: { dateStyle: 'medium', timeStyle: 'medium' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+/** English dates and times as outside the United States. */
+const locales: Partial<Record<string, string>> = { en: 'en-GB' };
 
-export function timeOf(at: Date | number, shown: keyof typeof formats): Html {
+export function timeOf(
+  at: Date | number,
+  shown: keyof typeof formats,
+  { language }: Pick<PageWords, 'language'>,
+): Html {
   const time = new Date(at);
-  const [language, options] = formats[shown];
-  const text = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' }).format(time);
+  const options = { ...formats[shown], timeZone: 'UTC' };
+  const text = new Intl.DateTimeFormat(locales[language] ?? language, options).format(time);
   const zone = shown === 'day' ? '' : ' UTC';
   return html`<time datetime="${time.toISOString()}" data-shown="${shown}">${text}${zone}</time>`;
 }
@@ -74,10 +80,12 @@ export function timeOf(at: Date | number, shown: keyof typeof formats): Html {
  * Shows times in the reader's time zone; the UTC time becomes the title. Inputs for times show local times, and send instants; an
  * unchanged one is sent as it came. A date that is not complete is reported, because browsers send it as an empty one.
  */
-const script = `for (const time of document.querySelectorAll('time[data-shown]')) {
-  const [language, options] = ${JSON.stringify(formats)}[time.dataset.shown];
+const script = `const { lang } = document.documentElement;
+const locale = ${JSON.stringify(locales)}[lang] ?? lang;
+for (const time of document.querySelectorAll('time[data-shown]')) {
+  const options = ${JSON.stringify(formats)}[time.dataset.shown];
   time.title = time.textContent;
-  time.textContent = new Intl.DateTimeFormat(language, options).format(new Date(time.dateTime));
+  time.textContent = new Intl.DateTimeFormat(locale, options).format(new Date(time.dateTime));
 }
 for (const input of document.querySelectorAll('input[type=datetime-local]')) {
   const given = input.value;

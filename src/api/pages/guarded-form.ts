@@ -12,9 +12,12 @@ import type { Page, Redirect } from './layout.ts';
 import { displayName, isFromOurPage } from './login/session.ts';
 import type { Session } from './login/session.ts';
 import { notice } from './outcome-pages.ts';
+import { wordsFor, wordsOf } from './words.ts';
+import type { PageWords } from './words.ts';
 
 /** For the forms on a page. */
 export interface SignedIn {
+  words: PageWords;
   signedInAs: string;
   tenant: string;
   csrf: string;
@@ -23,8 +26,9 @@ export interface SignedIn {
 }
 
 export function signedInAs(session: Session, publicUrl: string): SignedIn {
-  const { tenant, csrf, returnUrl } = session;
-  return { signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };
+  const { tenant, csrf, returnUrl, language } = session;
+  const words = wordsFor(language);
+  return { words, signedInAs: displayName(session), tenant, csrf, publicUrl, returnUrl };
 }
 
 /** `attributes`: more of them for the form. */
@@ -47,8 +51,9 @@ export function postForm(
  */
 export function signedIn(view: SignedIn, elicitationId: string | null): Html {
   const hidden = elicitationId === null ? {} : { e: elicitationId };
-  return html`Signed in as ${view.signedInAs}.
-  ${postForm(view, '/auth/logout', hidden, html`<button>Not you?</button>`)}`;
+  const { words } = view;
+  return html`${words.signedInAs(view.signedInAs)}
+  ${postForm(view, '/auth/logout', hidden, html`<button>${words.notYou}</button>`)}`;
 }
 
 /** In bytes: the longest API key, each character of which may be encoded as nine. */
@@ -85,9 +90,10 @@ export function onForm<Input extends object>(
   async function receive(request: FastifyRequest, reply: FastifyReply): Promise<Page | Redirect> {
     const [sent, read] = [token.safeParse(request.body), schema.safeParse(request.body)];
     const again = page(request);
+    const words = wordsOf(request);
     if (!sent.success || !read.success) {
       await refusals.record(request, 'an incomplete form');
-      return incompleteForm(again);
+      return notice(words, 400, 'incompleteForm', again);
     }
     const { data: input } = read;
     const about = 'e' in input ? { elicitationId: String(input.e) } : {};
@@ -95,20 +101,14 @@ export function onForm<Input extends object>(
     if (!session) {
       if (signedOut) return signedOut(input, request);
       await refusals.record(request, 'a form without a session', about);
-      const next = 'Nothing was changed. Sign in and decide again.';
-      return notice(403, 'You are no longer signed in', next, again);
+      return notice(words, 403, 'signedOutMeanwhile', again);
     }
     if (!isFromOurPage(request, publicUrl, session, sent.data.csrf)) {
       await refusals.record(request, 'form from another page', about);
-      const why = 'This form did not come from our page, or you have signed in again since you opened it.';
-      return notice(403, 'Nothing was changed', `${why} Open the page again and decide there.`, again);
+      return notice(words, 403, 'foreignForm', again);
     }
     return handle({ input, session, request, reply });
   }
 
   fastify.post(path, { bodyLimit }, async (request, reply) => sendPage(reply, await receive(request, reply)));
-}
-
-export function incompleteForm(again: string | undefined): Page {
-  return notice(400, 'Nothing was changed', 'The form is incomplete. Open the page again.', again);
 }

@@ -4,6 +4,8 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { icon, timesScript, timesScriptHash } from './elements.ts';
 import { style, styleHash } from './style.ts';
+import { wordsOf } from './words.ts';
+import type { PageWords } from './words.ts';
 
 export interface Page {
   status: number;
@@ -47,6 +49,7 @@ export const pageHeaders = {
   'referrer-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
   'cache-control': 'no-store',
+  vary: 'accept-language',
   'x-robots-tag': 'noindex',
 };
 
@@ -56,7 +59,7 @@ export function sendPage(reply: FastifyReply, page: Page | Redirect): FastifyRep
   return reply
     .code(status)
     .headers({ ...pageHeaders, ...(script && headersWith(script)) })
-    .send(render(page, reply.request.returnUrl));
+    .send(render(page, wordsOf(reply.request), reply.request.returnUrl));
 }
 
 function headersWith({ connectTo }: PageScript): Record<string, string> {
@@ -67,7 +70,7 @@ function headersWith({ connectTo }: PageScript): Record<string, string> {
   };
 }
 
-function render(page: Page, returnUrl: string | null): string {
+function render(page: Page, words: PageWords, returnUrl: string | null): string {
   const { title, body, footer, isWide, isFull, wayBack, onwardUrl, script } = page;
   const width = (isFull === true && 'full') || (isWide === true && 'wide');
   // Not escaped, because its hash is in the policy.
@@ -78,11 +81,11 @@ function render(page: Page, returnUrl: string | null): string {
     returnUrl !== null &&
     html`<div class="actions">
       <a class="${wayBack}" href="${returnUrl}" referrerpolicy="no-referrer"
-        >Back to ${new URL(returnUrl).host}</a
+        >${words.backTo(new URL(returnUrl).host)}</a
       >
     </div>`;
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${words.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -7,23 +7,12 @@ import { sendPage } from './layout.ts';
 import type { Page } from './layout.ts';
 import { principalOf, sessionHash } from './login/session.ts';
 import type { Session } from './login/session.ts';
-import { finishedPage, notice, unknownPage } from './outcome-pages.ts';
+import { finishedPage, notice } from './outcome-pages.ts';
 import { accountView, deniedPage, failedPage } from './question/account-pages.ts';
 import type { AccountView } from './question/account-pages.ts';
 import { allowedReturnUrl, keepingReturn } from './return-url.ts';
 import { notConnectedPage } from './settings/connection-pages.ts';
-
-const wrongBrowser = notice(
-  400,
-  'This cannot be finished here',
-  'Connecting was begun in another browser, or too long ago. Nothing was connected; begin again where you came from.',
-);
-
-const notForYou = notice(
-  403,
-  'This is not yours to connect',
-  'Everybody uses this account, and only an operator connects it. Nothing was connected.',
-);
+import { wordsFor, wordsOf } from './words.ts';
 
 export function authorizationRoutes(fastify: FastifyInstance, context: PageContext): void {
   const { config, accounts, sessions, refusals, logger } = context;
@@ -34,7 +23,7 @@ export function authorizationRoutes(fastify: FastifyInstance, context: PageConte
     if (!here) {
       logger.warn({ address: request.ip }, 'an authorization came back to a browser that is not signed in');
       await refusals.record(request, 'a callback without a session');
-      return sendPage(reply, wrongBrowser);
+      return sendPage(reply, notice(wordsOf(request), 400, 'otherBrowser'));
     }
     const done = await accounts.completeAuthorization({
       callback: new URL(publicUrl + request.url),
@@ -57,6 +46,7 @@ async function pageFor(
   request: FastifyRequest,
 ): Promise<Page> {
   const { refusals, logger } = context;
+  const words = wordsFor(session.language);
   switch (done.kind) {
     case 'denied': {
       const { elicitationId, key } = done;
@@ -70,18 +60,24 @@ async function pageFor(
       const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
       await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
       return elicitationId === null
-        ? settingsPage(context, key, session, { kind: 'failed', message, canRetry })
-        : stillOpen(context, elicitationId, session, (question) => failedPage(question, message, canRetry));
+        ? settingsPage(context, key, session, {
+            kind: 'failed',
+            lead: words.account.because(message),
+            canRetry,
+          })
+        : stillOpen(context, elicitationId, session, (question) =>
+            failedPage(question, words.account.because(message), canRetry),
+          );
     }
     case 'not-allowed': {
       const elicitationId = done.elicitationId ?? '';
       const detail = done.server;
       await refusals.record(request, 'connecting a shared account', { elicitationId, detail });
-      return notForYou;
+      return notice(words, 403, 'notYoursToConnect');
     }
     case 'unknown-state':
       await refusals.record(request, 'callback without an attempt in this browser');
-      return wrongBrowser;
+      return notice(words, 400, 'otherBrowser');
     default:
       return done satisfies never;
   }
@@ -108,7 +104,8 @@ async function stillOpen(
 ): Promise<Page> {
   const found = await context.accounts.findQuestion(elicitationId, session);
   if (found.kind === 'open') return page(accountView(found.question, context.config, session));
-  return found.kind === 'finished' ? finishedPage(found.outcome) : unknownPage();
+  const words = wordsFor(session.language);
+  return found.kind === 'finished' ? finishedPage(words, found.outcome) : notice(words, 404, 'unknown');
 }
 
 function doneAt(elicitationId: string | null, server: string): string {
@@ -125,7 +122,7 @@ export function clientRoutes(
   fastify.get<{ Params: { document: string } }>('/auth/client/:document', async (request, reply) => {
     const { document: name } = request.params;
     const document = name.endsWith('.json') ? oauthClient.document(name.replace(/\.json$/, '')) : null;
-    return document ?? sendPage(reply, nothingHere);
+    return document ?? sendPage(reply, notice(wordsOf(request), 404, 'nothingHere'));
   });
 
   for (const registration of oauthClient.registrations())
@@ -134,5 +131,3 @@ export function clientRoutes(
       'a client of ours at this sign-in server has to be registered with this redirect URI',
     );
 }
-
-const nothingHere = notice(404, 'There is nothing here', 'Check the address.');

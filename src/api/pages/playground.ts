@@ -7,6 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import { scriptRoute } from '../http/script-route.ts';
 import { displayName } from './login/session.ts';
 import type { Sessions } from './login/session.ts';
+import { wordsOf } from './words.ts';
+import type { PageWords } from './words.ts';
 
 export interface PlaygroundParts {
   publicUrl: string;
@@ -28,7 +30,7 @@ export function playgroundRoutes(fastify: FastifyInstance, parts: PlaygroundPart
       temporalUi,
       suggestions,
     };
-    return reply.headers(playgroundHeaders).send(playgroundPage(view ?? null));
+    return reply.headers(playgroundHeaders).send(playgroundPage(wordsOf(request), view ?? null));
   });
   scriptRoute(fastify, 'playground.js');
   fastify.post('/playground/token', async (request, reply) => {
@@ -79,13 +81,14 @@ const playgroundHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
+  vary: 'accept-language',
 };
 
 /** `view`: null without a session. */
-function playgroundPage(view: PlaygroundView | null): string {
+function playgroundPage({ language, door, signIn }: PageWords, view: PlaygroundView | null): string {
   const settings = JSON.stringify(view).replaceAll('<', '\\u003c');
   const body = view
     ? `<script type="application/json" id="settings">${settings}</script><main></main>`
-    : `<main><div class="door"><h1>Interlude</h1><p>Talk to an agent that can stop, ask you, and go on.</p><a href="/auth/login?to=playground">Sign in</a></div></main>`;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style><script type="module" src="/playground.js"></script></head><body>${body}</body></html>`;
+    : `<main><div class="door"><h1>Interlude</h1><p>${door}</p><a href="/auth/login?to=playground">${signIn}</a></div></main>`;
+  return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style><script type="module" src="/playground.js"></script></head><body>${body}</body></html>`;
 }

@@ -8,6 +8,7 @@ import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages
 import { sendPage } from './layout.ts';
 import { notice } from './outcome-pages.ts';
 import type { Refusals } from './refusals.ts';
+import { wordsOf } from './words.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,15 +40,9 @@ export function acceptReturnUrls(pages: FastifyInstance, allowed: string[], refu
     request.returnUrl = new Set(texts).size === 1 ? allowedReturnUrl(text, allowed) : null;
     if (request.returnUrl !== null) return undefined;
     await refusals.record(request, 'a way back that is not allowed', { detail: hostOf(text) });
-    return sendPage(reply, notAllowed);
+    return sendPage(reply, notice(wordsOf(request), 400, 'wayBackNotAllowed'));
   });
 }
-
-const notAllowed = notice(
-  400,
-  'This link leads back to a place that is not allowed',
-  'Nothing was changed. Open the link from your conversation, or tell the person who gave it to you.',
-);
 
 /** The normalized URL, or null if it is not allowed. */
 export function allowedReturnUrl(text: unknown, allowed: string[]): string | null {

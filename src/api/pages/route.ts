@@ -26,6 +26,7 @@ import type { Sessions } from './login/session.ts';
 import { playgroundRoutes } from './playground.ts';
 import { slackPages } from './slack/routes.ts';
 import { settingsRoutes } from './settings/routes.ts';
+import { wordsOf } from './words.ts';
 
 export type { PagesParts } from './context.ts';
 
@@ -41,7 +42,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
     const { statusCode, headers } = problem;
     if (request.method === 'POST' && statusCode < 500 && statusCode !== 429)
       await refusals.record(request, 'a form that cannot be read');
-    return sendPage(reply.headers(headers), problemPage(problem));
+    return sendPage(reply.headers(headers), problemPage(wordsOf(request), problem));
   });
 
   await fastify.register(async (pages) => {
@@ -66,7 +67,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
     if (uiUrl !== undefined) await pages.register(async (codec) => codecRoutes(codec, context, uiUrl));
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, context, nango));
     if (parts.playground) playgroundRoutes(pages, { ...parts.playground, publicUrl, sessions });
-    else pages.get('/', async (_, reply) => sendPage(reply, homePage(publicUrl)));
+    else pages.get('/', async (request, reply) => sendPage(reply, homePage(wordsOf(request), publicUrl)));
     clientRoutes(pages, parts);
   });
 }

@@ -3,6 +3,8 @@ import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { TimelineItem } from '../../turn/timeline/timeline.ts';
 import { inTime, lineOf } from '../../turn/timeline/words.ts';
+import { timelineEn } from '../../turn/timeline/words/en.ts';
+import type { TimelineWords } from '../../turn/timeline/words/en.ts';
 
 interface TimelineRow {
   id: string;
@@ -12,24 +14,28 @@ interface TimelineRow {
 }
 
 /** `now` as in `lineOf`. */
-export function timelineRows(items: readonly TimelineItem[], now?: number): TimelineRow[] {
+export function timelineRows(
+  items: readonly TimelineItem[],
+  now?: number,
+  words: TimelineWords = timelineEn,
+): TimelineRow[] {
   let start = items[0]?.at ?? 0;
   return items.map((item) => {
     if (item.kind === 'started') start = item.at;
-    const { title, notes, tone } = lineOf(item, now);
+    const { title, notes, tone } = lineOf(item, now, words);
     const isOpen = item.endedAt === null;
     return {
       id: `${item.turnId}/${item.id}`,
       className: [tone, item.kind, isOpen && 'open', item.path.length > 0 && 'delegated']
         .filter(Boolean)
         .join(' '),
-      body: html`<time datetime="${new Date(item.at).toISOString()}">${inTime(item.at - start)}</time>
+      body: html`<time datetime="${new Date(item.at).toISOString()}">${inTime(item.at - start, words)}</time>
         <div>
           <strong>${title}</strong>${notes.length > 0 && html` <span>${notes.join(' · ')}</span>`}
           ${(item.contents ?? []).map(
             ({ label, text }) =>
               html`<details>
-                <summary>${label}</summary>
+                <summary>${words.contents[label]}</summary>
                 <pre tabindex="0">${text}</pre>
               </details>`,
           )}
@@ -38,9 +44,13 @@ export function timelineRows(items: readonly TimelineItem[], now?: number): Time
   });
 }
 
-export function timelineMarkup(items: readonly TimelineItem[], now?: number): Html {
+export function timelineMarkup(
+  items: readonly TimelineItem[],
+  now?: number,
+  words: TimelineWords = timelineEn,
+): Html {
   return html`<ol class="timeline">
-    ${timelineRows(items, now).map(({ className, body }) => html`<li class="${className}">${body}</li>`)}
+    ${timelineRows(items, now, words).map(({ className, body }) => html`<li class="${className}">${body}</li>`)}
   </ol>`;
 }
 

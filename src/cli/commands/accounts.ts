@@ -13,6 +13,7 @@ import { readConfig } from '../../platform/processes/read-config.ts';
 import { createMayChange } from '../../service/accounts.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { createOwnConnections } from '../../service/connections.ts';
+import { en } from '../../turn/words/en.ts';
 import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
@@ -120,7 +121,7 @@ async function keepGivenKey(
     );
   const key = { tenant, server: server.name, user: null };
   const kept = await store.keep(server, key, (await text(process.stdin)).trim());
-  if (kept.kind !== 'kept') throw new Error(kept.message);
+  if (kept.kind !== 'kept') throw new Error(en.keyProblem(server.title, kept.problem));
   const confirm = createConfirmConnection(storage);
   const by = { actor: operatorName, address: 'command line', elicitationId: null };
   await confirm({ key, ...by, isNew: true });

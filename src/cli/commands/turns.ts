@@ -17,7 +17,7 @@ import type {
 } from '../../service/operators.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { askedForIn, inTime, ownerInWords, waitInWords, lineOf } from '../../turn/timeline/words.ts';
+import { askedInWords, inTime, ownerInWords, waitInWords, lineOf } from '../../turn/timeline/words.ts';
 import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
@@ -202,9 +202,9 @@ function turnLines(given: SeenTurn, now: number): string {
 }
 
 function questionLines(question: SeenQuestion, now: number): string {
-  const { id, status, createdAt, settledAt, user, request, turnId } = question;
+  const { id, status, createdAt, settledAt, turnId } = question;
   const time = inTime((settledAt ?? now) - createdAt);
-  const what = status === 'pending' ? waitInWords(question, now) : `${user} was asked ${askedForIn(request)}`;
+  const what = status === 'pending' ? waitInWords(question, now) : askedInWords(question);
   return `${[status.padEnd(8), timeOf(createdAt), time.padStart(7), id, what].join('  ')}\n          turn ${turnId}`;
 }
 

@@ -10,8 +10,18 @@ import type { ItemOf, TurnItem } from '../fold-turn.ts';
 import { percentOf } from '../operations.ts';
 import type { TurnEndStatus, Usage } from '../turn.ts';
 
+export type ContentLabel =
+  | 'Message'
+  | 'Text'
+  | 'Arguments'
+  | 'Task'
+  | 'Result'
+  | 'Error'
+  | 'Question'
+  | 'To be approved'
+  | 'Answer';
 /** Something that was said, called or answered. */
-type Content = { label: string; text: string };
+type Content = { label: ContentLabel; text: string };
 
 interface Common {
   id: string;
@@ -212,10 +222,15 @@ function questionOf(item: ItemOf<'question'>, { contents, more }: InTurn) {
 }
 
 /** Undefined values are left out. */
-function shown(contents: boolean, values: Record<string, unknown>): { contents?: Content[] } {
-  const list = Object.entries(values).flatMap(([label, value]) => {
+function shown(contents: boolean, values: Partial<Record<ContentLabel, unknown>>): { contents?: Content[] } {
+  const list = Object.entries(values).flatMap(([label, value]): Content[] => {
     if (!contents || value === undefined) return [];
-    return [{ label, text: typeof value === 'string' ? value : JSON.stringify(value, null, 2) }];
+    return [
+      {
+        label: label as ContentLabel,
+        text: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+      },
+    ];
   });
   return list.length > 0 ? { contents: list } : {};
 }

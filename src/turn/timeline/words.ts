@@ -6,6 +6,8 @@ import type { ToolOutcome } from '../event.ts';
 import { toolInWords } from '../operations.ts';
 import type { TurnOwner } from '../turn.ts';
 import type { TimelineItem, TimelineQuestion } from './timeline.ts';
+import { timelineEn } from './words/en.ts';
+import type { AskedFor, TimelineWords } from './words/en.ts';
 
 interface Line {
   title: string;
@@ -14,8 +16,8 @@ interface Line {
 }
 
 /** `now`: to show how long unfinished items have lasted. */
-export function lineOf(item: TimelineItem, now?: number): Line {
-  const duration = durationOf(item, now);
+export function lineOf(item: TimelineItem, now?: number, words: TimelineWords = timelineEn): Line {
+  const duration = durationOf(item, now, words);
   const line = (title: string, notes: (string | null)[], tone: Line['tone'] = 'plain'): Line => ({
     title: [...item.path, title].join(' › '),
     notes: notes.filter((note) => note !== null),
@@ -23,35 +25,36 @@ export function lineOf(item: TimelineItem, now?: number): Line {
   });
   switch (item.kind) {
     case 'started':
-      return line('Turn started', [item.agent]);
+      return line(words.started, [item.agent]);
     case 'step':
-      return line(`Step ${item.step + 1}`, [
+      return line(words.step(item.step + 1), [
         duration,
-        item.attempts > 1 ? `the model was called ${item.attempts} times` : null,
-        item.finish === 'length' ? 'stopped at its output limit' : null,
-        item.finish === 'refused' ? 'stopped by a content filter' : null,
+        item.attempts > 1 ? words.modelCalled(item.attempts) : null,
+        item.finish === 'length' ? words.atOutputLimit : null,
+        item.finish === 'refused' ? words.byContentFilter : null,
       ]);
     case 'call': {
-      const again = item.attempts > 1 ? `attempt ${item.attempts}` : null;
+      const again = item.attempts > 1 ? words.attempt(item.attempts) : null;
       const progress = item.progress === undefined || item.state !== 'running' ? null : `${item.progress} %`;
-      return line(toolInWords(item.toolName), [endWord(item), progress, duration, again], toneOf(item));
+      return line(toolInWords(item.toolName), [endOf(item, words), progress, duration, again], toneOf(item));
     }
     case 'delegation':
-      return line(`Delegated to ${item.agent}`, [endWord(item), duration], toneOf(item));
+      return line(words.delegatedTo(item.agent), [endOf(item, words), duration], toneOf(item));
     case 'question':
-      return line(questionTitle(item), questionNotes(item, duration, now), questionTone(item));
-    case 'not-asked':
-      return line(`${item.serverTitle} needs an account`, ['the client cannot show the question'], 'bad');
-    case 'error':
-      return line('Error', [item.code, item.message], 'bad');
-    case 'act':
       return line(
-        `${item.actor} ${item.action === 'cancelled' ? 'cancelled the turn' : 'looked at the contents'}`,
-        [],
+        words.wasAsked(item.user, askedFor(item)),
+        questionNotes(item, duration, now, words),
+        questionTone(item),
       );
+    case 'not-asked':
+      return line(words.needsAccount(item.serverTitle), [words.cannotShowQuestion], 'bad');
+    case 'error':
+      return line(words.error, [item.code, item.message], 'bad');
+    case 'act':
+      return line(words[item.action === 'cancelled' ? 'cancelledTurn' : 'viewedContents'](item.actor), []);
     case 'ended': {
-      const tokens = item.usage ? `${item.usage.inputTokens} + ${item.usage.outputTokens} tokens` : null;
-      return line(`Turn ${item.status}`, [tokens], item.status === 'completed' ? 'good' : 'bad');
+      const tokens = item.usage ? words.tokens(item.usage.inputTokens, item.usage.outputTokens) : null;
+      return line(words.ended[item.status], [tokens], item.status === 'completed' ? 'good' : 'bad');
     }
     default:
       return item satisfies never;
@@ -59,8 +62,8 @@ export function lineOf(item: TimelineItem, now?: number): Line {
 }
 
 /** The user or service of a turn. */
-export function ownerInWords({ user, service }: TurnOwner): string {
-  return user ?? `the service ${service}`;
+export function ownerInWords({ user, service }: TurnOwner, words: TimelineWords = timelineEn): string {
+  return user ?? words.theService(service ?? '');
 }
 
 interface OpenQuestion {
@@ -71,88 +74,65 @@ interface OpenQuestion {
 }
 
 /** Who must do what, how long the question has been open, and until when. */
-export function waitInWords(question: OpenQuestion, now: number): string {
-  return `Waits for ${question.user} ${askedForIn(question.request)}, ${openInWords(question, now)}`;
+export function waitInWords(question: OpenQuestion, now: number, words: TimelineWords = timelineEn): string {
+  return `${words.waitsFor(question.user, askedForIn(question.request))}, ${openInWords(question, now, words)}`;
 }
 
 /** How long the question has been open, and until when. */
 export function openInWords(
   { createdAt, deadline }: Omit<OpenQuestion, 'user' | 'request'>,
   now: number,
+  words: TimelineWords = timelineEn,
 ): string {
-  const left = deadline - now;
-  return `for ${inTime(now - createdAt)}; ${left > 0 ? `${inTime(left)} left` : 'overdue'}`;
+  return `${words.since(inTime(now - createdAt, words))}; ${leftInWords(deadline - now, words)}`;
 }
 
-export function askedForIn({ mode, context }: ElicitationRequest): string {
+function leftInWords(left: number, words: TimelineWords): string {
+  return left > 0 ? words.left(inTime(left, words)) : words.overdue;
+}
+
+/** `alice was asked to connect Tracker` */
+export function askedInWords(
+  { user, request }: Pick<OpenQuestion, 'user' | 'request'>,
+  words: TimelineWords = timelineEn,
+): string {
+  return words.wasAsked(user, askedForIn(request));
+}
+
+function askedForIn({ mode, context }: ElicitationRequest): AskedFor {
   const { trigger, toolName = null, reason = null } = context;
   return askedFor({ mode, trigger, asker: askerTitle(context) ?? null, toolName, reason });
 }
 
-/** What a question asks of its user: `to connect Tracker`. */
 function askedFor({
   trigger,
   mode,
-  asker,
+  asker: by,
   toolName,
   reason,
-}: Pick<TimelineQuestion, 'trigger' | 'mode' | 'asker' | 'toolName' | 'reason'>): string {
-  const by = asker ?? 'the agent';
-  if (trigger === 'approval') return `to approve “${inWords(toolName ?? '')}” of ${by}`;
-  if (mode === 'form') return `to answer ${by}`;
+}: Pick<TimelineQuestion, 'trigger' | 'mode' | 'asker' | 'toolName' | 'reason'>): AskedFor {
+  if (trigger === 'approval') return { kind: 'approve', tool: inWords(toolName ?? ''), by };
+  if (mode === 'form') return { kind: 'answer', by };
   const isAccount = trigger === 'credential_required' || trigger === 'a2a_auth_required';
-  return isAccount ? `to connect ${by}${againBecause(by, reason)}` : `to open a page of ${by}`;
-}
-
-function againBecause(server: string, reason: TimelineQuestion['reason']): string {
-  switch (reason) {
-    case null:
-    case 'missing':
-      return '';
-    case 'rejected':
-      return ` again (${server} refused the account)`;
-    case 'insufficient_scope':
-      return ` again (${server} needs more permissions)`;
-    case 'revoked':
-      return ' again (the account was revoked)';
-    default:
-      return reason satisfies never;
-  }
-}
-
-function questionTitle(item: TimelineQuestion): string {
-  const user = item.user ?? 'The user';
-  return `${user} was asked ${askedFor(item)}`;
+  return isAccount ? { kind: 'connect', by, reason: reason ?? 'missing' } : { kind: 'open', by };
 }
 
 function questionNotes(
   item: TimelineQuestion,
   duration: string | null,
   now: number | undefined,
+  words: TimelineWords,
 ): (string | null)[] {
-  const after = duration === null ? '' : ` after ${duration}`;
-  const by = item.settledBy === null || item.settledBy === item.user ? '' : ` by ${item.settledBy}`;
-  const consent = item.hasConsented ? 'agreed to open the page' : null;
-  switch (item.status) {
-    case 'pending': {
-      const left = now === undefined ? null : item.deadline - now;
-      return [
-        duration === null ? 'waiting' : `waiting for ${duration}`,
-        left === null ? null : left > 0 ? `${inTime(left)} left` : 'overdue',
-        consent,
-      ];
-    }
-    case 'accept':
-      return [`accepted${by}${after}`];
-    case 'decline':
-      return [`declined${by}${after}`];
-    case 'cancel':
-      return [`closed without an answer${by}${after}`];
-    case 'expired':
-      return [item.settledBy === null ? `expired${after}` : `expired by ${item.settledBy}${after}`];
-    default:
-      return item.status satisfies never;
-  }
+  const { status, deadline, settledBy } = item;
+  if (status !== 'pending')
+    return [
+      words.settled[status](settledBy === item.user && status !== 'expired' ? null : settledBy, duration),
+    ];
+  return [
+    duration === null ? words.waiting : words.waitingFor(duration),
+    now === undefined ? null : leftInWords(deadline - now, words),
+    item.hasConsented ? words.hasConsented : null,
+  ];
 }
 
 function questionTone({ status }: TimelineQuestion): Line['tone'] {
@@ -163,9 +143,8 @@ function questionTone({ status }: TimelineQuestion): Line['tone'] {
 
 type EndedCall = Pick<Extract<TimelineItem, { kind: 'call' }>, 'state' | 'outcome'>;
 
-function endWord({ state, outcome }: EndedCall): string | null {
-  if (state === 'done') return null;
-  return outcome ?? state;
+function endOf({ state, outcome }: EndedCall, words: TimelineWords): string | null {
+  return state === 'done' ? null : words.endOfCall(outcome ?? state);
 }
 
 function toneOf({ state, outcome }: EndedCall): Line['tone'] {
@@ -176,15 +155,21 @@ function toneOf({ state, outcome }: EndedCall): Line['tone'] {
 /** Outcomes of calls that a person ended. */
 const peopleEnd: ReadonlySet<ToolOutcome> = new Set(['decline', 'cancel', 'stopped']);
 
-function durationOf({ at, endedAt }: TimelineItem, now: number | undefined): string | null {
+function durationOf(
+  { at, endedAt }: TimelineItem,
+  now: number | undefined,
+  words: TimelineWords,
+): string | null {
   const end = endedAt ?? now;
-  return end === undefined ? null : inTime(end - at);
+  return end === undefined ? null : inTime(end - at, words);
 }
 
+const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
 /** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. */
-export function inTime(ms: number): string {
+export function inTime(ms: number, { language }: Pick<TimelineWords, 'language'> = timelineEn): string {
   const seconds = Math.max(0, ms) / 1_000;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toLocaleString(language, oneDecimal)} s`;
   if (seconds < 119.5) return `${Math.round(seconds)} s`;
   const minutes = seconds / 60;
   if (minutes < 119.5) return `${Math.round(minutes)} min`;

@@ -2,6 +2,7 @@
 import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
 import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { inWords, nameInWords } from '@interlude-ai/core/elicitation/wording.ts';
+import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import {
   callSentences,
   sayCallFailure,
@@ -16,93 +17,93 @@ import type { Words } from './en.ts';
 
 const notRun = 'Das Werkzeug wurde nicht ausgeführt.';
 const doneBefore = 'Was vorher getan wurde, bleibt getan.';
-const answerFirst = 'Beantworte zuerst deine offenen Fragen.';
+const answerFirst = 'Beantworten Sie zuerst Ihre offenen Fragen.';
 const service = 'Das geht für einen angemeldeten Menschen, nicht für einen Dienst.';
-const toConnect = 'Du wurdest gebeten, dein Konto bei {server} zu verbinden,';
-const later = '[ Verbinden kannst du es jederzeit unter {address}.]';
-const account = 'Dafür wird dein Konto bei {server} gebraucht,';
-const toApprove = 'Du wurdest um Zustimmung zu diesem Aufruf gebeten';
-const approval = 'Dafür wird deine Zustimmung gebraucht,';
-const toOpen = 'Du wurdest gebeten, eine Seite von {server} zu öffnen, die dieses Werkzeug zuerst braucht,';
-const undecided = 'und hast die Frage verworfen, ohne zu entscheiden.';
-const unaskable = '{server} wollte etwas wissen, wonach du nicht gefragt werden kannst: {why}.';
+const toConnect = 'Sie wurden gebeten, Ihr Konto bei {server} zu verbinden,';
+const later = '[ Verbinden können Sie es jederzeit unter {address}.]';
+const account = 'Dafür wird Ihr Konto bei {server} gebraucht,';
+const toApprove = 'Sie wurden um Zustimmung zu diesem Aufruf gebeten';
+const approval = 'Dafür wird Ihre Zustimmung gebraucht,';
+const toOpen = 'Sie wurden gebeten, eine Seite von {server} zu öffnen, die dieses Werkzeug zuerst braucht,';
+const undecided = 'und haben die Frage verworfen, ohne zu entscheiden.';
+const unaskable = '{server} wollte etwas wissen, wonach Sie nicht gefragt werden können: {why}.';
 
 const calls = callSentences({
-  'account.decline': `${toConnect} und hast abgelehnt. ${notRun}${later}`,
-  'account.cancel': `${toConnect} ${undecided} ${notRun} Du kannst es später noch einmal versuchen.${later}`,
-  'account.expired': `${toConnect} aber die Zeit lief ab, bevor es eine Antwort gab. ${notRun} Du kannst noch einmal fragen.${later}`,
+  'account.decline': `${toConnect} und haben abgelehnt. ${notRun}${later}`,
+  'account.cancel': `${toConnect} ${undecided} ${notRun} Sie können es später noch einmal versuchen.${later}`,
+  'account.expired': `${toConnect} aber die Zeit lief ab, bevor es eine Antwort gab. ${notRun} Sie können noch einmal fragen.${later}`,
   'account.unsupported': ({ address }) =>
-    `${account} und dein Programm kann die Frage danach nicht zeigen. ${notRun} Verbinde {server} ${address === undefined ? 'in einem Programm, das es kann,' : 'unter {address}'} und versuch es dann noch einmal.`,
+    `${account} und Ihr Programm kann die Frage danach nicht zeigen. ${notRun} Verbinden Sie {server} ${address === undefined ? 'in einem Programm, das es kann,' : 'unter {address}'} und versuchen Sie es dann noch einmal.`,
   'account.no-user': `Dafür wird das Konto eines Menschen bei {server} gebraucht. ${notRun} ${service}`,
-  'account.too-many-open': `${account} aber du hast zu viele offene Fragen. ${notRun} ${answerFirst}`,
+  'account.too-many-open': `${account} aber Sie haben zu viele offene Fragen. ${notRun} ${answerFirst}`,
   'account.too-many-in-turn': `${account} aber in diesem Gesprächsschritt sind zu viele Fragen offen. ${notRun}`,
-  'account.still-refused': `Du hast dein Konto bei {server} verbunden, aber {server} weist es noch immer ab. ${notRun} Prüfe, ob das Konto das darf.`,
+  'account.still-refused': `Sie haben Ihr Konto bei {server} verbunden, aber {server} weist es noch immer ab. ${notRun} Prüfen Sie, ob das Konto das darf.`,
   shared_account: (failure) => `${sharedAccount(failure)} ${notRun}`,
-  'approval.decline': `${toApprove} und hast abgelehnt.[ Dein Grund: {reason}] {untouched}`,
-  'approval.cancel': `${toApprove} ${undecided} {untouched} Du kannst es später noch einmal versuchen.`,
-  'approval.expired': `${toApprove}, aber die Zeit lief ab, bevor es eine Antwort gab. {untouched} Du kannst noch einmal fragen.`,
-  'approval.unsupported': `${approval} und dein Programm kann die Frage danach nicht zeigen. {untouched} Frag noch einmal in einem Programm, das Fragen zeigt.`,
+  'approval.decline': `${toApprove} und haben abgelehnt.[ Ihr Grund: {reason}] {untouched}`,
+  'approval.cancel': `${toApprove} ${undecided} {untouched} Sie können es später noch einmal versuchen.`,
+  'approval.expired': `${toApprove}, aber die Zeit lief ab, bevor es eine Antwort gab. {untouched} Sie können noch einmal fragen.`,
+  'approval.unsupported': `${approval} und Ihr Programm kann die Frage danach nicht zeigen. {untouched} Fragen Sie noch einmal in einem Programm, das Fragen zeigt.`,
   'approval.no-user': `Dafür wird die Zustimmung eines Menschen gebraucht. {untouched} ${service}`,
-  'approval.too-many-open': `${approval} aber du hast zu viele offene Fragen. {untouched} ${answerFirst}`,
+  'approval.too-many-open': `${approval} aber Sie haben zu viele offene Fragen. {untouched} ${answerFirst}`,
   'approval.too-many-in-turn': `${approval} aber in diesem Gesprächsschritt sind zu viele Fragen offen. {untouched}`,
-  approval_too_long: `Dieser Aufruf braucht deine Zustimmung, und seine Angaben sind zu lang, um gezeigt zu werden (mehr als ${approvalLimit} Zeichen). {untouched}`,
-  not_as_approved: 'Der Aufruf war nicht der, dem du zugestimmt hast, und wurde angehalten. {untouched}',
-  'form.decline': 'Du wolltest nicht antworten.',
-  'form.cancel': 'Du hast das Formular ohne eine Antwort geschlossen.',
-  'form.expired': 'Die Zeit lief ab, bevor du geantwortet hast. Du kannst noch einmal fragen.',
-  'form.unsupported': 'Dein Programm kann das Formular nicht zeigen.',
-  'form.too-many-open': `Du hast zu viele offene Fragen und wurdest deshalb nicht gefragt. ${answerFirst}`,
+  approval_too_long: `Dieser Aufruf braucht Ihre Zustimmung, und seine Angaben sind zu lang, um gezeigt zu werden (mehr als ${approvalLimit} Zeichen). {untouched}`,
+  not_as_approved: 'Der Aufruf war nicht der, dem Sie zugestimmt haben, und wurde angehalten. {untouched}',
+  'form.decline': 'Sie wollten nicht antworten.',
+  'form.cancel': 'Sie haben das Formular ohne eine Antwort geschlossen.',
+  'form.expired': 'Die Zeit lief ab, bevor Sie geantwortet haben. Sie können noch einmal fragen.',
+  'form.unsupported': 'Ihr Programm kann das Formular nicht zeigen.',
+  'form.too-many-open': `Sie haben zu viele offene Fragen und wurden deshalb nicht gefragt. ${answerFirst}`,
   'form.too-many-in-turn':
-    'In diesem Gesprächsschritt sind zu viele Fragen offen. Du wurdest deshalb nicht gefragt.',
+    'In diesem Gesprächsschritt sind zu viele Fragen offen. Sie wurden deshalb nicht gefragt.',
   'form.no-user': 'Aufgerufen hat ein Dienst, den man nicht fragen kann.',
   'form.limit-reached': 'Der Agent hat in diesem Gesprächsschritt so viele Formulare gezeigt, wie er darf.',
-  'too_many_questions.user': `{server} hatte eine Frage, aber du hast zu viele offene Fragen. Der Aufruf wurde angehalten. ${doneBefore} ${answerFirst}`,
+  'too_many_questions.user': `{server} hatte eine Frage, aber Sie haben zu viele offene Fragen. Der Aufruf wurde angehalten. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} hatte eine Frage, aber in diesem Gesprächsschritt sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore}`,
-  too_many_held: `{server} hatte eine Frage, aber im Moment werden zu viele Menschen gefragt. Der Aufruf wurde angehalten. ${doneBefore} Versuch es später noch einmal.`,
+  too_many_held: `{server} hatte eine Frage, aber im Moment werden zu viele Menschen gefragt. Der Aufruf wurde angehalten. ${doneBefore} Versuchen Sie es später noch einmal.`,
   'too_many_rounds.rounds': `{server} hat immer weiter gefragt: Nach {limit} Runden von Antworten wurde der Aufruf angehalten. ${doneBefore}`,
-  'too_many_rounds.same-page': `{server} hat dich {limit}-mal auf dieselbe Seite geschickt. Der Aufruf wurde angehalten. ${doneBefore}`,
-  'page_not_opened.decline': `${toOpen} und hast abgelehnt. ${notRun}`,
-  'page_not_opened.cancel': `${toOpen} ${undecided} ${notRun} Du kannst es später noch einmal versuchen.`,
-  'page_not_opened.expired': `${toOpen} aber die Zeit lief vorher ab. ${notRun} Du kannst noch einmal fragen.`,
+  'too_many_rounds.same-page': `{server} hat Sie {limit}-mal auf dieselbe Seite geschickt. Der Aufruf wurde angehalten. ${doneBefore}`,
+  'page_not_opened.decline': `${toOpen} und haben abgelehnt. ${notRun}`,
+  'page_not_opened.cancel': `${toOpen} ${undecided} ${notRun} Sie können es später noch einmal versuchen.`,
+  'page_not_opened.expired': `${toOpen} aber die Zeit lief vorher ab. ${notRun} Sie können noch einmal fragen.`,
   unaskable: ({ isTask }) =>
     `${unaskable} ${isTask ? 'Die Aufgabe wurde abgebrochen.' : 'Der Aufruf wurde nicht fertig.'}`,
   nobody_to_ask: 'Das Werkzeug hatte eine Frage, die in diesem Aufruf nicht gestellt werden konnte.',
-  ended_while_asking: '{server} endete, während du gefragt wurdest. Der Aufruf wurde nicht fertig.',
+  ended_while_asking: '{server} endete, während Sie gefragt wurden. Der Aufruf wurde nicht fertig.',
   call_ended: 'Der Aufruf ist zu Ende.',
   not_allowed: `Dieser Agent darf {tool} nicht benutzen. ${notRun}`,
   no_server: `Den Server „{server}“ gibt es nicht mehr. ${notRun}`,
-  not_called: `{server} konnte wegen eines Fehlers auf unserer Seite nicht aufgerufen werden. ${notRun} Versuch es gleich noch einmal.`,
+  not_called: `{server} konnte wegen eines Fehlers auf unserer Seite nicht aufgerufen werden. ${notRun} Versuchen Sie es gleich noch einmal.`,
   account_unusable: ({ isOperators }) =>
     isOperators
       ? `{trouble} ${notRun} Das müssen die Betreiber dieses Dienstes beheben. Neu verbinden hilft nicht.`
-      : `{trouble} ${notRun} Versuch es später noch einmal.`,
+      : `{trouble} ${notRun} Versuchen Sie es später noch einmal.`,
   server_trouble: ({ note }) => (note === undefined ? '{trouble}' : `{trouble} ${notRun}`),
-  interrupted: `{trouble} Der Aufruf wurde nicht fertig. ${doneBefore} Nichts wurde doppelt gesendet. Du kannst es später noch einmal versuchen.`,
+  interrupted: `{trouble} Der Aufruf wurde nicht fertig. ${doneBefore} Nichts wurde doppelt gesendet. Sie können es später noch einmal versuchen.`,
   unknown_outcome: ({ trouble }) =>
-    `{server} wurde aufgerufen, ${trouble ? 'und dann: {trouble}' : 'aber die Antwort kam nie an.'} Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sieh in {server} nach, bevor du es noch einmal versuchst.`,
-  tool_lost: `{tool} wurde von den Betreibern dieses Dienstes angehalten und nicht fertig. ${doneBefore} Sieh nach, bevor du es noch einmal versuchst.`,
+    `{server} wurde aufgerufen, ${trouble ? 'und dann: {trouble}' : 'aber die Antwort kam nie an.'} Ob die Aktion stattgefunden hat, ist nicht bekannt. Sie wurde nicht wiederholt. Sehen Sie in {server} nach, bevor Sie es noch einmal versuchen.`,
+  tool_lost: `{tool} wurde von den Betreibern dieses Dienstes angehalten und nicht fertig. ${doneBefore} Sehen Sie nach, bevor Sie es noch einmal versuchen.`,
   tool_stuck: `{tool} kam nicht zu einem Ende und wurde angehalten: ein Fehler im Werkzeug. ${doneBefore}`,
   tool_not_run:
-    '{tool} konnte wegen eines Fehlers auf unserer Seite nicht ausgeführt werden. Versuch es gleich noch einmal.',
+    '{tool} konnte wegen eines Fehlers auf unserer Seite nicht ausgeführt werden. Versuchen Sie es gleich noch einmal.',
   no_answer: `{agent} hat die Aufgabe nicht erledigt. {failure} ${doneBefore}`,
   empty_answer: `{agent} hat die Aufgabe ohne eine Antwort beendet. ${doneBefore}`,
   no_tool: 'Ein Werkzeug „{tool}“ gibt es nicht.',
   bad_arguments: `{tool} wurde mit unlesbaren Angaben aufgerufen. ${notRun}`,
   tool_gone: 'Ein Werkzeug „{tool}“ gibt es nicht.',
-  form_refused: 'Du wurdest nicht gefragt, weil das Formular des Agenten nicht gezeigt werden kann: {why}',
+  form_refused: 'Sie wurden nicht gefragt, weil das Formular des Agenten nicht gezeigt werden kann: {why}',
   no_task: '{tool} wurde ohne eine Aufgabe aufgerufen und deshalb nicht gefragt.',
   'not_handed_on.too-often':
     '{agent} wurde nicht gefragt: Die Aufgabe wurde so oft weitergegeben, wie es erlaubt ist ({limit}).',
   'not_handed_on.too-many':
     '{agent} wurde nicht gefragt: Ein Agent darf nur {limit} Aufgaben auf einmal vergeben.',
   'unfinished.delegated': `Der Gesprächsschritt endete, während ein anderer Agent an der Aufgabe arbeitete. ${doneBefore}`,
-  'unfinished.delegated_replaced': `Der Agent hat auf dich gewartet, und du hast eine neue Nachricht geschickt. ${doneBefore}`,
-  'unfinished.waiting': `Der Gesprächsschritt endete, während das Werkzeug auf dich wartete. Es wurde nicht fertig. ${doneBefore}`,
-  'unfinished.waiting_replaced': `Das Werkzeug hat auf dich gewartet, und du hast eine neue Nachricht geschickt. Es wurde nicht fertig. ${doneBefore}`,
+  'unfinished.delegated_replaced': `Der Agent hat auf Sie gewartet, und Sie haben eine neue Nachricht geschickt. ${doneBefore}`,
+  'unfinished.waiting': `Der Gesprächsschritt endete, während das Werkzeug auf Sie wartete. Es wurde nicht fertig. ${doneBefore}`,
+  'unfinished.waiting_replaced': `Das Werkzeug hat auf Sie gewartet, und Sie haben eine neue Nachricht geschickt. Es wurde nicht fertig. ${doneBefore}`,
   'unfinished.started':
-    'Der Gesprächsschritt endete, während das Werkzeug lief. Ob die Aktion stattgefunden hat, ist nicht bekannt. Sieh nach, bevor du es noch einmal versuchst.',
+    'Der Gesprächsschritt endete, während das Werkzeug lief. Ob die Aktion stattgefunden hat, ist nicht bekannt. Sehen Sie nach, bevor Sie es noch einmal versuchen.',
   'unfinished.not_run': 'Der Gesprächsschritt endete, bevor das Werkzeug laufen konnte.',
-  'unfinished.not_run_replaced': `Du wurdest nach etwas gefragt, das dieses Werkzeug braucht, und hast eine neue Nachricht geschickt. ${notRun}`,
+  'unfinished.not_run_replaced': `Sie wurden nach etwas gefragt, das dieses Werkzeug braucht, und haben eine neue Nachricht geschickt. ${notRun}`,
 });
 
 function sharedAccount(failure: { server: string; reason: ConnectionReason; contact?: string | undefined }) {
@@ -114,7 +115,7 @@ function sharedAccount(failure: { server: string; reason: ConnectionReason; cont
     revoked: 'und sein Zugang wurde entzogen',
   };
   const task = reason === 'missing' ? 'es zu verbinden' : 'es neu zu verbinden';
-  return `${server} wird hier von allen mit einem gemeinsamen Konto benutzt, ${trouble[reason]}. Bitte ${contact}, ${task}.`;
+  return `${server} wird hier von allen mit einem gemeinsamen Konto benutzt, ${trouble[reason]}. Bitten Sie ${contact}, ${task}.`;
 }
 
 const notReached = '{server} ist nicht zu erreichen';
@@ -129,20 +130,20 @@ const troubles = troubleSentences({
     '{server} hat eine Antwort von mehr als {megabytes} MB geschickt, die nicht zu Ende gelesen wird.',
   connection_ended: '{server} hat die Verbindung vor der Antwort beendet.',
   session_lost:
-    '{server} hat die Sitzung der Anfrage verloren (HTTP 404), wie nach einem Neustart. Versuch es noch einmal.',
+    '{server} hat die Sitzung der Anfrage verloren (HTTP 404), wie nach einem Neustart. Versuchen Sie es noch einmal.',
   unreadable_message: '{server} hat auf {method} mit einer unlesbaren Nachricht geantwortet.',
   not_mcp: '{server} hat nicht wie ein MCP-Server geantwortet.',
   not_mcp_process: '{server} hat nicht wie ein MCP-Server geantwortet.',
   redirected: '{server} hat eine Weiterleitung geschickt (HTTP {status}), der nicht gefolgt wird.',
   no_endpoint: '{server} hat unter dieser Adresse keinen MCP-Endpunkt (HTTP 404).',
-  busy: '{server} bekommt zu viele Anfragen (HTTP 429). Versuch es später noch einmal.',
+  busy: '{server} bekommt zu viele Anfragen (HTTP 429). Versuchen Sie es später noch einmal.',
   request_refused: '{server} hat die Anfrage abgewiesen (HTTP {status}).',
-  failing: '{server} hat eine Störung (HTTP {status}). Versuch es später noch einmal.',
+  failing: '{server} hat eine Störung (HTTP {status}). Versuchen Sie es später noch einmal.',
   task_failing: '{server} hat eine Störung (HTTP {status}).',
   not_listening: `${notReached}: Unter der Adresse antwortet nichts.`,
   unknown_host: `${notReached}: Der Name des Rechners ist nicht bekannt.`,
   connect_timeout: `${notReached}: Die Verbindung wurde nicht rechtzeitig angenommen.`,
-  connection_broken: '{server} hat die Verbindung abgebrochen. Versuch es später noch einmal.',
+  connection_broken: '{server} hat die Verbindung abgebrochen. Versuchen Sie es später noch einmal.',
   certificate: `${notReached}: Das TLS-Zertifikat wurde nicht angenommen ({error}).`,
   not_reached: `${notReached}[ ({error})].`,
   command_not_found: `${notStarted}: Das Programm {command} wurde nicht gefunden.`,
@@ -178,26 +179,26 @@ const troubles = troubleSentences({
 });
 
 const notSetUp =
-  'Der Assistent kann nicht antworten, weil etwas falsch eingerichtet ist. Sag es den Betreibern dieses Dienstes.';
-const again = 'Frag noch einmal, damit es weitergeht.';
+  'Der Assistent kann nicht antworten, weil etwas falsch eingerichtet ist. Sagen Sie es den Betreibern dieses Dienstes.';
+const again = 'Fragen Sie noch einmal, damit es weitergeht.';
 
 const turns = turnSentences({
   MaxStepsReached: ({ isDelegated }) =>
-    `Der Agent hat nach {maxSteps} Schritten aufgehört, ohne fertig zu werden.${isDelegated ? '' : ' Bitte ihn, weiterzumachen.'}`,
-  UnknownAgent: 'Den Agenten „{agent}“ gibt es nicht mehr. Wähle einen anderen.',
-  ModelRateLimited: 'Der Assistent hat gerade zu viel zu tun. Versuch es gleich noch einmal.',
-  ModelUnavailable: 'Der Assistent ist gerade nicht zu erreichen. Versuch es gleich noch einmal.',
+    `Der Agent hat nach {maxSteps} Schritten aufgehört, ohne fertig zu werden.${isDelegated ? '' : ' Bitten Sie ihn, weiterzumachen.'}`,
+  UnknownAgent: 'Den Agenten „{agent}“ gibt es nicht mehr. Wählen Sie einen anderen.',
+  ModelRateLimited: 'Der Assistent hat gerade zu viel zu tun. Versuchen Sie es gleich noch einmal.',
+  ModelUnavailable: 'Der Assistent ist gerade nicht zu erreichen. Versuchen Sie es gleich noch einmal.',
   ModelQuotaExhausted: notSetUp,
   ModelUnauthorized: notSetUp,
   ModelRefusedRequest: notSetUp,
   ModelMisconfigured: notSetUp,
-  ModelContextTooLong: 'Diese Unterhaltung ist zu lang für den Assistenten. Beginne eine neue.',
+  ModelContextTooLong: 'Diese Unterhaltung ist zu lang für den Assistenten. Beginnen Sie eine neue.',
   ModelContentPolicy:
-    'Der Assistent hat wegen seiner Inhaltsregeln nicht geantwortet. Formuliere die Bitte anders.',
+    'Der Assistent hat wegen seiner Inhaltsregeln nicht geantwortet. Formulieren Sie die Bitte anders.',
   ModelEmptyAnswer: ({ isOutOfRoom }) =>
     isOutOfRoom
-      ? 'Dem Assistenten ging der Platz aus, bevor er etwas sagen konnte. Bitte um etwas Kürzeres.'
-      : 'Der Assistent hat nichts geantwortet. Frag noch einmal oder mit anderen Worten.',
+      ? 'Dem Assistenten ging der Platz aus, bevor er etwas sagen konnte. Bitten Sie um etwas Kürzeres.'
+      : 'Der Assistent hat nichts geantwortet. Fragen Sie noch einmal oder mit anderen Worten.',
   TurnFailed: 'Auf unserer Seite ist etwas schiefgegangen, und die Antwort wurde nicht fertig.',
   TurnLost: `Der Gesprächsschritt ging verloren, bevor die Antwort fertig war. ${again}`,
   TurnTerminated: `Der Gesprächsschritt wurde von außen beendet, bevor die Antwort fertig war. ${again}`,
@@ -223,22 +224,23 @@ export const de: Words = {
     const { trigger, agent, server, serverTitle = server, reason = 'missing', toolName } = context;
     if (trigger === 'approval' && agent !== undefined && toolName !== undefined) {
       const where = serverTitle === undefined ? '' : ` in ${serverTitle}`;
-      return `${agent} möchte „${nameInWords(toolName)}“${where} ausführen. Stimmst du zu?`;
+      return `${agent} möchte „${nameInWords(toolName)}“${where} ausführen. Stimmen Sie zu?`;
     }
     if (trigger !== 'credential_required' || serverTitle === undefined) return message;
     const aim = toolName === undefined ? '' : ` für „${inWords(toolName)}“`;
     const texts: Record<ConnectionReason, string> = {
-      missing: `${serverTitle} braucht deinen Zugang${aim}.`,
-      rejected: `${serverTitle} nimmt deinen Zugang nicht mehr an. Richte ihn${aim} neu ein.`,
-      insufficient_scope: `${serverTitle} braucht${aim} mehr Berechtigungen, als du bisher gegeben hast.`,
-      revoked: `Dein Zugang zu ${serverTitle} wurde widerrufen. Richte ihn${aim} neu ein.`,
+      missing: `${serverTitle} braucht Ihren Zugang${aim}.`,
+      rejected: `${serverTitle} nimmt Ihren Zugang nicht mehr an. Richten Sie ihn${aim} neu ein.`,
+      insufficient_scope: `${serverTitle} braucht${aim} mehr Berechtigungen, als Sie bisher gegeben haben.`,
+      revoked: `Ihr Zugang zu ${serverTitle} wurde widerrufen. Richten Sie ihn${aim} neu ein.`,
     };
     return texts[reason];
   },
+  keyProblem,
   missingAccount({ serverTitle, account: missing, url }) {
     if (missing.code === 'shared_account') return sharedAccount({ ...missing, server: serverTitle });
     const aim = missing.tool === undefined ? '' : ` für „${inWords(missing.tool)}“`;
-    const what = missing.by === 'key' ? 'einen API-Schlüssel von dir' : 'dein Konto';
+    const what = missing.by === 'key' ? 'einen API-Schlüssel von Ihnen' : 'Ihr Konto';
     return elsewhere(`${serverTitle} braucht${aim} ${what}.`, false, url);
   },
   elsewhere,
@@ -246,9 +248,30 @@ export const de: Words = {
 
 function elsewhere(asked: string, isAsked: boolean, address: string | undefined): string {
   const remedy = isAsked
-    ? 'Öffne diese Unterhaltung in einem, das es kann'
-    : 'Frag noch einmal in einem, das es kann';
-  const next = isAsked ? 'damit es hier weitergeht' : 'und frag hier noch einmal';
-  const here = address === undefined ? '' : `, oder verbinde es unter ${address}, ${next}`;
-  return `${asked} Dein Programm kann den Link dafür nicht zeigen. ${remedy}${here}.`;
+    ? 'Öffnen Sie diese Unterhaltung in einem, das es kann'
+    : 'Fragen Sie noch einmal in einem, das es kann';
+  const next = isAsked ? 'damit es hier weitergeht' : 'und fragen Sie hier noch einmal';
+  const here = address === undefined ? '' : `, oder verbinden Sie es unter ${address}, ${next}`;
+  return `${asked} Ihr Programm kann den Link dafür nicht zeigen. ${remedy}${here}.`;
+}
+
+function keyProblem(server: string, problem: KeyProblem): string {
+  switch (problem.code) {
+    case 'empty':
+      return 'Geben Sie den Schlüssel ein.';
+    case 'too-long':
+      return `Das ist zu lang für einen Schlüssel: Es sind ${problem.length} Zeichen, höchstens ${problem.most} sind möglich.`;
+    case 'space':
+      return 'In diesem Schlüssel ist ein Leerzeichen oder ein Zeilenumbruch. Geben Sie nur den Schlüssel ein, ohne ein Wort wie „Bearer“ davor.';
+    case 'character':
+      return 'In diesem Schlüssel ist ein Zeichen, das Schlüssel nicht haben. Kopieren Sie ihn noch einmal, ohne etwas davor oder danach.';
+    case 'refused':
+      return `${server} nimmt diesen Schlüssel nicht an. Prüfen Sie, ob er vollständig ist und dort noch gilt.`;
+    case 'unclear':
+      return `${server} hat auf diesen Schlüssel keine brauchbare Antwort gegeben. Prüfen Sie, ob er vollständig ist und dort noch gilt. Wenn ja, wenden Sie sich an die Betreiber dieses Dienstes.`;
+    case 'not-tried':
+      return `Der Schlüssel konnte bei ${server} gerade nicht ausprobiert werden und wurde nicht gespeichert. Versuchen Sie es gleich noch einmal.`;
+    default:
+      return problem satisfies never;
+  }
 }

@@ -1,6 +1,7 @@
 /** What a person reads, in English. Each language is one file. Pure. */
 import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
 import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import {
   connectionMessage,
   elsewhere,
@@ -28,7 +29,8 @@ export interface Notice {
 
 export interface Words {
   /** A question of our own in the person's language, or the words in which others ask. */
-  question: (event: ElicitationEvent) => string;
+  question: (event: Pick<ElicitationEvent, 'message' | 'context'>) => string;
+  keyProblem: (serverTitle: string, problem: KeyProblem) => string;
   missingAccount: (notice: Notice) => string;
   /** For a person whose client cannot show the question. `address`: of the page with their connections. */
   elsewhere: (question: string, isAsked: boolean, address: string | undefined) => string;
@@ -219,6 +221,7 @@ const parts = {
 };
 
 export const en: Words = {
+  keyProblem,
   callFailure: (failure) => sayCallFailure(parts, failure),
   turnFailure,
   question: ({ message }) => message,
@@ -228,3 +231,24 @@ export const en: Words = {
   },
   elsewhere,
 };
+
+function keyProblem(server: string, problem: KeyProblem): string {
+  switch (problem.code) {
+    case 'empty':
+      return 'Enter the key.';
+    case 'too-long':
+      return `This is too long for a key: it has ${problem.length} characters, and ${problem.most} are the most.`;
+    case 'space':
+      return 'There is a space or a line break in this key. Enter the key alone, without a word like “Bearer” before it.';
+    case 'character':
+      return 'There is a character in this key that keys do not have. Copy it once more, and nothing around it.';
+    case 'refused':
+      return `${server} does not accept this key. Check that it is whole, and still valid there.`;
+    case 'unclear':
+      return `${server} gave no usable answer to this key. Check that it is whole, and still valid there. If it is, tell the operator of this service.`;
+    case 'not-tried':
+      return `The key could not be tried at ${server} right now, and was not kept. Try again in a moment.`;
+    default:
+      return problem satisfies never;
+  }
+}

@@ -136,7 +136,7 @@ describe('the feed', () => {
     ]);
     await api.storage.turns.end(turn, 'completed');
     const german = { 'x-user-language': 'de-AT' };
-    const inGerman = expect.stringMatching(/^Du wurdest gebeten, dein Konto bei Tracker zu verbinden/);
+    const inGerman = expect.stringMatching(/^Sie wurden gebeten, Ihr Konto bei Tracker zu verbinden/);
     const [said] = (await read('failed-call')).filter(({ event }) => event.type === 'tool-output-error');
     const { turnId, at, ...event } = { ...said?.event } as Record<string, unknown>;
     const errorText = failureForModel(failure);

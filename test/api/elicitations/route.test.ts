@@ -270,7 +270,7 @@ describe('the questions of a conversation', () => {
     const url = '/run/v1/conversations/listed/elicitations?status=pending';
     const response = await api.send('alice', { url });
     const german = await api.send('alice', { url, headers: { 'x-user-language': 'de' } });
-    expect(german.json()).toMatchObject({ items: [{ message: 'Tracker braucht deinen Zugang.' }] });
+    expect(german.json()).toMatchObject({ items: [{ message: 'Tracker braucht Ihren Zugang.' }] });
     expect(response.json()).toEqual({
       items: [
         {

@@ -9,8 +9,14 @@ export interface Shown {
 }
 
 export class Browser {
+  /** As in `Accept-Language`. */
+  readonly languages: string;
   readonly cookies = new Map<string, string>();
   readonly #paths = new Map<string, string>();
+
+  constructor(languages = 'en') {
+    this.languages = languages;
+  }
 
   /** Takes over some of another browser's cookies. */
   adopt(other: Browser, wanted: (cookie: string) => boolean): void {
@@ -53,6 +59,7 @@ export class Browser {
     for (let hop = 0; hop < 15; hop++) {
       const headers = new Headers(options.headers);
       headers.set('cookie', this.#cookiesFor(url));
+      headers.set('accept-language', this.languages);
       const response = await fetch(url, { ...options, headers, redirect: 'manual' });
       this.#keep(response.headers.getSetCookie());
       const text = await response.text();

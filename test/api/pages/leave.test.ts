@@ -2,17 +2,18 @@
 import { expect, test } from 'vitest';
 import { onwardPage } from '../../../src/api/pages/question/answer-pages.ts';
 import { leaveByNango, leaveTo } from '../../../src/api/pages/connect.ts';
+import { en } from '../../../src/api/pages/words/en.ts';
 
 const server = { title: 'Tracker' };
 
 const accountsAt = (url: string) => ({ beginAuthorization: async () => ({ url }) });
 const nangoAt = (pageUrl: string) =>
-  ({ begin: async () => ({ pageUrl }) }) as unknown as Parameters<typeof leaveByNango>[0];
+  ({ begin: async () => ({ pageUrl }) }) as unknown as Parameters<typeof leaveByNango>[1];
 const leaving = (url: string) => [
-  leaveTo(accountsAt(url), { server } as Parameters<typeof leaveTo>[1]),
-  leaveByNango(nangoAt(url), { server, elicitationId: null } as Parameters<typeof leaveByNango>[1]),
+  leaveTo(en, accountsAt(url), { server } as Parameters<typeof leaveTo>[2]),
+  leaveByNango(en, nangoAt(url), { server, elicitationId: null } as Parameters<typeof leaveByNango>[2]),
 ];
-const answered = (url: string) => onwardPage({ kind: 'link', url, host: 'provider.example' });
+const answered = (url: string) => onwardPage(en, { kind: 'link', url, host: 'provider.example' });
 
 test.each(['https://provider.example/authorize', 'http://127.0.0.1:4000/authorize'])(
   '%s is opened',

@@ -27,6 +27,13 @@ export function connectionMessage(
   return (by === 'key' ? aboutKey : aboutAccount)[reason];
 }
 
+/** Why an API key was not kept. Nothing of it contains the key. */
+export type KeyProblem =
+  | { code: 'empty' | 'space' | 'character' }
+  | { code: 'too-long'; length: number; most: number }
+  /** `unclear`: the answer of the server may not be about the key. `not-tried`: there was none. `reason`: for operators. */
+  | { code: 'refused' | 'unclear' | 'not-tried'; reason: string };
+
 /** For a person whose client cannot show the question: what to do instead. `address`: of the page with their connections. */
 export function elsewhere(question: string, isAsked: boolean, address?: string): string {
   const remedy = isAsked ? 'open this conversation in one that can' : 'ask again in one that can';
@@ -70,10 +77,6 @@ interface SharedAccount {
 
 export function sharedAccountMessage(account: SharedAccount): string {
   return `${sharedAccountTrouble(account)} ${sharedAccountRemedy(account)}`;
-}
-
-export function askWhom(contact: string | undefined): string {
-  return `Ask ${whom(contact)}.`;
 }
 
 function whom(contact: string | undefined): string {

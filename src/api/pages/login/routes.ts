@@ -9,8 +9,9 @@ import { createIdentityClient } from './identity-client.ts';
 import { sendPage } from '../layout.ts';
 import { rawQueryOf } from '../context.ts';
 import { onForm } from '../guarded-form.ts';
-import { notice, signedOutPage, unknownPage } from '../outcome-pages.ts';
+import { notice, signedOutPage } from '../outcome-pages.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';
+import { wordsOf } from '../words.ts';
 import type { SignIn } from './session.ts';
 
 const as = z.literal('other').optional();
@@ -33,7 +34,8 @@ export function loginRoutes(fastify: FastifyInstance, context: PageContext): voi
 
   fastify.get('/auth/login', async (request, reply) => {
     const query = loginQuery.safeParse(request.query);
-    if (!query.success) return sendPage(reply, unknownPage());
+    const words = wordsOf(request);
+    if (!query.success) return sendPage(reply, notice(words, 404, 'unknown'));
     try {
       const { url, ...signIn } = await identity.begin(query.data.e, {
         asSomeoneElse: query.data.as === 'other',
@@ -48,59 +50,37 @@ export function loginRoutes(fastify: FastifyInstance, context: PageContext): voi
       );
       const { e, to, turn } = query.data;
       const again = to === 'operators' ? operatorsLoginUrl(publicUrl, turn) : loginUrl(publicUrl, e, request);
-      return sendPage(
-        reply,
-        notice(
-          503,
-          'Signing in is not possible right now',
-          'The sign-in service does not answer. Try again in a moment.',
-          again,
-        ),
-      );
+      return sendPage(reply, notice(words, 503, 'signInAway', again));
     }
   });
 
   fastify.get('/auth/login/callback', async (request, reply) => {
+    const words = wordsOf(request);
     const query = callbackQuery.safeParse(request.query);
     const signIn = query.success && sessions.takeSignIn(request, reply, query.data.state);
     if (!signIn) {
       logger.warn({ address: request.ip }, 'a sign-in came back to a browser that did not begin it');
       await refusals.record(request, 'a sign-in that this browser did not begin');
-      return sendPage(
-        reply,
-        notice(
-          400,
-          'This sign-in cannot be finished here',
-          'It was begun in another browser or too long ago. Open the page you came from again.',
-        ),
-      );
+      return sendPage(reply, notice(words, 400, 'signInElsewhere'));
     }
     const { elicitationId, to, turnId } = signIn;
     const again =
       to === 'operators' ? operatorsLoginUrl(publicUrl, turnId) : loginUrl(publicUrl, elicitationId, signIn);
     if (query.data.error !== undefined) {
-      return sendPage(reply, notice(403, 'You are not signed in', 'The sign-in was not completed.', again));
+      return sendPage(reply, notice(words, 403, 'signInNotCompleted', again));
     }
     try {
       await sessions.start(request, reply, await identity.complete(rawQueryOf(request), signIn));
     } catch (error) {
       logger.warn({ issuer: config.auth.issuer, reason: reasonOf(error) }, 'a sign-in failed');
       await refusals.record(request, 'a sign-in whose answer cannot be used');
-      return sendPage(
-        reply,
-        notice(
-          502,
-          'Signing in did not work',
-          'The sign-in service gave an answer that cannot be used. Try again.',
-          again,
-        ),
-      );
+      return sendPage(reply, notice(words, 502, 'signInFailed', again));
     }
     return reply.redirect(keepingReturn(goalUrl(publicUrl, signIn), signIn), 303);
   });
 
   const signedOut = ({ next }: z.infer<typeof logoutInput>, request: FastifyRequest) =>
-    signedOutPage(loginUrl(publicUrl, next, request, 'other'), next !== null);
+    signedOutPage(wordsOf(request), loginUrl(publicUrl, next, request, 'other'), next !== null);
   onForm(fastify, context, {
     path: '/auth/logout',
     input: logoutInput,

@@ -10,6 +10,8 @@ import { z } from 'zod';
 import type { UserPrincipal } from '../../../service/principal.ts';
 import type { Service } from '../../../service/service.ts';
 import { sameText } from '../../../service/sealed-text.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
+import { languageOf } from '../words.ts';
 
 const sessionLifeMs = 3_600_000;
 const signInLifeMs = 600_000;
@@ -47,6 +49,8 @@ const signInSchema = z.object({
 });
 
 export type Session = z.infer<typeof sessionSchema> & {
+  /** Of the request, not of the cookie. */
+  language: Language;
   /** Where the person wants to go back to. From the request, not from the cookie. */
   returnUrl: string | null;
 };
@@ -126,7 +130,7 @@ export function createSessions(
     },
     read(request) {
       const session = opened.get(request);
-      return session && { ...session, returnUrl: request.returnUrl };
+      return session && { ...session, language: languageOf(request), returnUrl: request.returnUrl };
     },
     async start(request, reply, { tenant, user, name, isOperator = false, seesContents = false }) {
       await endOf(request);

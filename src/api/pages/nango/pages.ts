@@ -13,10 +13,8 @@ import type { SignedIn } from '../guarded-form.ts';
 import { becomesShared, deniedPage, failedPage } from '../question/account-pages.ts';
 import type { AccountView } from '../question/account-pages.ts';
 import { settingsUrl } from '../return-url.ts';
+import type { PageWords } from '../words.ts';
 import type { Goal } from './goal.ts';
-
-// The attempt may have got further than Nango reported.
-const somethingFailed = 'Something went wrong on the way. You can try again.';
 
 /** `page`: the question's page. */
 export function questionWithNango(page: Page, view: AccountView, script: PageScript | null): Page {
@@ -26,12 +24,14 @@ export function questionWithNango(page: Page, view: AccountView, script: PageScr
   return withSteps(page, script, view, {
     goal: { e: view.elicitationId },
     waiting: waitingFor(
+      view.words,
       view.serverTitle,
       form,
-      form(html`<button name="action" value="decline" class="quiet">Not now</button>`),
+      form(html`<button name="action" value="decline" class="quiet">${view.words.notNow}</button>`),
     ),
     denied: deniedPage(view),
-    failed: failedPage(view, somethingFailed, true),
+    // The attempt may have got further than Nango reported.
+    failed: failedPage(view, view.words.otherWindow.failed, true),
   });
 }
 
@@ -42,29 +42,31 @@ export function connectPage(
   scopes: string[],
   script: PageScript | null,
 ): Page {
+  const { words } = view;
   const { serverTitle, host, state, scope } = own;
   const isAgain = state.status !== 'missing';
-  const account = state.status === 'missing' ? null : state.row.account;
+  const account = isAgain ? state.row.account : null;
   const page: Page = {
     status: 200,
-    title: `Connect ${serverTitle}`,
+    title: words.connect(serverTitle),
     body: html`${monogram(serverTitle)}
-      <h1>Connect ${serverTitle}${isAgain && ' again'}</h1>
+      <h1>${(isAgain ? words.account.connectAgain : words.connect)(serverTitle)}</h1>
       ${
         scope === 'project'
-          ? becomesShared(serverTitle, view.tenant)
-          : html`<p class="lead">
-              Agents that you talk to may use your account there, until you disconnect it.
-            </p>`
+          ? becomesShared(view, serverTitle)
+          : html`<p class="lead">${words.connection.mayUse}</p>`
       }
       <dl>
-        ${detail('Server', html`<strong>${host ?? serverTitle}</strong>`)}
-        ${account === null ? '' : detail('Until now', html`connected as <strong>${account}</strong>`)}
-        ${detail('Permissions', scopes.length > 0 ? scopeList(scopes) : html`${serverTitle} shows them before you agree`)}
+        ${detail(words.server, html`<strong>${host ?? serverTitle}</strong>`)}
+        ${account !== null && detail(words.connection.untilNow, words.connection.connectedAs(account))}
+        ${detail(
+          words.permissions,
+          scopes.length > 0 ? scopeList(scopes) : html`${words.serverShowsPermissions(serverTitle)}`,
+        )}
       </dl>
       <div class="actions">
-        ${connectForm(view, own, html`Connect ${serverTitle}`, false)}
-        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Not now</a>
+        ${connectForm(view, own, html`${words.connect(serverTitle)}`, false)}
+        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">${words.notNow}</a>
       </div>`,
     footer: signedIn(view, null),
   };
@@ -83,12 +85,17 @@ export function connectWithNango(
   return withSteps(page, script, view, {
     goal: { server, scope, seenVersion: state.status === 'missing' ? 0 : state.row.version },
     waiting: waitingFor(
+      view.words,
       serverTitle,
       (content, attributes) => postForm(view, '/connections', fieldsOf(own), content, attributes),
-      html`<a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Not now</a>`,
+      html`<a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">${view.words.notNow}</a>`,
     ),
     denied: notConnectedPage(view, own, { kind: 'denied' }),
-    failed: notConnectedPage(view, own, { kind: 'failed', message: somethingFailed, canRetry: true }),
+    failed: notConnectedPage(view, own, {
+      kind: 'failed',
+      lead: view.words.otherWindow.failed,
+      canRetry: true,
+    }),
   });
 }
 
@@ -121,18 +128,16 @@ function withSteps(
 
 type PostForm = (content: Html, attributes?: Html) => Html;
 
-function waitingFor(serverTitle: string, form: PostForm, notNow: Html): Html {
+function waitingFor(words: PageWords, serverTitle: string, form: PostForm, notNow: Html): Html {
+  const { heading, lead, noWindow, here } = words.otherWindow;
   return html`${busyMonogram(serverTitle)}
-    <h1>Finish in the other window</h1>
-    <p class="lead">
-      Sign in to ${serverTitle} there and agree. This page notices by itself when you are done.
-    </p>
+    <h1>${heading}</h1>
+    <p class="lead">${lead(serverTitle)}</p>
     <div class="actions">
-      ${form(html`<button name="action" value="connect" class="quiet">Try again</button>`)} ${notNow}
+      ${form(html`<button name="action" value="connect" class="quiet">${words.tryAgain}</button>`)} ${notNow}
     </div>
     ${form(
-      html`No other window?
-        <button name="action" value="connect" data-way="page">Continue in this one</button>`,
+      html`${noWindow} <button name="action" value="connect" data-way="page">${here}</button>`,
       html`class="aside"`,
     )}`;
 }

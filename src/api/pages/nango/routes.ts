@@ -13,6 +13,7 @@ import { isFromOurPage } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
 import { sendPage } from '../layout.ts';
 import { notice } from '../outcome-pages.ts';
+import { wordsOf } from '../words.ts';
 import { findGoal, goalSchema } from './goal.ts';
 import type { GoalState } from './goal.ts';
 
@@ -133,12 +134,6 @@ function attemptState(state: GoalState): AttemptState {
  */
 const nangoCallbackPath = '/auth/nango/callback';
 
-const notBegunHere = notice(
-  400,
-  'This cannot be finished here',
-  'Another person began to connect, or it was too long ago. Nothing was connected; begin again where you came from.',
-);
-
 export function nangoCallback(
   fastify: FastifyInstance,
   { nango: attempts, config, sessions, refusals }: PageContext,
@@ -149,7 +144,7 @@ export function nangoCallback(
     const isBegun = session && (await attempts?.isUnderway({ tenant: session.tenant, actor: session.user }));
     if (!isBegun || !nango) {
       await refusals.record(request, 'a provider’s answer that nobody here has begun');
-      return sendPage(reply, notBegunHere);
+      return sendPage(reply, notice(wordsOf(request), 400, 'otherPersonConnects'));
     }
     // A redirect, because Nango checks a cookie of the browser.
     return reply.redirect(`${nango.publicUrl}/oauth/callback?${rawQueryOf(request)}`, 303);

@@ -4,14 +4,21 @@ import { turnStates } from '@interlude-ai/core/contract/operators.ts';
 import { stateOf } from '../../../service/operators.ts';
 import type { SeenQuestion, SeenTurn, TurnState, TurnStory } from '../../../service/operators.ts';
 import { timelineMarkup } from '../timeline-markup.ts';
-import { askedForIn, inTime, openInWords, ownerInWords, waitInWords } from '../../../turn/timeline/words.ts';
+import {
+  askedInWords,
+  inTime,
+  openInWords,
+  ownerInWords,
+  waitInWords,
+} from '../../../turn/timeline/words.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { detail, exclamation, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
+import { plain } from '../outcome-pages.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
-import { ages } from './search.ts';
+import { ageNames } from './search.ts';
 import type { Filter } from './search.ts';
 
 export interface OperatorView extends SignedIn {
@@ -30,21 +37,21 @@ export interface ListView<Item> extends OperatorView {
 }
 
 export function turnsPage(view: ListView<SeenTurn>): Page {
+  const { operators: words } = view.words;
   return {
     status: 200,
-    title: 'Turns · Operators',
+    title: words.title(words.turns),
     isFull: true,
     body: html`${navigation(view, 'turns')}
-      <h1>Turns</h1>
+      <h1>${words.turns}</h1>
       ${filterForm(
         view,
         'operators',
-        html`${textField('Service', 'service', view.filter.service)} ${stateField(view.filter)}
-        ${ageField(view.filter)}`,
+        html`${textField(words.service, 'service', view.filter.service)} ${stateField(view)} ${ageField(view)}`,
       )}
       ${
         view.items.length === 0
-          ? html`<p class="lead" role="status">No turn matches.</p>`
+          ? html`<p class="lead" role="status">${words.noTurn}</p>`
           : html`<ul class="seen">
               ${view.items.map((turn) => turnItem(view, turn))}
             </ul>`
@@ -55,16 +62,17 @@ export function turnsPage(view: ListView<SeenTurn>): Page {
 }
 
 export function questionsPage(view: ListView<SeenQuestion>): Page {
+  const { operators: words } = view.words;
   return {
     status: 200,
-    title: 'Questions · Operators',
+    title: words.title(words.questions),
     isFull: true,
     body: html`${navigation(view, 'questions')}
-      <h1>Questions</h1>
-      ${filterForm(view, 'operators/questions', html`${statusField(view.filter)} ${ageField(view.filter)}`)}
+      <h1>${words.questions}</h1>
+      ${filterForm(view, 'operators/questions', html`${statusField(view)} ${ageField(view)}`)}
       ${
         view.items.length === 0
-          ? html`<p class="lead" role="status">No question matches.</p>`
+          ? html`<p class="lead" role="status">${words.noQuestion}</p>`
           : html`<ul class="seen">
               ${view.items.map((question) => questionItem(view, question))}
             </ul>`
@@ -76,42 +84,47 @@ export function questionsPage(view: ListView<SeenQuestion>): Page {
 
 export function storyPage(view: OperatorView, story: TurnStory, hasContents: boolean): Page {
   const { turn, links, items } = story;
+  const { operators: words, timeline } = view.words;
+  const title = titleOf(view, turn);
   const { turnId, user, endedAt, createdAt } = turn;
   const state = stateOf(turn);
   const isLive = state === 'waiting' || state === 'working';
   const end = endedAt ?? view.now;
   const waited =
-    story.waitedMs > 0 ? html`<small>of which ${inTime(story.waitedMs)} waiting for people</small>` : html``;
+    story.waitedMs > 0 && html`<small>${words.ofWhichWaiting(inTime(story.waitedMs, timeline))}</small>`;
   return {
     status: 200,
-    title: `${titleOf(turn)} · Operators`,
+    title: words.title(title),
     isFull: true,
     body: html`${navigation(view, null)}
       <div class="head">
-        <h1>${titleOf(turn)}</h1>
-        ${badge(state)}
+        <h1>${title}</h1>
+        ${badge(view, state)}
       </div>
-      ${state === 'cancelling' && html`<p class="remark" role="status">The turn is being cancelled.</p>`}
+      ${state === 'cancelling' && html`<p class="remark" role="status">${words.beingCancelled}</p>`}
       ${turn.waitsFor.map((question) => openQuestion(view, question))}
       <dl>
-        ${detail('Turn', html`<code>${turnId}</code>`)}
-        ${detail('Conversation', html`<code>${turn.conversation}</code>`)}
-        ${user === null ? detail('Service', html`${turn.service ?? 'without a name'}`) : detail('User', html`${user}`)}
-        ${detail('Accepted', timeOf(createdAt, 'second'))}
-        ${detail(endedAt === null ? 'Goes on for' : 'Took', html`${inTime(end - createdAt)} ${waited}`)}
+        ${detail(words.turn, html`<code>${turnId}</code>`)}
+        ${detail(words.conversation, html`<code>${turn.conversation}</code>`)}
+        ${user === null ? detail(words.service, html`${turn.service ?? words.withoutName}`) : detail(words.user, html`${user}`)}
+        ${detail(words.accepted, timeOf(createdAt, 'second', view.words))}
+        ${detail(
+          endedAt === null ? words.goesOnFor : words.took,
+          html`${inTime(end - createdAt, timeline)} ${waited}`,
+        )}
         ${
           turn.usage !== null &&
-          detail('Tokens', html`${turn.usage.inputTokens} in, ${turn.usage.outputTokens} out`)
+          detail(words.tokens, html`${words.tokensInAndOut(turn.usage.inputTokens, turn.usage.outputTokens)}`)
         }
-        ${turn.buildId !== null && turn.buildId !== '' && detail('Version', html`<code>${turn.buildId}</code>`)}
-        ${(links.trace !== null || links.temporal !== null) && detail('Elsewhere', linkList(links))}
+        ${turn.buildId !== null && turn.buildId !== '' && detail(words.version, html`<code>${turn.buildId}</code>`)}
+        ${(links.trace !== null || links.temporal !== null) && detail(words.elsewhere, linkList(view, links))}
       </dl>
       <section aria-labelledby="story">
-        <h2 id="story">What happened</h2>
+        <h2 id="story">${words.story}</h2>
         ${
           items.length === 0
-            ? html`<p class="remark">Nothing yet: no worker has taken the turn up.</p>`
-            : timelineMarkup(items, view.now)
+            ? html`<p class="remark">${words.nothingYet}</p>`
+            : timelineMarkup(items, view.now, timeline)
         }
       </section>
       <div class="choices">
@@ -122,16 +135,16 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
             view,
             `${turnPath(turnId)}/contents`,
             {},
-            html`<button class="quiet" aria-describedby="audited">Show contents</button>`,
+            html`<button class="quiet" aria-describedby="audited">${words.showContents}</button>`,
           )
         }
-        ${isLive && html`<a class="button quiet" href="${turnUrl(view, turnId)}/cancel">Cancel the turn</a>`}
-        ${endedAt === null && html`<a class="button quiet" href="${turnUrl(view, turnId)}">Refresh</a>`}
+        ${isLive && html`<a class="button quiet" href="${turnUrl(view, turnId)}/cancel">${words.cancel}</a>`}
+        ${endedAt === null && html`<a class="button quiet" href="${turnUrl(view, turnId)}">${words.refresh}</a>`}
       </div>
       ${
         view.seesContents &&
         html`<p class="help" id="audited">
-          ${hasContents ? 'That you looked at the contents is in the audit.' : 'Looking at contents is recorded in the audit.'}
+          ${hasContents ? words.contentsWereAudited : words.contentsAudited}
         </p>`
       }`,
     footer: signedIn(view, null),
@@ -139,36 +152,30 @@ export function storyPage(view: OperatorView, story: TurnStory, hasContents: boo
 }
 
 export function cancelPage(view: OperatorView, turn: SeenTurn): Page {
+  const { operators: words } = view.words;
   return confirmPage(view, {
-    heading: 'Cancel this turn?',
-    lead: html`<strong>${titleOf(turn)}</strong> stops. Its open questions close; what its tools have done
-      stays done.`,
+    heading: words.cancelThis,
+    lead: words.cancelLead(titleOf(view, turn)),
     action: `${turnPath(turn.turnId)}/cancel`,
-    button: 'Cancel the turn',
+    button: words.cancel,
     backUrl: turnUrl(view, turn.turnId),
   });
 }
 
 export function expirePage(view: OperatorView, question: SeenQuestion): Page {
+  const { operators: words, timeline } = view.words;
   return confirmPage(view, {
-    heading: 'Expire this question?',
-    lead: html`<strong>${question.user}</strong> was asked ${askedForIn(question.request)}. The turn goes on
-      as if no one had answered in time.`,
+    heading: words.expireThis,
+    lead: html`${words.expireLead(askedInWords(question, timeline))}`,
     action: `/operators/questions/${question.id}/expire`,
-    button: 'Expire the question',
+    button: words.expireQuestion,
     backUrl: turnUrl(view, question.turnId),
   });
 }
 
 export function notOperatorPage(view: SignedIn): Page {
-  return {
-    status: 403,
-    title: 'For operators only',
-    body: html`${exclamation}
-      <h1>For operators only</h1>
-      <p class="lead">Your account does not have the operator’s role.</p>`,
-    footer: signedIn(view, null),
-  };
+  const { onlyForThem } = view.words.operators;
+  return { ...plain(403, exclamation, onlyForThem), footer: signedIn(view, null) };
 }
 
 interface Confirmation {
@@ -183,7 +190,7 @@ interface Confirmation {
 function confirmPage(view: OperatorView, { heading, lead, action, button, backUrl }: Confirmation): Page {
   return {
     status: 200,
-    title: `${heading} · Operators`,
+    title: view.words.operators.title(heading),
     body: html`${exclamation}
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
@@ -191,32 +198,32 @@ function confirmPage(view: OperatorView, { heading, lead, action, button, backUr
         view,
         action,
         {},
-        html`<button>${button}</button> <a class="button quiet" href="${backUrl}">Leave it</a>`,
+        html`<button>${button}</button>
+          <a class="button quiet" href="${backUrl}">${view.words.operators.leaveIt}</a>`,
         html`class="actions"`,
       )}`,
     footer: signedIn(view, null),
   };
 }
 
-function navigation({ publicUrl }: SignedIn, current: 'turns' | 'questions' | null): Html {
-  const item = (name: 'turns' | 'questions', path: string, words: string) =>
-    html`<a href="${publicUrl}${path}" ${current === name && html` aria-current="page"`}>${words}</a>`;
-  return html`<nav aria-label="Operators">
-    ${item('turns', '/operators', 'Turns')} ${item('questions', '/operators/questions', 'Questions')}
+function navigation({ publicUrl, words }: SignedIn, current: 'turns' | 'questions' | null): Html {
+  const { label, turns, questions } = words.operators;
+  const item = (name: 'turns' | 'questions', path: string, text: string) =>
+    html`<a href="${publicUrl}${path}" ${current === name && html` aria-current="page"`}>${text}</a>`;
+  return html`<nav aria-label="${label}">
+    ${item('turns', '/operators', turns)} ${item('questions', '/operators/questions', questions)}
   </nav>`;
 }
 
-function filterForm(
-  { publicUrl, filter, agents, servers }: ListView<unknown>,
-  path: string,
-  more: Html,
-): Html {
+function filterForm(view: ListView<unknown>, path: string, more: Html): Html {
+  const { publicUrl, filter, agents, servers, words } = view;
+  const { user, show } = words.operators;
   const named = (entries: Pick<AgentConfig, 'name' | 'title'>[]) =>
     entries.map(({ name, title }) => [name, title] as const);
   return html`<form class="filter" method="get" action="${publicUrl}/${path}">
-    ${textField('User', 'user', filter.user)} ${select('Agent', 'agent', filter.agent, named(agents))}
-    ${select('Server', 'server', filter.server, named(servers))} ${more}
-    <button class="quiet">Show</button>
+    ${textField(user, 'user', filter.user)} ${select(view, words.agent, 'agent', named(agents))}
+    ${select(view, words.server, 'server', named(servers))} ${more}
+    <button class="quiet">${show}</button>
   </form>`;
 }
 
@@ -226,95 +233,102 @@ function textField(label: string, name: string, value: string | undefined): Html
   /></label>`;
 }
 
-function stateField({ state }: Filter): Html {
+function stateField(view: ListView<unknown>): Html {
+  const { state, states } = view.words.operators;
   return select(
-    'State',
-    'state',
+    view,
     state,
-    turnStates.map((one) => [one, one] as const),
+    'state',
+    turnStates.map((one) => [one, states[one]] as const),
   );
 }
 
-function statusField({ status }: Filter): Html {
-  const statuses = ['pending', 'accept', 'decline', 'cancel', 'expired'] as const;
-  return select(
-    'Status',
-    'status',
-    status,
-    statuses.map((one) => [one, one === 'pending' ? 'open' : one] as const),
-  );
+function statusField(view: ListView<unknown>): Html {
+  const { status, statuses } = view.words.operators;
+  return select(view, status, 'status', Object.entries(statuses));
 }
 
-function ageField({ age }: Filter): Html {
+function ageField(view: ListView<unknown>): Html {
+  const { age, ages } = view.words.operators;
   return select(
-    'Age',
-    'age',
+    view,
     age,
-    Object.entries(ages).map(([name, { words }]) => [name, words] as const),
+    'age',
+    ageNames.map((name) => [name, ages[name]] as const),
   );
 }
 
 function select(
+  { filter, words }: ListView<unknown>,
   label: string,
-  name: string,
-  chosen: string | undefined,
+  name: keyof Filter,
   options: (readonly [string, string])[],
 ): Html {
+  const chosen = filter[name];
   const known = chosen === undefined || options.some(([value]) => value === chosen);
   const all = known ? options : [...options, [chosen, chosen] as const];
   return html`<label
     >${label}
     <select name="${name}">
-      <option value="">any</option>
+      <option value="">${words.operators.any}</option>
       ${all.map(
-        ([value, words]) =>
-          html`<option value="${value}" ${value === chosen && html` selected`}>${words}</option>`,
+        ([value, text]) =>
+          html`<option value="${value}" ${value === chosen && html` selected`}>${text}</option>`,
       )}
     </select></label
   >`;
 }
 
 function turnItem(view: OperatorView, turn: SeenTurn): Html {
-  const end = turn.endedAt ?? view.now;
-  const took = `${turn.endedAt === null ? 'for' : 'took'} ${inTime(end - turn.createdAt)}`;
+  const { operators: words, timeline } = view.words;
+  const { createdAt, endedAt, turnId } = turn;
+  const time = inTime((endedAt ?? view.now) - createdAt, timeline);
   return html`<li>
     <div>
-      <h2><a href="${turnUrl(view, turn.turnId)}">${titleOf(turn)}</a></h2>
-      ${turn.waitsFor.map((question) => html`<p class="waits">${waitInWords(question, view.now)}</p>`)}
-      <p class="host">${timeOf(turn.createdAt, 'second')} · ${took} · <code>${turn.turnId}</code></p>
+      <h2><a href="${turnUrl(view, turnId)}">${titleOf(view, turn)}</a></h2>
+      ${turn.waitsFor.map((question) => html`<p class="waits">${waitInWords(question, view.now, timeline)}</p>`)}
+      <p class="host">
+        ${timeOf(createdAt, 'second', view.words)} ·
+        ${endedAt === null ? words.since(time) : words.tookTime(time)} ·
+        <code>${turnId}</code>
+      </p>
     </div>
-    ${badge(stateOf(turn))}
+    ${badge(view, stateOf(turn))}
   </li>`;
 }
 
 function questionItem(view: OperatorView, question: SeenQuestion): Html {
-  const { user, status, createdAt, settledAt, turnId, agent } = question;
+  const { operators: words, timeline } = view.words;
+  const { status, createdAt, settledAt, turnId, agent } = question;
   const isOpen = status === 'pending';
-  const after = settledAt === null ? '' : ` · settled after ${inTime(settledAt - createdAt)}`;
+  const after = settledAt !== null && html` · ${words.settledAfter(inTime(settledAt - createdAt, timeline))}`;
   return html`<li>
     <div>
-      <h2><a href="${turnUrl(view, turnId)}">${user} was asked ${askedForIn(question.request)}</a></h2>
-      ${isOpen && html`<p class="waits">${`Open ${openInWords(question, view.now)}`}</p>`}
-      <p class="host">${timeOf(createdAt, 'second')}${after} · by ${agent} · <code>${question.id}</code></p>
+      <h2><a href="${turnUrl(view, turnId)}">${askedInWords(question, timeline)}</a></h2>
+      ${isOpen && html`<p class="waits">${words.open(openInWords(question, view.now, timeline))}</p>`}
+      <p class="host">
+        ${timeOf(createdAt, 'second', view.words)}${after} · ${words.by(agent)} · <code>${question.id}</code>
+      </p>
     </div>
-    <span class="badge ${isOpen && 'warn'}">${isOpen ? 'open' : status}</span>
+    <span class="badge ${isOpen && 'warn'}">${words.statuses[status]}</span>
   </li>`;
 }
 
 function openQuestion(view: OperatorView, question: SeenQuestion): Html {
+  const { expire, questionTo } = view.words.operators;
   return html`<div class="open-question">
-    <p>${waitInWords(question, view.now)}</p>
+    <p>${waitInWords(question, view.now, view.words.timeline)}</p>
     <a class="button quiet" href="${view.publicUrl}/operators/questions/${question.id}/expire"
-      >Expire<span class="unseen"> the question to ${question.user}</span></a
+      >${expire}<span class="unseen"> ${questionTo(question.user)}</span></a
     >
   </div>`;
 }
 
-function titleOf(turn: SeenTurn): string {
-  return `${turn.agent} for ${ownerInWords(turn)}`;
+function titleOf({ words }: SignedIn, turn: SeenTurn): string {
+  return words.operators.turnOf(turn.agent, ownerInWords(turn, words.timeline));
 }
 
-function badge(state: TurnState): Html {
+function badge({ words }: SignedIn, state: TurnState): Html {
   const mood = {
     waiting: 'warn',
     working: '',
@@ -324,17 +338,20 @@ function badge(state: TurnState): Html {
     cancelled: '',
     superseded: '',
   }[state];
-  return html`<span class="badge ${mood}">${state}</span>`;
+  return html`<span class="badge ${mood}">${words.operators.states[state]}</span>`;
 }
 
-function linkList({ trace, temporal }: TurnStory['links']): Html {
-  const link = (url: string | null, words: string) =>
-    url !== null && html`<a href="${url}" rel="noopener">${words}</a>`;
-  return html`<span class="links">${link(trace, 'Trace')} ${link(temporal, 'Temporal')}</span>`;
+function linkList({ words }: SignedIn, { trace, temporal }: TurnStory['links']): Html {
+  const link = (url: string | null, text: string) =>
+    url !== null && html`<a href="${url}" rel="noopener">${text}</a>`;
+  return html`<span class="links">${link(trace, words.operators.trace)} ${link(temporal, 'Temporal')}</span>`;
 }
 
-function older({ nextUrl }: ListView<unknown>): Html | false {
-  return nextUrl !== null && html`<p class="older"><a class="button quiet" href="${nextUrl}">Older</a></p>`;
+function older({ nextUrl, words }: ListView<unknown>): Html | false {
+  return (
+    nextUrl !== null &&
+    html`<p class="older"><a class="button quiet" href="${nextUrl}">${words.operators.older}</a></p>`
+  );
 }
 
 export function turnUrl({ publicUrl }: Pick<SignedIn, 'publicUrl'>, turnId: string): string {

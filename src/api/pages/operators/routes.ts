@@ -25,6 +25,7 @@ import {
 import type { ListView, OperatorView } from './pages.ts';
 import { nextQuery, readFilter, toSearch } from './search.ts';
 import type { Filter } from './search.ts';
+import type { PageWords } from '../words.ts';
 
 const perPage = 50;
 
@@ -52,7 +53,8 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
       const page = refusedPages[error.code];
       if (!page) throw error;
       await refusals.record(request, error.code);
-      return page(`${publicUrl}/operators`);
+      const [status, text] = page;
+      return notice(signedIn.words, status, text, `${publicUrl}/operators`);
     }
   }
 
@@ -140,18 +142,10 @@ export function operatorRoutes(fastify: FastifyInstance, context: PageContext): 
   }
 }
 
-const refusedPages: Partial<Record<ServiceError['code'], (again: string) => Page>> = {
-  turn_not_found: (again) =>
-    notice(404, 'No such turn', 'There is no turn with this id in your tenant.', again),
-  elicitation_not_found: (again) =>
-    notice(404, 'No such question', 'There is no question with this id in your tenant.', again),
-  forbidden: (again) =>
-    notice(
-      403,
-      'You may not see contents',
-      'That takes a role of its own, which your account does not have.',
-      again,
-    ),
+const refusedPages: Partial<Record<ServiceError['code'], [number, keyof PageWords['notices']]>> = {
+  turn_not_found: [404, 'noSuchTurn'],
+  elicitation_not_found: [404, 'noSuchQuestion'],
+  forbidden: [403, 'noContents'],
 };
 
 function turnOf({ params }: FastifyRequest): string {

@@ -8,14 +8,15 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /** `isWithin`: not older than `ms`; else older. */
-export const ages = {
-  hour: { words: 'last hour', ms: hourMs, isWithin: true },
-  day: { words: 'last day', ms: dayMs, isWithin: true },
-  week: { words: 'last week', ms: 7 * dayMs, isWithin: true },
-  'over-10-minutes': { words: 'older than 10 minutes', ms: 10 * minuteMs, isWithin: false },
-  'over-hour': { words: 'older than an hour', ms: hourMs, isWithin: false },
-  'over-day': { words: 'older than a day', ms: dayMs, isWithin: false },
+const ages = {
+  hour: { ms: hourMs, isWithin: true },
+  day: { ms: dayMs, isWithin: true },
+  week: { ms: 7 * dayMs, isWithin: true },
+  'over-10-minutes': { ms: 10 * minuteMs, isWithin: false },
+  'over-hour': { ms: hourMs, isWithin: false },
+  'over-day': { ms: dayMs, isWithin: false },
 } as const;
+export const ageNames = Object.keys(ages) as (keyof typeof ages)[];
 
 const name = z
   .string()
@@ -31,10 +32,7 @@ const filterSchema = z.object({
   server: name,
   state: z.enum(turnStates).optional().catch(undefined),
   status: z.enum(['pending', 'accept', 'decline', 'cancel', 'expired']).optional().catch(undefined),
-  age: z
-    .enum(Object.keys(ages) as (keyof typeof ages)[])
-    .optional()
-    .catch(undefined),
+  age: z.enum(ageNames).optional().catch(undefined),
 });
 
 export type Filter = z.infer<typeof filterSchema>;

@@ -1,15 +1,15 @@
 /** The pages of questions about an account. Pure: data in, `Page` out; no JavaScript needed. */
 import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { askWhom } from '@interlude-ai/core/elicitation/wording.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { ConnectionQuestion } from '../../../service/accounts.ts';
 import type { PagesParts } from '../context.ts';
 import { detail, monogram, scopeList } from '../elements.ts';
 import { signedIn } from '../guarded-form.ts';
+import type { SignedIn } from '../guarded-form.ts';
 import type { Page } from '../layout.ts';
 import type { Session } from '../login/session.ts';
-import { questionForm, questionPage, questionView, words } from './question-page.ts';
+import { questionForm, questionPage, questionView } from './question-page.ts';
 import type { QuestionView } from './question-page.ts';
 
 export interface AccountView extends QuestionView {
@@ -36,10 +36,11 @@ interface GivenHere {
 }
 
 export function accountPage(view: AccountView, givenHere?: GivenHere): Page {
-  const connect = words.connect(view.serverTitle);
+  const { words, serverTitle } = view;
+  const connect = words.connect(serverTitle);
   return questionPage(view, {
-    heading: view.reason === 'missing' ? connect : `${connect} again`,
-    details: html`${detail('Server', html`<strong>${view.host}</strong>`)}
+    heading: view.reason === 'missing' ? connect : words.account.connectAgain(serverTitle),
+    details: html`${detail(words.server, html`<strong>${view.host}</strong>`)}
     ${givenHere?.permissions ?? permissions(view)}`,
     form: questionForm(view, {
       yes: { action: 'connect', label: connect },
@@ -49,55 +50,60 @@ export function accountPage(view: AccountView, givenHere?: GivenHere): Page {
 }
 
 export function deniedPage(view: AccountView): Page {
-  const lead = `Access was not given at ${view.serverTitle}. You can try again, or go on without it.`;
-  return retryPage(view, 200, `${view.serverTitle} is not connected`, lead);
+  const { notConnected, notGiven } = view.words.account;
+  return retryPage(view, 200, notConnected(view.serverTitle), notGiven(view.serverTitle));
 }
 
 /** `canRetry`: false if another attempt would fail, too. */
-export function failedPage(view: AccountView, message: string, canRetry: boolean): Page {
-  return retryPage(view, 502, `${view.serverTitle} could not be connected`, message, canRetry);
+export function failedPage(view: AccountView, lead: Html | string, canRetry: boolean): Page {
+  return retryPage(view, 502, view.words.account.failed(view.serverTitle), lead, canRetry);
 }
 
-function retryPage(view: AccountView, status: number, title: string, lead: string, canRetry = true): Page {
+function retryPage(
+  view: AccountView,
+  status: number,
+  title: string,
+  lead: Html | string,
+  canRetry = true,
+): Page {
   return {
     status,
     title,
     body: html`${monogram(view.serverTitle)}
       <h1>${title}</h1>
       <p class="lead">${lead}</p>
-      ${questionForm(view, { yes: canRetry ? { action: 'connect', label: words.tryAgain } : null })}`,
+      ${questionForm(view, { yes: canRetry ? { action: 'connect', label: view.words.tryAgain } : null })}`,
   };
 }
 
 /** With `insufficient_scope`, only the new permissions. */
-function permissions({ serverTitle, scopes, reason }: AccountView): Html {
-  if (scopes.length === 0) return detail('Permissions', html`${serverTitle} shows them before you agree`);
-  if (reason !== 'insufficient_scope') return detail('Permissions', scopeList(scopes));
-  const before = html`<small>In addition to what you allowed before</small>`;
-  return detail('New permissions', html`${scopeList(scopes)}${before}`);
+function permissions({ words, serverTitle, scopes, reason }: AccountView): Html {
+  if (scopes.length === 0)
+    return detail(words.permissions, html`${words.serverShowsPermissions(serverTitle)}`);
+  if (reason !== 'insufficient_scope') return detail(words.permissions, scopeList(scopes));
+  const before = html`<small>${words.account.inAddition}</small>`;
+  return detail(words.newPermissions, html`${scopeList(scopes)}${before}`);
 }
 
 /** The warning before an operator connects a shared account. */
-export function becomesShared(serverTitle: string, tenant: string): Html {
-  return html`<p class="warning">
-    This account becomes everybody’s in ${tenant}: whoever talks to an agent there, ${serverTitle} is used
-    with it. Connect one that is meant for all of them, not your own.
-  </p>`;
+export function becomesShared({ words, tenant }: SignedIn, serverTitle: string): Html {
+  return html`<p class="warning">${words.account.becomesShared(serverTitle, tenant)}</p>`;
 }
 
 /** For a question from before the account became shared; it can no longer be answered. */
 export function sharedQuestionPage(view: AccountView, contact: string | undefined, mayChange: boolean): Page {
-  const { serverTitle, publicUrl, tenant } = view;
+  const { words, serverTitle, publicUrl, tenant } = view;
+  const { isShared, onlyAnOperator, youMay } = words.account;
   return {
     status: 200,
-    title: `${serverTitle} is shared`,
+    title: isShared(serverTitle),
     body: html`${monogram(serverTitle)}
-      <h1>${serverTitle} is shared</h1>
+      <h1>${isShared(serverTitle)}</h1>
       <p class="lead">
-        ${serverTitle} is used with one account for everybody in ${tenant}, and only an operator connects it.
-        ${mayChange ? html`<a href="${publicUrl}/connections">You may do that here.</a>` : askWhom(contact)}
+        ${onlyAnOperator(serverTitle, tenant)}
+        ${mayChange ? html`<a href="${publicUrl}/connections">${youMay}</a>` : words.askWhom(contact)}
       </p>
-      <dl>${detail('Asked by', html`<strong>${view.askedBy.join(' → ')}</strong>`)}</dl>
+      <dl>${detail(words.askedByLabel, html`<strong>${view.askedBy.join(' → ')}</strong>`)}</dl>
       ${questionForm(view, { yes: null })}`,
     footer: signedIn(view, view.elicitationId),
   };

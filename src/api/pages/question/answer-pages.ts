@@ -11,7 +11,8 @@ import type { Page } from '../layout.ts';
 import { finishedPage, leavingPage, plain } from '../outcome-pages.ts';
 import { formFields } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
-import { questionForm, questionPage, words } from './question-page.ts';
+import type { PageWords, Text } from '../words.ts';
+import { questionForm, questionPage } from './question-page.ts';
 import type { QuestionView } from './question-page.ts';
 
 export type Asked =
@@ -41,18 +42,18 @@ export interface Refused {
 }
 
 export function answerPage(view: QuestionView, asked: Asked, refused?: Refused): Page {
-  const { asker, host } = view;
+  const { asker, host, words } = view;
   const server = html`<strong>${asker ?? ''}</strong>${host !== undefined && html`<small>${host}</small>`}`;
-  const form = formOf(asked, refused);
-  const agent = view.askedBy.at(-1) ?? 'An agent';
+  const form = formOf(words, asked, refused);
+  const agent = view.askedBy.at(-1) ?? words.anAgent;
   const headings = {
-    approval: `${agent} asks for your approval`,
-    form: `${asker ?? agent} asks you`,
-    link: `${asker ?? agent} asks you to open a page`,
+    approval: words.question.asksForApproval(agent),
+    form: words.question.asksYou(asker ?? agent),
+    link: words.question.asksToOpenPage(asker ?? agent),
   };
   const page = questionPage(view, {
     heading: headings[asked.kind],
-    details: asker === undefined ? html`` : detail(host === undefined ? 'Tool' : 'Server', server),
+    details: asker === undefined ? html`` : detail(host === undefined ? words.tool : words.server, server),
     form: questionForm(view, {
       ...form,
       yes: { action: 'accept', label: form.yes },
@@ -60,16 +61,20 @@ export function answerPage(view: QuestionView, asked: Asked, refused?: Refused):
     }),
     isWide: asked.kind !== 'link',
   });
-  return refused ? { ...page, status: 422, title: `Not answered yet: ${page.title}` } : page;
+  return refused ? { ...page, status: 422, title: words.question.notAnsweredYet(page.title) } : page;
 }
 
-function formOf(asked: Asked, refused: Refused | undefined): { yes: string; no?: string; fields: Html } {
+function formOf(
+  words: PageWords,
+  asked: Asked,
+  refused: Refused | undefined,
+): { yes: string; no?: string; fields: Html } {
   switch (asked.kind) {
     case 'approval':
-      return { yes: words.approve, no: words.decline, fields: approvalFields(asked) };
+      return { yes: words.approve, no: words.decline, fields: approvalFields(words, asked) };
     case 'form': {
       const { fields } = asked;
-      const shown = formFields(fields, refused?.typed ?? null, refused?.problems ?? new Map());
+      const shown = formFields(words, fields, refused?.typed ?? null, refused?.problems ?? new Map());
       return { yes: fields.length === 0 ? words.confirm : words.sendAnswer, fields: html`${shown}` };
     }
     case 'link': {
@@ -82,7 +87,10 @@ function formOf(asked: Asked, refused: Refused | undefined): { yes: string; no?:
   }
 }
 
-function approvalFields({ arguments: shown, toolName }: Extract<Asked, { kind: 'approval' }>): Html {
+function approvalFields(
+  words: PageWords,
+  { arguments: shown, toolName }: Extract<Asked, { kind: 'approval' }>,
+): Html {
   return html`${
       shown !== undefined &&
       html`<figure class="arguments">
@@ -107,43 +115,38 @@ function approvalFields({ arguments: shown, toolName }: Extract<Asked, { kind: '
     </details>`;
 }
 
-const doneWords: Record<Asked['kind'], [heading: string, now: string, before: string]> = {
-  approval: ['Approved', 'The agent makes this call now.', 'You have approved this call.'],
-  form: ['Answered', 'The agent goes on with what you said.', 'You have answered this already.'],
-  link: ['Done', 'The agent goes on.', 'This is settled already.'],
-};
-
 /** How the question ended. `now`: this request settled it; `before`: it was settled earlier. */
 export function settledPage(
+  words: PageWords,
   { kind }: Asked,
   status: Exclude<Status, 'pending'>,
   when: 'now' | 'before',
 ): Page {
-  if (status === 'cancel' || status === 'expired') return finishedPage(status);
-  const [heading, now, before] =
-    status === 'accept'
-      ? doneWords[kind]
-      : [
-          kind === 'approval' ? 'Declined' : 'Not now, then',
-          'The agent goes on without it.',
-          'You have decided this already.',
-        ];
-  const explanation = `${when === 'now' ? now : before} You can close this window and go back to where you were asked.`;
-  return { ...plain(200, status === 'accept' ? tick : dash, heading, explanation), wayBack: 'button' };
+  if (status === 'cancel' || status === 'expired') return finishedPage(words, status);
+  const said = words.question;
+  const accepted: Record<Asked['kind'], { now: Text; before: Text }> = {
+    approval: { now: said.approvedNow, before: said.approvedBefore },
+    form: { now: said.answeredNow, before: said.answeredBefore },
+    link: { now: said.openedNow, before: said.openedBefore },
+  };
+  const declined: Text = [
+    kind === 'approval' ? said.declined : said.notNow,
+    when === 'now' ? said.declinedNow : said.declinedBefore,
+  ];
+  const page = status === 'accept' ? plain(200, tick, accepted[kind][when]) : plain(200, dash, declined);
+  return { ...page, wayBack: 'button' };
 }
 
 /** The response to “Open”. */
-export function onwardPage({ url, host }: Extract<Asked, { kind: 'link' }>): Page {
-  if (isSafeToOpen(url))
-    return leavingPage(host, url, html`When you are done there, the agent goes on by itself.`);
+export function onwardPage(words: PageWords, { url, host }: Extract<Asked, { kind: 'link' }>): Page {
+  const { whenDoneThere, openYourself, notEncrypted } = words.question;
+  if (isSafeToOpen(url)) return leavingPage(words, host, url, whenDoneThere);
   return {
     status: 200,
-    title: `Going to ${host}`,
+    title: words.goingTo(host),
     body: html`${monogram(host)}
-      <h1>Open ${host} yourself</h1>
-      <p class="lead">
-        The address is not encrypted, so it is not opened from here. Copy it if you trust it:
-      </p>
+      <h1>${openYourself(host)}</h1>
+      <p class="lead">${notEncrypted}</p>
       <p class="address" dir="ltr">${url}</p>`,
   };
 }

@@ -4,7 +4,7 @@ import { controlOf, notesOf } from '@interlude-ai/core/elicitation/form/shown-fi
 import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { words } from './question-page.ts';
+import type { Words } from '@interlude-ai/core/elicitation/words.ts';
 
 /** Prefix of the inputs' names, because a field may have the name of one of ours. */
 const fieldPrefix = 'f.';
@@ -12,13 +12,18 @@ const fieldPrefix = 'f.';
 /** By field: the text typed, or the choices of a list. */
 export type Typed = Record<string, string | string[]>;
 
-export function formFields(fields: Field[], typed: Typed | null, problems: Map<string, string>): Html[] {
+export function formFields(
+  words: Words,
+  fields: Field[],
+  typed: Typed | null,
+  problems: Map<string, string>,
+): Html[] {
   const first = fields.find(({ name }) => problems.has(name))?.name;
   return fields.map((field, index) => {
     const { name } = field;
     const given = typed === null ? defaultOf(field) : Object.hasOwn(typed, name) ? typed[name] : undefined;
     const values = given === undefined ? [] : [given].flat();
-    return fieldOf(field, {
+    return fieldOf(words, field, {
       id: `field-${index}`,
       values,
       problem: problems.get(name),
@@ -35,7 +40,7 @@ interface Shown {
   isFirst: boolean;
 }
 
-function fieldOf(field: Field, { id, values, problem, isFirst }: Shown): Html {
+function fieldOf(words: Words, field: Field, { id, values, problem, isFirst }: Shown): Html {
   const control = controlOf(field, words);
   const notes = notesOf(field, problem, words);
   const hasZone = isTime(field);

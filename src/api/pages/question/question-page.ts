@@ -2,7 +2,6 @@
 import { askerTitle, whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { UrlWarning } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { plainLine, plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
-import { wordsFor } from '@interlude-ai/core/elicitation/words.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Question } from '../../../service/questions.ts';
@@ -12,8 +11,6 @@ import { postForm, signedIn, signedInAs } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import type { Page } from '../layout.ts';
 import type { Session } from '../login/session.ts';
-
-export const words = wordsFor('en');
 
 export interface QuestionView extends SignedIn {
   elicitationId: string;
@@ -35,16 +32,17 @@ export function questionView(
 ): QuestionView {
   const { context, message } = request;
   const asker = askerTitle({ ...context, agent: undefined });
+  const signedIn = signedInAs(session, http.publicUrl);
   return {
     elicitationId: id,
-    message: plainMessage(message),
+    message: plainMessage(signedIn.words.ownQuestion({ context, message })),
     asker: asker === undefined ? undefined : plainLine(asker),
     host: context.host,
     askedBy: whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent),
     warnings: context.warnings ?? [],
     deadline: new Date(deadline),
     minutesLeft: Math.floor((deadline - Date.now()) / 60_000),
-    ...signedInAs(session, http.publicUrl),
+    ...signedIn,
   };
 }
 
@@ -57,6 +55,7 @@ interface Asked {
 }
 
 export function questionPage(view: QuestionView, { heading, details, form, isWide = false }: Asked): Page {
+  const { words } = view;
   return {
     status: 200,
     title: heading,
@@ -66,7 +65,8 @@ export function questionPage(view: QuestionView, { heading, details, form, isWid
       <h1>${heading}</h1>
       <p class="lead message" dir="auto">${view.message}</p>
       <dl>
-        ${detail('Asked by', html`<strong>${view.askedBy.join(' → ')}</strong>`)} ${details} ${timeLeft(view)}
+        ${detail(words.askedByLabel, html`<strong>${view.askedBy.join(' → ')}</strong>`)} ${details}
+        ${timeLeft(view)}
       </dl>
       ${view.warnings.map((warning) => html`<p class="warning">${words.warnings[warning]}</p>`)} ${form}
     `,
@@ -74,16 +74,18 @@ export function questionPage(view: QuestionView, { heading, details, form, isWid
   };
 }
 
-function timeLeft({ deadline, minutesLeft }: QuestionView): Html {
+function timeLeft({ words, deadline, minutesLeft }: QuestionView): Html {
+  const { timeLeft, until, lessThanAMinute } = words.question;
+  const minutes = new Intl.NumberFormat(words.language, {
+    style: 'unit',
+    unit: 'minute',
+    unitDisplay: 'long',
+  });
   return detail(
-    'Time left',
-    html`${minutesInWords(minutesLeft)}<small>until ${timeOf(deadline, 'clock')}</small>`,
+    timeLeft,
+    html`${minutesLeft < 1 ? lessThanAMinute : minutes.format(minutesLeft)}
+      <small>${until(timeOf(deadline, 'clock', words))}</small>`,
   );
-}
-
-function minutesInWords(minutes: number): string {
-  if (minutes < 1) return 'Less than a minute';
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }
 
 interface FormParts {
@@ -94,11 +96,12 @@ interface FormParts {
 }
 
 /** The cross in the corner cancels, which, unlike “not now”, decides nothing. */
-export function questionForm(view: QuestionView, { yes, no = words.notNow, fields }: FormParts): Html {
+export function questionForm(view: QuestionView, { yes, no, fields }: FormParts): Html {
+  const { words } = view;
   const content = html`${fields}
     <div class="actions">
       ${yes !== null && html`<button name="action" value="${yes.action}">${yes.label}</button>`}
-      <button name="action" value="decline" class="quiet">${no}</button>
+      <button name="action" value="decline" class="quiet">${no ?? words.notNow}</button>
     </div>
     <button
       name="action"

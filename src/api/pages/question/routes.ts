@@ -9,7 +9,7 @@ import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import { longestReason } from '@interlude-ai/core/elicitation/approval.ts';
 import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
-import { problemWith } from '@interlude-ai/core/elicitation/form/shown-field.ts';
+import { problemOfRefused } from '@interlude-ai/core/elicitation/form/shown-field.ts';
 import type { ConnectionQuestion, FoundQuestion } from '../../../service/accounts.ts';
 import type { Question } from '../../../service/questions.ts';
 import { refusedAnswer } from '../../../service/service-error.ts';
@@ -17,7 +17,7 @@ import { aboutTurn } from '../../../platform/telemetry/events.ts';
 import { connect } from '../connect.ts';
 import type { ConnectGoal, Person } from '../connect.ts';
 import type { PageContext } from '../context.ts';
-import { incompleteForm, longestForm, onForm } from '../guarded-form.ts';
+import { longestForm, onForm } from '../guarded-form.ts';
 import { keyQuestionPage } from '../key-pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
@@ -25,20 +25,16 @@ import { loginUrl } from '../login/routes.ts';
 import { displayName, principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
 import { questionWithNango } from '../nango/pages.ts';
-import {
-  connectedPage,
-  finishedPage,
-  refusedPage,
-  refusedQuestionPage,
-  unknownPage,
-} from '../outcome-pages.ts';
+import { connectedPage, finishedPage, notice, refusedPage, refusedQuestionPage } from '../outcome-pages.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';
 import { accountPage, accountView, failedPage, sharedQuestionPage } from './account-pages.ts';
 import { answerPage, askedIn, onwardPage, settledPage } from './answer-pages.ts';
 import type { Asked, Refused } from './answer-pages.ts';
 import { typedIn, withPlainLines } from './form-fields.ts';
 import type { Typed } from './form-fields.ts';
-import { questionView, words } from './question-page.ts';
+import { wordsFor, wordsOf } from '../words.ts';
+import type { PageWords } from '../words.ts';
+import { questionView } from './question-page.ts';
 
 const query = z.object({ e: ElicitationIdSchema });
 const input = z.looseObject({
@@ -59,7 +55,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
   for (const path of ['/auth/answer', '/auth/connect', '/auth/done']) {
     fastify.get(path, async (request, reply) => {
       const link = query.safeParse(request.query);
-      if (!link.success) return sendPage(reply, unknownPage());
+      if (!link.success) return sendPage(reply, notice(wordsOf(request), 404, 'unknown'));
       const session = sessions.read(request);
       if (!session) return reply.redirect(loginUrl(publicUrl, link.data.e, request), 303);
       return sendPage(reply, await show(context, link.data.e, session, request));
@@ -103,7 +99,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
         }
         // The button is not one of this question.
         await refusals.record(request, 'an incomplete form');
-        return incompleteForm(pageOfForm(request));
+        return notice(wordsOf(request), 400, 'incompleteForm', pageOfForm(request));
       },
     });
   }
@@ -125,24 +121,25 @@ async function pageOf(
   request: FastifyRequest,
 ): Promise<Page> {
   const { config, accounts, nango, mayChange, now } = context;
+  const words = wordsFor(session.language);
   switch (found.kind) {
     case 'unknown':
-      return unknownPage();
+      return notice(words, 404, 'unknown');
     case 'somebody-elses': {
       const { tenant, id: elicitationId } = found.row;
       const isSameTenant = tenant === session.tenant;
       const who = isSameTenant ? 'another user' : 'another tenant';
       await context.refusals.record(request, who, { elicitationId, tenant });
       // Outside its tenant a question does not exist.
-      if (!isSameTenant) return unknownPage();
+      if (!isSameTenant) return notice(words, 404, 'unknown');
       const signInUrl = loginUrl(config.http.publicUrl, elicitationId, request, 'other');
-      return refusedPage(displayName(session), signInUrl);
+      return refusedPage(words, displayName(session), signInUrl);
     }
     case 'not-about-account': {
       const { question } = found;
       const asked = askedIn(question.request);
-      if (question.status !== 'pending') return settledPage(asked, question.status, 'before');
-      if (question.deadline <= now()) return settledPage(asked, 'expired', 'before');
+      if (question.status !== 'pending') return settledPage(words, asked, question.status, 'before');
+      if (question.deadline <= now()) return settledPage(words, asked, 'expired', 'before');
       return answerPage(questionView(question, config, session), asked);
     }
     case 'open': {
@@ -167,9 +164,9 @@ async function pageOf(
       return sharedQuestionPage(accountView(found.question, config, session), server.contact, mayConnect);
     }
     case 'connected':
-      return connectedPage(found.question.server.title, found.account, found.tooLate);
+      return connectedPage(words, found.question.server.title, found.account, found.tooLate);
     case 'finished':
-      return finishedPage(found.outcome);
+      return finishedPage(words, found.outcome);
     default:
       return found satisfies never;
   }
@@ -196,7 +193,7 @@ function connectFor(
       attempts > 0 && (await accounts.findQuestion(row.id, session)).kind !== 'open',
     keyPage: (problem) => keyQuestionPage(view, server.vault?.hint, problem),
     failedPage(message) {
-      const page = failedPage(view, message, true);
+      const page = failedPage(view, view.words.account.because(message), true);
       const isByNango = accounts.connectedBy(server) === 'window';
       return isByNango ? questionWithNango(page, view, nango?.script ?? null) : page;
     },
@@ -219,7 +216,8 @@ async function refuse(
     if (refusedAnswer(error)?.kind === 'over') return show(context, row.id, session, request);
     throw error;
   }
-  return refusedQuestionPage(action, server.title, settingsUrl(context.config.http.publicUrl, session));
+  const connectionsUrl = settingsUrl(context.config.http.publicUrl, session);
+  return refusedQuestionPage(wordsFor(session.language), action, server.title, connectionsUrl);
 }
 
 interface Answer extends Input {
@@ -234,21 +232,22 @@ async function answer(
   request: FastifyRequest,
 ): Promise<Page> {
   const { id, request: about } = question;
+  const words = wordsFor(session.language);
   const asked = askedIn(about);
   const typed = typedIn(asked.kind === 'form' ? asked.fields : [], given);
   const response = responseOf(asked, given, typed);
   try {
     const answered = await context.answer(principalOf(session), { elicitationId: id, response, address });
-    if (given.action === 'accept' && asked.kind === 'link') return onwardPage(asked);
+    if (given.action === 'accept' && asked.kind === 'link') return onwardPage(words, asked);
     if (answered.kind !== 'recorded') throw new Error('Only a link waits for more than its answer.');
-    return settledPage(asked, answered.outcome, 'now');
+    return settledPage(words, asked, answered.outcome, 'now');
   } catch (error) {
     const refused = refusedAnswer(error);
     // Something else settled the question while the page was open.
     if (refused?.kind === 'over') return show(context, id, session, request);
     if (refused?.kind !== 'misfit') throw error;
     const view = questionView(question, context.config, session);
-    return answerPage(view, asked, { typed, ...problemsOf(asked, response, refused) });
+    return answerPage(view, asked, { typed, ...problemsOf(words, asked, response, refused.issues) });
   }
 }
 
@@ -261,20 +260,20 @@ function responseOf(asked: Asked, { action, remember, reason }: Answer, typed: T
   return { action, content: {}, ...(remember !== '' && { remember }) };
 }
 
-/** In the words of the page. The service's own are for what only it checks, such as a pattern. */
 function problemsOf(
+  words: PageWords,
   asked: Asked,
   { content = {} }: ElicitationResponse,
-  { issues, message }: { issues: { path: string[]; detail: string }[]; message: string },
+  issues: { path: string[] }[],
 ): Pick<Refused, 'problems' | 'problem'> {
-  const details = new Map(issues.map(({ path, detail }) => [path.at(-1) ?? '', detail]));
-  const fields = asked.kind === 'form' ? asked.fields.filter(({ name }) => details.has(name)) : [];
+  const refused = new Set(issues.map(({ path }) => path.at(-1)));
+  const fields = asked.kind === 'form' ? asked.fields.filter(({ name }) => refused.has(name)) : [];
   const problems = fields.map((field): [string, string] => {
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-    return [field.name, problemWith(field, value, words) ?? details.get(field.name) ?? message];
+    return [field.name, problemOfRefused(field, value, words)];
   });
   return {
     problems: new Map(problems),
-    problem: fields.length > 0 ? words.checkFields(fields.length) : message,
+    problem: fields.length > 0 ? words.checkFields(fields.length) : words.question.misfit,
   };
 }

@@ -8,34 +8,29 @@ import { exclamation, monogram, tick } from '../elements.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
+import type { PageWords } from '../words.ts';
 
 export function confirmPage(view: SignedIn, own: OwnConnection): Page {
   const { serverTitle, isInUse, state, scope } = own;
+  const { disconnectWhich, disconnect, willNotUse, sharedAfterwards, ownAfterwards, keep } =
+    view.words.connection;
   const isShared = scope === 'project';
   const account = state.status === 'missing' ? null : state.row.account;
-  const noun = isKey(state) ? 'key' : 'account';
-  const mine = isShared ? `everybody’s ${noun}` : isKey(state) ? 'your' : 'your account';
-  const whose = account === null ? html`this ${noun}` : html`${mine} <strong>${account}</strong>`;
-  const next =
-    isInUse &&
-    (isShared
-      ? 'Whoever needs it is told whom to ask.'
-      : 'The next time an agent needs it, you are asked again.');
   return {
     status: 200,
-    title: `Disconnect ${serverTitle}?`,
+    title: disconnectWhich(serverTitle),
     body: html`${monogram(serverTitle)}
-      <h1>Disconnect ${serverTitle}?</h1>
+      <h1>${disconnectWhich(serverTitle)}</h1>
       <p class="lead">
-        Agents will no longer be able to use ${whose}. What is under way right now may still be finished.
-        ${next}
+        ${willNotUse(account, { isKey: isKey(state), isShared })}
+        ${isInUse && (isShared ? sharedAfterwards : ownAfterwards)}
       </p>
       ${postForm(
         view,
         '/connections',
         fieldsOf(own),
-        html`<button name="action" value="disconnect">Disconnect ${serverTitle}</button>
-          <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Keep it</a>`,
+        html`<button name="action" value="disconnect">${disconnect(serverTitle)}</button>
+          <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">${keep}</a>`,
         html`class="actions"`,
       )}`,
     footer: signedIn(view, null),
@@ -47,48 +42,44 @@ export function disconnectedPage(
   serverTitle: string,
   ended: { wasThere: boolean; wasKey: boolean; revokedAtProvider: boolean | null },
 ): Page {
-  const heading = `${serverTitle} is disconnected`;
+  const { words } = view;
+  const heading = words.connection.disconnected(serverTitle);
   return {
     status: 200,
     title: heading,
     body: html`${ended.revokedAtProvider === false ? exclamation : tick}
       <h1>${heading}</h1>
-      <p class="lead">${ended.wasThere ? afterwards(serverTitle, ended) : 'It was disconnected before.'}</p>
+      <p class="lead">
+        ${ended.wasThere ? afterwards(words, serverTitle, ended) : words.connection.wasBefore}
+      </p>
       <div class="actions">
-        <a class="button" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
+        <a class="button" href="${settingsUrl(view.publicUrl, view)}">${words.yourConnections}</a>
       </div>`,
     wayBack: 'button quiet',
   };
 }
 
 function afterwards(
+  { connection: words }: PageWords,
   serverTitle: string,
   { wasKey, revokedAtProvider }: { wasKey: boolean; revokedAtProvider: boolean | null },
 ): string {
-  if (wasKey)
-    return `Your key is forgotten here. At ${serverTitle} it is still good: delete it there if nothing else needs it.`;
-  const thereToo = `To be sure, remove Interlude in the settings of your account there, too.`;
-  switch (revokedAtProvider) {
-    case true:
-      return `Its access is forgotten here and ended at ${serverTitle}.`;
-    case false:
-      return `Its access is forgotten here, but ${serverTitle} could not be told. ${thereToo}`;
-    case null:
-      return `Its access is forgotten here. ${serverTitle} has no way to be told. ${thereToo}`;
-    default:
-      return revokedAtProvider satisfies never;
-  }
+  if (wasKey) return words.keyForgotten(serverTitle);
+  if (revokedAtProvider === null) return words.cannotEndThere(serverTitle);
+  return (revokedAtProvider ? words.endedThere : words.notEndedThere)(serverTitle);
 }
 
 export function notConnectedPage(
   view: SignedIn,
   own: Pick<OwnConnection, 'server' | 'serverTitle' | 'scope'>,
-  why: { kind: 'denied' } | { kind: 'failed'; message: string; canRetry: boolean },
+  why: { kind: 'denied' } | { kind: 'failed'; lead: Html | string; canRetry: boolean },
 ): Page {
   const { serverTitle } = own;
+  const { words } = view;
+  const { wasNotConnected, notGiven } = words.connection;
   const isDenied = why.kind === 'denied';
-  const heading = isDenied ? `${serverTitle} was not connected` : `${serverTitle} could not be connected`;
-  const lead = isDenied ? `Access was not given at ${serverTitle}. Nothing was changed.` : why.message;
+  const heading = (isDenied ? wasNotConnected : words.account.failed)(serverTitle);
+  const lead = isDenied ? notGiven(serverTitle) : why.lead;
   return {
     status: isDenied ? 200 : 502,
     title: heading,
@@ -96,8 +87,8 @@ export function notConnectedPage(
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
       <div class="actions">
-        ${(isDenied || why.canRetry) && connectForm(view, own, html`Try again`, false)}
-        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">Your connections</a>
+        ${(isDenied || why.canRetry) && connectForm(view, own, html`${words.tryAgain}`, false)}
+        <a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">${words.yourConnections}</a>
       </div>`,
     footer: signedIn(view, null),
   };

@@ -20,6 +20,7 @@ import { keepingReturn, settingsUrl } from '../return-url.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
+import { wordsOf } from '../words.ts';
 import { settingsPage } from './settings-page.ts';
 
 const { server } = ServerParamsSchema.shape;
@@ -142,7 +143,11 @@ async function connectOwn(
     isReached: () => accounts.isConnectedSince(key, before),
     keyPage: (problem) => keyPage(view, own, server.vault?.hint, problem),
     failedPage(message) {
-      const page = notConnectedPage(view, own, { kind: 'failed', message, canRetry: true });
+      const page = notConnectedPage(view, own, {
+        kind: 'failed',
+        lead: view.words.account.because(message),
+        canRetry: true,
+      });
       return own.connectedBy === 'window' ? connectWithNango(page, view, own, nango?.script ?? null) : page;
     },
     logFields: {},
@@ -170,8 +175,8 @@ async function disconnect(
 }
 
 function notYours({ config }: PageContext, request: FastifyRequest): Page {
-  const explanation = 'You have no such connection to change.';
-  return notice(404, 'Nothing was changed', explanation, settingsUrl(config.http.publicUrl, request));
+  const again = settingsUrl(config.http.publicUrl, request);
+  return notice(wordsOf(request), 404, 'notYourConnection', again);
 }
 
 /** A page about one connection. Null: redirect to all of them. */

@@ -7,7 +7,7 @@ import type { Question } from '../../../service/questions.ts';
 import type { ShownLink } from '../../../service/slack/links.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { askWhom, inWords } from '@interlude-ai/core/elicitation/wording.ts';
+import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
 import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
@@ -16,6 +16,7 @@ import type { Page } from '../layout.ts';
 import { keepingReturn } from '../return-url.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
+import type { PageWords } from '../words.ts';
 import { connectForm, connectLink, keyLink, queryOf } from './connection-pages.ts';
 
 interface SettingsView extends SignedIn {
@@ -30,18 +31,19 @@ interface SettingsView extends SignedIn {
 }
 
 export function settingsPage(view: SettingsView): Page {
-  const { connections, approvals, questions, slackLinks } = view;
+  const { words, connections, approvals, questions, slackLinks } = view;
+  const { nothing, lead } = words.settings;
   const isEmpty = [connections, approvals, questions, slackLinks].every(({ length }) => length === 0);
   return {
     status: 200,
-    title: 'Your connections',
+    title: words.yourConnections,
     isWide: !isEmpty,
     body: isEmpty
       ? html`${dash}
-          <h1>Your connections</h1>
-          <p class="lead">Nothing here needs an account of yours.</p>`
-      : html`<h1>Your connections</h1>
-          <p class="lead">Accounts that agents may use, and as whom.</p>
+          <h1>${words.yourConnections}</h1>
+          <p class="lead">${nothing}</p>`
+      : html`<h1>${words.yourConnections}</h1>
+          <p class="lead">${lead}</p>
           ${connectedNotice(view)} ${questions.length > 0 && questionList(view, questions)}
           <ul class="connections">
             ${connections.map((connection) => connectionItem(view, connection))}
@@ -54,21 +56,22 @@ export function settingsPage(view: SettingsView): Page {
 }
 
 /** The query parameter is untrusted, so check the connection. */
-function connectedNotice({ connections, justConnected }: SettingsView): Html | false {
+function connectedNotice({ words, connections, justConnected }: SettingsView): Html | false {
   const one = connections.find(
     ({ server, isInUse, mayChange }) => server === justConnected && isInUse && mayChange,
   );
   if (one?.state.status !== 'active') return false;
-  const { account } = one.state.row;
-  const who = account === null ? '' : html` as <strong>${account}</strong>`;
+  const { serverTitle, state } = one;
+  const { account } = state.row;
+  const { connected, connectedAs } = words.settings;
   return html`<p class="news" role="status">
-    ${one.serverTitle} is connected${who}. Conversations that waited for it go on.
+    ${account === null ? connected(serverTitle) : connectedAs(serverTitle, account)}
   </p>`;
 }
 
 function connectionItem(view: SignedIn, connection: OwnConnection): Html {
   const { serverTitle, host, connectedBy, state } = connection;
-  const place = [host, connectedBy === 'key' && 'API key'].filter(Boolean).join(' · ');
+  const place = [host, connectedBy === 'key' && view.words.settings.apiKey].filter(Boolean).join(' · ');
   return html`<li>
     <div class="head">
       ${monogram(serverTitle)}
@@ -76,94 +79,81 @@ function connectionItem(view: SignedIn, connection: OwnConnection): Html {
         <h2>${serverTitle}</h2>
         ${place !== '' && html`<p class="host">${place}</p>`}
       </div>
-      ${badge(connection)}
+      ${badge(view, connection)}
     </div>
-    ${remark(connection)} ${state.status !== 'missing' && details(state.row)} ${actions(view, connection)}
+    ${remark(view, connection)} ${state.status !== 'missing' && details(view, state.row)}
+    ${actions(view, connection)}
   </li>`;
 }
 
-function badge({ isInUse, state }: OwnConnection): Html {
-  if (!isInUse) return html`<span class="badge">Not in use</span>`;
+function badge({ words: { settings } }: SignedIn, { isInUse, state }: OwnConnection): Html {
+  if (!isInUse) return html`<span class="badge">${settings.notInUse}</span>`;
   switch (state.status) {
     case 'active':
-      return html`<span class="badge good">Connected</span>`;
+      return html`<span class="badge good">${settings.isConnected}</span>`;
     case 'broken':
-      return html`<span class="badge warn">Not working</span>`;
+      return html`<span class="badge warn">${settings.notWorking}</span>`;
     case 'missing':
-      return html`<span class="badge">Not connected</span>`;
+      return html`<span class="badge">${settings.isNotConnected}</span>`;
     default:
       return state satisfies never;
   }
 }
 
-function remark(connection: OwnConnection): Html {
+function remark({ words }: SignedIn, connection: OwnConnection): Html {
   const { scope, isInUse, mayChange, contact, state } = connection;
-  const look = mayChange ? 'You look after it.' : `Operators look after it. ${askWhom(contact)}`;
-  const shared =
-    scope === 'project' &&
-    html`<p class="remark">One account for everybody in your organisation. ${look}</p>`;
-  const words = state.status === 'broken' && brokenWords(connection, state.reason);
-  const wrong = words !== false && html`<p class="remark ${isInUse && 'warn'}">${words}</p>`;
-  return html`${shared}${wrong}`;
+  const { sharedByYou, sharedByOperators } = words.settings;
+  const shared = mayChange ? sharedByYou : `${sharedByOperators} ${words.askWhom(contact)}`;
+  return html`${scope === 'project' && html`<p class="remark">${shared}</p>`}
+  ${
+    state.status === 'broken' &&
+    html`<p class="remark ${isInUse && 'warn'}">${brokenWords(words, connection, state.reason)}</p>`
+  }`;
 }
 
 type BrokenReason = Extract<OwnConnection['state'], { status: 'broken' }>['reason'];
 
 function brokenWords(
+  { settings: { broken } }: PageWords,
   { serverTitle, isInUse, connectedBy, state }: OwnConnection,
   reason: BrokenReason,
 ): string {
-  switch (reason) {
-    case 'rejected':
-      return `${serverTitle} does not accept this ${isKey(state) ? 'key' : 'access'} any more.`;
-    case 'insufficient_scope':
-      return `It lacks a permission that ${serverTitle} asks for.`;
-    case 'revoked':
-      return `Access was withdrawn at ${serverTitle}, or has run out.`;
-    case 'server_changed':
-      if (connectedBy === 'key' && !isKey(state)) return `${serverTitle} is used with an API key now.`;
-      return isInUse
-        ? `${serverTitle} has moved to another address since you connected it.`
-        : 'No agent uses this server any more. Disconnect it, and its access is forgotten.';
-    case 'unreadable':
-      return isKey(state)
-        ? 'What it is encrypted with is missing, so it cannot be used.'
-        : 'It is kept with a key that is missing, so it cannot be used.';
-    case 'client_refused':
-      return `The sign-in of ${serverTitle} does not accept this service at the moment. Its operator has to correct that; you need not connect again.`;
-    default:
-      return reason satisfies never;
-  }
+  const hasKey = isKey(state);
+  const movedWords = isInUse ? broken.server_changed : broken.unused;
+  const all: Record<BrokenReason, (server: string) => string> = {
+    ...broken,
+    rejected: hasKey ? broken.rejectedKey : broken.rejected,
+    server_changed: connectedBy === 'key' && !hasKey ? broken.usedWithKey : movedWords,
+    unreadable: hasKey ? broken.unreadableKey : broken.unreadable,
+  };
+  return all[reason](serverTitle);
 }
 
-function details({
-  account,
-  createdAt,
-  scopes,
-}: {
-  account: string | null;
-  createdAt: number;
-  scopes: string[];
-}) {
+function details(
+  { words }: SignedIn,
+  { account, createdAt, scopes }: { account: string | null; createdAt: number; scopes: string[] },
+) {
+  const { connectedAsLabel, since } = words.settings;
   const shown = permissionsAmong(scopes);
   return html`<dl>
-    ${account !== null ? detail('Connected as', html`<strong>${account}</strong>`) : ''}
-    ${detail('Since', timeOf(createdAt, 'day'))}
-    ${shown.length > 0 ? detail('Permissions', scopeList(shown)) : ''}
+    ${account !== null && detail(connectedAsLabel, html`<strong>${account}</strong>`)}
+    ${detail(since, timeOf(createdAt, 'day', words))}
+    ${shown.length > 0 && detail(words.permissions, scopeList(shown))}
   </dl>`;
 }
 
 function actions(view: SignedIn, own: OwnConnection): Html | false {
   const { serverTitle, mayChange, isInUse, connectedBy, state } = own;
   if (!mayChange) return false;
+  const { key, settings } = view.words;
   const { status } = state;
-  const again = connectedBy === 'key' && isKey(state) ? 'Replace key' : 'Reconnect';
-  const verb = status === 'missing' ? 'Connect' : again;
+  const again = connectedBy === 'key' && isKey(state) ? key.replace : settings.reconnect;
+  const verb = status === 'missing' ? settings.connect : again;
   const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${queryOf(own)}`, view);
   const of = html`<span class="unseen"> ${serverTitle}</span>`;
   return html`<div class="choices">
     ${isInUse && connectControl(view, own, html`${verb}${of}`, status === 'active')}
-    ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">Disconnect${of}</a>`}
+    ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">${settings.disconnect}${of}</a>`}
   </div>`;
 }
 
@@ -187,24 +177,24 @@ function connectControl(view: SignedIn, own: OwnConnection, words: Html, isQuiet
 const longestMessage = 140;
 
 function questionList(view: SignedIn, questions: Question[]): Html {
-  return html`<h2>Waiting for you</h2>
+  return html`<h2>${view.words.settings.waitingForYou}</h2>
     <ul class="questions">
       ${questions.map((question) => questionItem(view, question))}
     </ul>`;
 }
 
 function questionItem(view: SignedIn, { id, request, deadline }: Question): Html {
+  const { words } = view;
+  const { waitsUntil, answer } = words.settings;
   const address = keepingReturn(answerAddress(view.publicUrl, id), view);
+  const message = shortened(plainLine(words.ownQuestion(request)));
+  const asker = plainLine(askerTitle(request.context) ?? words.anAgent);
   return html`<li>
     <div>
-      <p dir="auto">${shortened(plainLine(request.message))}</p>
-      <p class="host">
-        ${plainLine(askerTitle(request.context) ?? 'An agent')} waits until ${timeOf(deadline, 'clock')}
-      </p>
+      <p dir="auto">${message}</p>
+      <p class="host">${waitsUntil(asker, timeOf(deadline, 'clock', words))}</p>
     </div>
-    <a class="button" href="${address}"
-      >Answer<span class="unseen"> ${shortened(plainLine(request.message))}</span></a
-    >
+    <a class="button" href="${address}">${answer}<span class="unseen"> ${message}</span></a>
   </li>`;
 }
 
@@ -213,9 +203,10 @@ function shortened(text: string): string {
 }
 
 function approvalList(view: SignedIn, approvals: OwnApproval[]): Html {
+  const { settings } = view.words;
   return html`<section class="approvals" id="approvals">
-    <h2>Approved in advance</h2>
-    <p class="remark">Agents call these tools without asking you.</p>
+    <h2>${settings.approvals}</h2>
+    <p class="remark">${settings.approvalsLead}</p>
     <ul>
       ${approvals.map((approval) => approvalItem(view, approval))}
     </ul>
@@ -226,28 +217,31 @@ function approvalItem(
   view: SignedIn,
   { id, serverTitle, host, tool, conversation, createdAt }: OwnApproval,
 ): Html {
+  const { words } = view;
+  const { toolOfAgent, inAllConversations, inOneConversation, askMeAgain, before } = words.settings;
   const name = inWords(tool) || tool;
-  const where = conversation === null ? 'In all conversations' : 'In one conversation';
+  const where = conversation === null ? inAllConversations : inOneConversation;
   return html`<li>
     <div>
       <h3>${serverTitle}: ${name}</h3>
-      <p class="host">${host ?? 'Tool of this agent'} · ${where}, since ${timeOf(createdAt, 'day')}</p>
+      <p class="host">${host ?? toolOfAgent} · ${where(timeOf(createdAt, 'day', words))}</p>
     </div>
     ${postForm(
       view,
       '/connections/approvals',
       { approval: id },
       html`<button class="quiet">
-        Ask me again<span class="unseen"> before ${name} in ${serverTitle}</span>
+        ${askMeAgain}<span class="unseen"> ${before(name, serverTitle)}</span>
       </button>`,
     )}
   </li>`;
 }
 
 function slackList(view: SignedIn, links: ShownLink[]): Html {
+  const { slack, slackLead } = view.words.settings;
   return html`<section class="approvals" id="slack">
-    <h2>In Slack</h2>
-    <p class="remark">What is written there to the agent is done as you.</p>
+    <h2>${slack}</h2>
+    <p class="remark">${slackLead}</p>
     <ul>
       ${links.map((link) => slackItem(view, link))}
     </ul>
@@ -255,16 +249,19 @@ function slackList(view: SignedIn, links: ShownLink[]): Html {
 }
 
 function slackItem(view: SignedIn, { team, slackUser, teamName, linkedAt }: ShownLink): Html {
+  const { disconnect, slackUserSince, workspaceInSlack } = view.words.settings;
   return html`<li>
     <div>
       <h3>${teamName}</h3>
-      <p class="host">${slackUser}, since ${timeOf(linkedAt, 'day')}</p>
+      <p class="host">${slackUserSince(slackUser, timeOf(linkedAt, 'day', view.words))}</p>
     </div>
     ${postForm(
       view,
       '/connections/slack',
       { team, slackUser },
-      html`<button class="quiet">Disconnect<span class="unseen"> ${teamName} in Slack</span></button>`,
+      html`<button class="quiet">
+        ${disconnect}<span class="unseen"> ${workspaceInSlack(teamName)}</span>
+      </button>`,
     )}
   </li>`;
 }

@@ -9,12 +9,13 @@ import type { InstallOutcome } from '../../../service/slack/installs.ts';
 import type { PageContext } from '../context.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
-import { html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { leavingPage, notice } from '../outcome-pages.ts';
 import type { SlackCookies } from './slack-identity.ts';
-import { installedPage, installPage, notOperatorPage, slackAwayPage } from './pages.ts';
+import { wordsOf } from '../words.ts';
+import type { PageWords } from '../words.ts';
+import { installedPage, installPage, notOperatorPage } from './pages.ts';
 
 const callbackQuery = z.object({
   state: z.string(),
@@ -65,11 +66,13 @@ export function installRoutes(
         redirect_uri: redirectUri,
         state,
       }).toString();
-      return leavingPage('Slack', url.href, html`There you choose the workspace.`);
+      const words = wordsOf(request);
+      return leavingPage(words, 'Slack', url.href, words.slack.chooseThere);
     },
   });
 
   fastify.get('/slack/oauth/callback', async (request, reply) => {
+    const words = wordsOf(request);
     const { data: query } = callbackQuery.safeParse(request.query);
     const kept = cookies.read(request, 'install');
     const session = sessions.read(request);
@@ -77,45 +80,28 @@ export function installRoutes(
     const isOurs = kept && session && query?.state === kept.state && sessionHash(session) === kept.session;
     if (!isOurs || !session.isOperator) {
       await refusals.record(request, 'an installation in Slack that this browser did not begin');
-      return sendPage(reply, pageOf({ kind: 'used-state' }, installUrl));
+      return sendPage(reply, pageOf(words, { kind: 'used-state' }, installUrl));
     }
     const { state, code } = query;
-    if (code === undefined)
-      return sendPage(
-        reply,
-        notice(403, 'Nothing was added', 'Slack says that you did not allow it.', installUrl),
-      );
+    if (code === undefined) return sendPage(reply, notice(words, 403, 'installRefused', installUrl));
     const from = { state, code, redirectUri, address: request.ip };
-    return sendPage(reply, pageOf(await slack.installs.complete(from, principalOf(session)), installUrl));
+    const outcome = await slack.installs.complete(from, principalOf(session));
+    return sendPage(reply, pageOf(words, outcome, installUrl));
   });
 }
 
-function pageOf(outcome: InstallOutcome, again: string): Page {
+function pageOf(words: PageWords, outcome: InstallOutcome, again: string): Page {
   switch (outcome.kind) {
     case 'installed':
-      return installedPage(outcome.teamName);
+      return installedPage(words, outcome.teamName);
     case 'used-state':
-      return notice(
-        400,
-        'This cannot be finished here',
-        'It was begun in another browser, used already, or is too old. Begin again.',
-        again,
-      );
+      return notice(words, 400, 'installElsewhere', again);
     case 'taken':
-      return notice(
-        409,
-        'This workspace is taken',
-        'Another organisation has added the agent to it already.',
-      );
+      return notice(words, 409, 'workspaceTaken');
     case 'not-one-workspace':
-      return notice(
-        400,
-        'Choose one workspace',
-        'The agent is added to each workspace by itself, not to a whole organisation.',
-        again,
-      );
+      return notice(words, 400, 'notOneWorkspace', again);
     case 'refused':
-      return slackAwayPage(again);
+      return notice(words, 502, 'slackAway', again);
     default:
       return outcome satisfies never;
   }

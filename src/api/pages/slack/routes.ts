@@ -11,22 +11,15 @@ import { rawQueryOf } from '../context.ts';
 import type { PageContext } from '../context.ts';
 import { principalOf, sessionHash } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
-import { html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import type { Page } from '../layout.ts';
 import { onForm, signedInAs } from '../guarded-form.ts';
-import { leavingPage } from '../outcome-pages.ts';
+import { leavingPage, notice } from '../outcome-pages.ts';
 import { settingsUrl } from '../return-url.ts';
 import { createSlackCookies, createSlackIdentity } from './slack-identity.ts';
 import type { SlackCookies, SlackIdentity } from './slack-identity.ts';
-import {
-  foreignWorkspacePage,
-  linkedPage,
-  linkPage,
-  otherPersonPage,
-  slackAwayPage,
-  spentLinkPage,
-} from './pages.ts';
+import { wordsOf } from '../words.ts';
+import { linkedPage, linkPage } from './pages.ts';
 import { installRoutes } from './install-routes.ts';
 
 const ticketQuery = z.object({ t: z.string().regex(/^[\w-]{20,100}$/) });
@@ -76,7 +69,7 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
       return reply.redirect(linkUrl, 303);
     }
     const found = await findLink(parts, request);
-    if (!found) return sendPage(reply, spentLinkPage());
+    if (!found) return sendPage(reply, spentLink(request));
     const session = sessions.read(request);
     if (!session) return reply.redirect(signInUrl, 303);
     if (session.tenant !== found.tenant) return sendPage(reply, await refuseTenant(parts, request, found));
@@ -97,16 +90,17 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
     page: () => linkUrl,
     async handle({ session, request, reply }) {
       const found = await findLink(parts, request);
-      if (!found) return spentLinkPage();
+      if (!found) return spentLink(request);
       if (session.tenant !== found.tenant) return refuseTenant(parts, request, found);
       if (!identity) return accept(parts, request, reply, { found, session });
       try {
         const { url, state, nonce } = await identity.begin(found.team);
         cookies.keep(reply, 'proof', { token: found.token, state, nonce, session: sessionHash(session) });
-        return leavingPage('Slack', url.href, html`Slack says who you are there, and nothing else.`);
+        const words = wordsOf(request);
+        return leavingPage(words, 'Slack', url.href, words.slack.saysWhoYouAre);
       } catch (error) {
         logger.warn({ reason: nameOf(error) }, 'Sign in with Slack cannot begin');
-        return slackAwayPage(linkUrl);
+        return notice(wordsOf(request), 502, 'slackAway', linkUrl);
       }
     },
   });
@@ -124,20 +118,20 @@ function linkRoutes(fastify: FastifyInstance, parts: LinkParts): void {
       sessionHash(session) !== proof.session
     ) {
       await refusals.record(request, 'a sign-in with Slack that this browser did not begin');
-      return sendPage(reply, spentLinkPage());
+      return sendPage(reply, spentLink(request));
     }
     const found = await slack.links.find(proof.token);
-    if (!found) return sendPage(reply, spentLinkPage());
+    if (!found) return sendPage(reply, spentLink(request));
     let proved: Awaited<ReturnType<SlackIdentity['complete']>>;
     try {
       proved = await identity.complete(rawQueryOf(request), proof);
     } catch (error) {
       logger.warn({ reason: nameOf(error) }, 'a sign-in with Slack failed');
-      return sendPage(reply, slackAwayPage(linkUrl));
+      return sendPage(reply, notice(wordsOf(request), 502, 'slackAway', linkUrl));
     }
     if (proved?.team !== found.team || proved.slackUser !== found.slackUser) {
       await refusals.record(request, 'a link of another Slack user', { tenant: found.tenant });
-      return sendPage(reply, otherPersonPage(linkUrl));
+      return sendPage(reply, notice(wordsOf(request), 403, 'otherInSlack', linkUrl));
     }
     return sendPage(reply, await accept(parts, request, reply, { found, session }));
   });
@@ -154,7 +148,12 @@ async function refuseTenant(
   { tenant, teamName }: FoundLink,
 ): Promise<Page> {
   await context.refusals.record(request, 'a link of a workspace of another tenant', { tenant });
-  return foreignWorkspacePage(teamName);
+  const words = wordsOf(request);
+  return notice(words, 403, words.slack.foreignWorkspace(teamName));
+}
+
+function spentLink(request: FastifyRequest): Page {
+  return notice(wordsOf(request), 410, 'slackLinkSpent');
 }
 
 async function accept(
@@ -165,7 +164,7 @@ async function accept(
 ): Promise<Page> {
   cookies.drop(reply, 'link');
   const isAccepted = await slack.links.accept(found, principalOf(session), request.ip);
-  return isAccepted ? linkedPage(found.name, found.teamName) : spentLinkPage();
+  return isAccepted ? linkedPage(wordsOf(request), found.name, found.teamName) : spentLink(request);
 }
 
 /** For logs: the error itself may contain tokens. */

@@ -138,6 +138,15 @@ export function problemWith(field: Field, value: unknown, words: Words): string 
   return value === undefined || value === '' ? words.required : inWords(field, violation, words);
 }
 
+/** What is wrong with a value that the service has refused. */
+export function problemOfRefused(field: Field, value: unknown, words: Words): string {
+  const problem = problemWith(field, value, words);
+  if (problem !== null) return problem;
+  return field.kind === 'text' && field.pattern !== undefined
+    ? words.mustMatch(field.pattern)
+    : wantedIn(field, words);
+}
+
 function inWords(field: Field, violation: Violation, words: Words): string {
   switch (violation.kind) {
     case 'limit':

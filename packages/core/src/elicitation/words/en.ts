@@ -90,6 +90,7 @@ export const en = {
   moreThan: (number: number) => `More than ${number}.`,
   lessThan: (number: number) => `Less than ${number}.`,
   multipleOf: (number: number) => `A multiple of ${number}.`,
+  mustMatch: (pattern: string) => `It must match ${pattern}.`,
   chooseAtLeast: (count: number) => `Choose at least ${count}.`,
   chooseAtMost: (count: number) => `Choose at most ${count}.`,
   chooseBetween: (least: number, most: number) =>

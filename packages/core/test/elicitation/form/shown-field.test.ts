@@ -62,7 +62,7 @@ test('the widget and the hosted page show the same form', () => {
     required: ['name', 'nights', 'terms', 'class'],
   };
   const read = readRequestedSchema(schema);
-  const page = formFields(read.kind === 'form' ? read.fields : [], null, new Map());
+  const page = formFields(en, read.kind === 'form' ? read.fields : [], null, new Map());
   const question = { elicitationId: 'q1' } as never;
   const answer = { isSending: false, failure: null } as never;
   const card = renderToStaticMarkup(createElement(FormQuestion, { question, schema, answer, words: en }));
