@@ -133,9 +133,9 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     name: 'blocks and texts of Slack make data of data: they call nothing',
     about: (file) => isIn(file, 'api/slack/vocabulary/blocks') || isIn(file, 'api/slack/vocabulary/text'),
     allows: ({ to }) =>
-      ['api/slack/vocabulary/blocks', 'api/slack/vocabulary/text', 'core/elicitation', 'core/markdown'].some(
-        (folder) => isIn(to, folder),
-      ) || ['zod', '@slack/types'].includes(to),
+      ['blocks', 'text', 'words'].some((folder) => isIn(to, `api/slack/vocabulary/${folder}`)) ||
+      ['core/elicitation', 'core/markdown'].some((folder) => isIn(to, folder)) ||
+      ['zod', '@slack/types'].includes(to),
   },
   {
     name: 'models/ import only themselves, turn/, elicitation/, providers, and settings as types',

@@ -4,9 +4,6 @@ import type {
   ElicitationEvent,
   ElicitationRequest,
 } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { busyWords } from '../../src/api/slack/messages.ts';
-import { offerText } from '../../src/api/slack/notice.ts';
-import { notShownWords } from '../../src/api/slack/refusals.ts';
 import { homeView, unlinkedHomeView } from '../../src/api/slack/vocabulary/blocks/home-view.ts';
 import {
   noticeModal,
@@ -17,6 +14,7 @@ import {
 import { questionMessage } from '../../src/api/slack/vocabulary/blocks/question-message.ts';
 import { withStopButton } from '../../src/api/slack/vocabulary/blocks/texts.ts';
 import { toMrkdwn } from '../../src/api/slack/vocabulary/text/mrkdwn.ts';
+import { en as words } from '../../src/api/slack/vocabulary/words/en.ts';
 
 export interface Shown {
   /** Whoever wrote it. */
@@ -88,6 +86,7 @@ const asked = (
 ): Shown => ({
   by: 'Interlude',
   ...questionMessage(
+    words,
     {
       type: 'elicitation-request',
       elicitationId: '8f14e45f',
@@ -109,6 +108,7 @@ const whispered = (text: string, blocks?: unknown[]): Shown => ({
 const wrote = (text: string): Shown => ({ by: 'ally', text });
 const windowOf = (request: ElicitationRequest, isAboutAccount = false) =>
   questionModal({
+    words,
     question: { id: '8f14e45f', request, deadline, isAboutAccount },
     askedBy: ['Assistant'],
     page,
@@ -118,7 +118,7 @@ export const states: State[] = [
   {
     name: 'linking',
     alt: 'A person without a link gets one in a message that only they see',
-    messages: [wrote('<@U9> list my open issues'), whispered(offerText(`${publicUrl}/slack/link?t=…`))],
+    messages: [wrote('<@U9> list my open issues'), whispered(words.offer(`${publicUrl}/slack/link?t=…`))],
   },
   {
     name: 'asked',
@@ -164,9 +164,9 @@ export const states: State[] = [
     name: 'private-words',
     alt: 'Messages that only one person sees: the question is for someone else; the agent is still at work, with a button Stop; noted, not now',
     messages: [
-      whispered(notShownWords['somebody-elses']),
-      whispered(busyWords, withStopButton(busyWords, '1')),
-      whispered('Noted: not now.'),
+      whispered(words.notShown['somebody-elses']),
+      whispered(words.busy, withStopButton(words, words.busy, '1')),
+      whispered(words.noted),
     ],
   },
   {
@@ -174,7 +174,7 @@ export const states: State[] = [
     alt: 'A form in a window, and the same window with an error below a field',
     views: [
       { view: windowOf(form) },
-      { view: windowOf(form), errors: { [fieldBlock(0)]: 'It must be at least 2 characters.' } },
+      { view: windowOf(form), errors: { [fieldBlock(0)]: words.shared.tooShort(2) } },
     ],
   },
   {
@@ -187,7 +187,7 @@ export const states: State[] = [
     alt: 'A link: its host, its whole address and a button Agree; after that a button Continue',
     views: [
       { view: windowOf({ ...link, context: { ...link.context, warnings: ['punycode'] } }) },
-      { view: onwardModal({ url: link.url, host: 'pay.example' }) },
+      { view: onwardModal(words, { url: link.url, host: 'pay.example' }) },
     ],
   },
   {
@@ -195,7 +195,7 @@ export const states: State[] = [
     alt: 'An account: the window leads to our page; a window of a settled question says so',
     views: [
       { view: windowOf(account, true) },
-      { view: noticeModal('This question is settled already. Answered elsewhere.') },
+      { view: noticeModal(words, words.settledAlready(words.outcomes.answered.elsewhere)) },
     ],
   },
   {
@@ -203,7 +203,7 @@ export const states: State[] = [
     alt: 'The app’s home: two questions with their buttons, and the connections; without a link, a button Connect your account',
     views: [
       {
-        view: homeView({
+        view: homeView(words, {
           questions: [account, form].map((request) => ({
             question: { id: '8f14e45f', request, deadline },
             askedBy: ['Assistant'],
@@ -216,7 +216,7 @@ export const states: State[] = [
           publicUrl,
         }),
       },
-      { view: unlinkedHomeView() },
+      { view: unlinkedHomeView(words) },
     ],
   },
 ];

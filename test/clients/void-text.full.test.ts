@@ -12,6 +12,7 @@ import { createClient } from '@interlude-ai/client/client.ts';
 import type { Client } from '@interlude-ai/client/client.ts';
 import type { TurnView } from '@interlude-ai/client/turn-view.ts';
 import { toAnswer } from '../../src/api/slack/vocabulary/answer.ts';
+import { en } from '../../src/api/slack/vocabulary/words/en.ts';
 import { turnEntries } from '../../src/storage/log/turn-entries.ts';
 import { emptyTurn, foldTurn } from '../../src/turn/fold-turn.ts';
 import { answerOf, connectAgent } from '../api/a2a/a2a-client.ts';
@@ -219,7 +220,7 @@ test('in a later step, nothing of the steps before is lost to OpenAI’s clients
   const { turnLog } = service.storage;
   const turn = { tenant: 'demo', conversation: conversationId, turnId };
   const { entries } = await turnEntries(turnLog, turn, await turnLog.latest(turn));
-  const { parts } = toAnswer(foldTurn(emptyTurn, entries));
+  const { parts } = toAnswer(foldTurn(emptyTurn, entries), en);
   expect(parts).toMatchObject([{ markdown: said }]);
   const config = { turn, isStructured: false, position: 0 };
   const news = await followNews(service.storage, config, { after: null, publicUrl: service.baseUrl });

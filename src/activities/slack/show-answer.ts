@@ -16,19 +16,21 @@ import { questionMessage } from '../../api/slack/vocabulary/blocks/question-mess
 import type { Contents } from './slack-calls.ts';
 import { closing, excerpt, openFence, reach } from '../../api/slack/vocabulary/text/cut.ts';
 import { harmless } from '../../api/slack/vocabulary/text/harmless.ts';
+import type { SlackWords } from '../../api/slack/vocabulary/words.ts';
 
 interface Showing extends Pick<SlackDelivery, 'slackUser'>, Pick<SlackQuestions, 'wasSettledElsewhere'> {
+  words: SlackWords;
   streaming: Streaming;
 }
 
 export async function showAnswer(
   messages: Messages,
   { parts, state }: Answer,
-  { slackUser, streaming, wasSettledElsewhere }: Showing,
+  { words, slackUser, streaming, wasSettledElsewhere }: Showing,
 ): Promise<void> {
   const contentsOf = async (question: ElicitationEvent) => {
     const isElsewhere = question.status !== 'pending' && (await wasSettledElsewhere(question.elicitationId));
-    return questionMessage(question, { slackUser, isElsewhere });
+    return questionMessage(words, question, { slackUser, isElsewhere });
   };
   for (const [index, part] of parts.entries()) {
     switch (part.kind) {

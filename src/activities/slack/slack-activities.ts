@@ -11,6 +11,7 @@ import { SealingError } from '../../credentials/sealing/key-ring.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { createSlackClients } from '../../credentials/slack-clients.ts';
 import { toAnswer } from '../../api/slack/vocabulary/answer.ts';
+import { slackWords } from '../../api/slack/vocabulary/words.ts';
 import { turnEntries, unloggedEnd } from '../../storage/log/turn-entries.ts';
 import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -70,6 +71,7 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     const holder = randomUUID();
     await storage.slack.deliveries.hold(turnId, holder);
     if (!(await isNext(turnId))) return { kind: 'waiting', position: at.position };
+    const words = slackWords[await workspace.languageOf(delivery.slackUser)];
     const calls = createSlackCalls(workspace, delivery);
     const rows = await storage.slack.deliveries.messages(turnId);
     const messages = createMessages({ storage, calls, delivery, holder, rows });
@@ -87,10 +89,11 @@ export function createSlackActivities({ storage, keys, config, heldCallLimit, lo
     let mayWait = input.isAwaited;
     for (;;) {
       const seen = turn.position();
-      const answer = toAnswer(turn.soFar());
+      const answer = toAnswer(turn.soFar(), words);
       if (seen > input.position) showSession(sessionStatus[answer.state]);
-      showStatus(answer.state === 'working' && answer.isQuiet ? 'is at work…' : '');
+      showStatus(answer.state === 'working' && answer.isQuiet ? words.atWork : '');
       await showAnswer(messages, answer, {
+        words,
         slackUser: delivery.slackUser,
         streaming,
         wasSettledElsewhere,

@@ -5,6 +5,7 @@ import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { readMessage } from './vocabulary/read-event.ts';
 import type { SlackEventBody } from './vocabulary/read-event.ts';
+import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 import { createInteractivity } from './interactions.ts';
 import type { SlackInteractivity } from './interactions.ts';
@@ -13,7 +14,6 @@ import { runCommand } from './commands.ts';
 import type { SlackCommand } from './commands.ts';
 import { publishHome } from './home.ts';
 import { notify } from './notice.ts';
-import { stopWords } from './refusals.ts';
 
 export interface SlackApp {
   settings: SlackConfig;
@@ -122,6 +122,7 @@ async function sessionStopped(
   const stopped = await slack.stop.inThread(tenant, { team, channel, threadTs, slackUser });
   // If the turn was stopped, the thread says so.
   const place = { channel, threadTs, slackUser, isDirect: channel.startsWith('D') };
-  if (stopped === 'not-theirs') await notify(workspace, place, stopWords[stopped]);
+  if (stopped === 'not-theirs')
+    await notify(workspace, place, (await wordsFor(workspace, slackUser)).stops[stopped]);
   return { kind: 'done' };
 }

@@ -5,10 +5,10 @@ import { homeActions } from './vocabulary/blocks/home-view.ts';
 import { questionActions } from './vocabulary/blocks/question-message.ts';
 import { stopAction } from './vocabulary/blocks/texts.ts';
 import { troubleOf } from './vocabulary/client.ts';
-import { modalPartsOf, settledSince } from './context.ts';
+import { modalPartsOf, settledSince, wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 import { notify, offerLink } from './notice.ts';
-import { notShownWords, refusalOf, stopWords } from './refusals.ts';
+import { refusalOf } from './refusals.ts';
 
 export interface SlackClick {
   action: string;
@@ -32,7 +32,7 @@ export async function handleClick(
   workspace: SlackWorkspace,
   click: SlackClick,
 ): Promise<void> {
-  const say = (words: string) => notify(workspace, placeOf(click), words);
+  const say = (text: string) => notify(workspace, placeOf(click), text);
   switch (click.action) {
     case questionActions.look:
       return openQuestion(parts, workspace, click);
@@ -58,14 +58,15 @@ async function openQuestion(
   click: SlackClick,
 ): Promise<void> {
   const { value: elicitationId, triggerId } = click;
-  const say = (words: string) => notify(workspace, placeOf(click), words);
+  const words = await wordsFor(workspace, click.slackUser);
+  const say = (text: string) => notify(workspace, placeOf(click), text);
   const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
-  if (found.kind !== 'own') return void (await say(notShownWords[found.kind]));
+  if (found.kind !== 'own') return void (await say(words.notShown[found.kind]));
   const { question } = found;
-  const modalParts = modalPartsOf(parts, found);
+  const modalParts = modalPartsOf(words, parts, found);
   const isOpen = question.status === 'pending';
-  const settled = isOpen ? null : await settledSince(parts.slack, question);
-  const view = settled === null ? questionModal(modalParts) : noticeModal(settled);
+  const settled = isOpen ? null : await settledSince(words, parts.slack, question);
+  const view = settled === null ? questionModal(modalParts) : noticeModal(words, settled);
   const isForPage = askedInSlack(modalParts.question).kind === 'page';
   if (isOpen && isForPage) await parts.slack.questions.recordPageOpenedFromSlack(found, click.address);
   try {
@@ -74,7 +75,7 @@ async function openQuestion(
     // Slack refuses windows that come after three seconds or are too large.
     if (troubleOf(error).kind !== 'refused') throw error;
     if (isOpen && !isForPage) await parts.slack.questions.recordPageOpenedFromSlack(found, click.address);
-    await say(settled ?? `You answer it on this page, signed in as yourself: ${modalParts.page}`);
+    await say(settled ?? `${words.answerOnPage} ${modalParts.page}`);
   }
   if (!isOpen) parts.onAnswered(workspace, click.slackUser);
 }
@@ -85,10 +86,11 @@ async function decline(
   click: SlackClick,
 ): Promise<string> {
   const { value: elicitationId, address } = click;
+  const words = await wordsFor(workspace, click.slackUser);
   const found = await parts.slack.questions.find(workspace, { ...click, elicitationId });
-  if (found.kind !== 'own') return notShownWords[found.kind];
+  if (found.kind !== 'own') return words.notShown[found.kind];
   const { question, principal } = found;
-  if (question.status !== 'pending') return settledSince(parts.slack, question);
+  if (question.status !== 'pending') return settledSince(words, parts.slack, question);
   try {
     await parts.service.answerQuestion(principal, {
       elicitationId,
@@ -96,17 +98,19 @@ async function decline(
       address,
       surface: 'slack',
     });
-    return 'Noted: not now.';
+    return words.noted;
   } catch (error) {
-    return refusalOf(error).words;
+    return refusalOf(error, words).words;
   }
 }
 
 async function stop(
   { slack }: InteractionParts,
-  { team, tenant }: SlackWorkspace,
+  workspace: SlackWorkspace,
   { channel, value: threadTs, slackUser }: SlackClick,
 ): Promise<string> {
-  if (channel === null) return stopWords['not-theirs'];
-  return stopWords[await slack.stop.inThread(tenant, { team, channel, threadTs, slackUser })];
+  const { team, tenant } = workspace;
+  const { stops } = await wordsFor(workspace, slackUser);
+  if (channel === null) return stops['not-theirs'];
+  return stops[await slack.stop.inThread(tenant, { team, channel, threadTs, slackUser })];
 }

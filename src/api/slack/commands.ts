@@ -6,9 +6,10 @@ import type { UserPrincipal } from '../../service/principal.ts';
 import { profileOf } from './vocabulary/client.ts';
 import { ProblemError } from '../http/problems.ts';
 import { parseInput } from '../http/validation.ts';
+import type { SlackWords } from './vocabulary/words.ts';
+import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 import { offerLink } from './notice.ts';
-import { notShownWords, stopWords } from './refusals.ts';
 
 export interface SlackCommand {
   channel: string;
@@ -22,31 +23,25 @@ export async function runCommand(
   command: SlackCommand,
 ): Promise<string> {
   const [word = '', ...rest] = command.text.trim().split(/\s+/);
+  const words = await wordsFor(workspace, command.slackUser);
   switch (word.toLowerCase()) {
     case 'agent':
-      return agent(context, workspace, command, rest.join(' '));
+      return agent(words, context, workspace, command, rest.join(' '));
     case 'link':
-      return link(context, workspace, command);
+      return link(words, context, workspace, command);
     case 'unlink':
-      return unlink(context, workspace, command);
+      return unlink(words, context, workspace, command);
     case 'stop':
-      return stop(context, workspace, command);
+      return stop(words, context, workspace, command);
     case 'questions':
-      return questions(context, workspace, command);
+      return questions(words, context, workspace, command);
     default:
-      return help;
+      return words.help;
   }
 }
 
-const help = [
-  'Mention me in a channel, or write to me directly. In the thread of my answer you need not mention me again.',
-  '• `/interlude questions` – what waits for you',
-  '• `/interlude stop` – ends what I am doing for you in this channel',
-  '• `/interlude link`, `/interlude unlink` – whose accounts I use for you',
-  '• `/interlude agent` – who answers in this channel; `/interlude agent <name>` changes it, for admins',
-].join('\n');
-
 async function agent(
+  words: SlackWords,
   context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser }: SlackCommand,
@@ -59,18 +54,17 @@ async function agent(
   if (name === '') {
     const current = await threads.agentOf(team, channel);
     const list = [...agents.values()].map((one) => `\`${one.name}\` (${one.title})`).join(', ');
-    return `Here answers ${titleOf(current)}. There are: ${list}.`;
+    return words.whoAnswersHere(titleOf(current), list);
   }
-  if (!(await linkedHere(context, workspace, slackUser))) return notLinked;
-  if (!(await profileOf(workspace, slackUser)).isAdmin)
-    return 'Only admins of this workspace choose who answers in a channel.';
-  if (!agents.has(name))
-    return `There is no agent of this name. There are: ${[...agents.keys()].join(', ')}.`;
+  if (!(await linkedHere(context, workspace, slackUser))) return words.notShown['not-linked'];
+  if (!(await profileOf(workspace, slackUser)).isAdmin) return words.onlyAdminsChoose;
+  if (!agents.has(name)) return words.noSuchAgent([...agents.keys()].join(', '));
   await threads.chooseAgent(team, channel, name);
-  return `New threads in this channel are answered by ${titleOf(name)}.`;
+  return words.answersNewThreads(titleOf(name));
 }
 
 async function link(
+  words: SlackWords,
   context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser, text }: SlackCommand,
@@ -79,56 +73,55 @@ async function link(
   if (other === undefined || other === slackUser) {
     const place = { channel, slackUser, threadTs: null, isDirect: false };
     await offerLink(context, workspace, place, { again: true });
-    return 'Open the link that only you see here. It works for 30 minutes.';
+    return words.openTheLink;
   }
-  if (!(await linkedHere(context, workspace, slackUser))) return notLinked;
-  if (!(await profileOf(workspace, slackUser)).isAdmin)
-    return 'Only admins of this workspace send links to others.';
+  if (!(await linkedHere(context, workspace, slackUser))) return words.notShown['not-linked'];
+  if (!(await profileOf(workspace, slackUser)).isAdmin) return words.onlyAdminsSendLinks;
   const { channel: direct } = await workspace.client.conversations.open({ users: other });
-  if (direct?.id === undefined) return 'I cannot write to them.';
+  if (direct?.id === undefined) return words.cannotWriteToThem;
   const place = { channel: direct.id, slackUser: other, threadTs: null, isDirect: true };
   await offerLink(context, workspace, place, { again: true });
-  return `I have sent a link to <@${other}>, in our direct messages.`;
+  return words.sentLinkTo(`<@${other}>`);
 }
 
 async function unlink(
+  words: SlackWords,
   context: SlackContext,
   workspace: SlackWorkspace,
   { slackUser }: SlackCommand,
 ): Promise<string> {
   const principal = await linkedHere(context, workspace, slackUser);
-  if (!principal) return notLinked;
+  if (!principal) return words.notShown['not-linked'];
   await context.slack.links.remove({ team: workspace.team, slackUser }, principal, null);
-  return 'I do not know you any more. What you wrote to me from here on needs a new link.';
+  return words.unlinked;
 }
 
 async function questions(
+  words: SlackWords,
   context: SlackContext,
   workspace: SlackWorkspace,
   { slackUser }: SlackCommand,
 ): Promise<string> {
   const principal = await linkedHere(context, workspace, slackUser);
-  if (!principal) return notLinked;
+  if (!principal) return words.notShown['not-linked'];
   const open = await context.service.questionsOf(principal);
-  const page = `<${context.http.publicUrl}/connections|your page>`;
-  if (open.length === 0) return `Nothing waits for you. What you have connected is on ${page}.`;
-  const count = open.length === 1 ? 'One question waits' : `${open.length} questions wait`;
-  return `${count} for you: in the threads where they were asked, and on ${page}.`;
+  const page = `<${context.http.publicUrl}/connections|${words.yourPage}>`;
+  if (open.length === 0) return words.noQuestions(page);
+  return words.questions(open.length, page);
 }
 
 async function stop(
+  words: SlackWords,
   context: SlackContext,
   workspace: SlackWorkspace,
   { channel, slackUser }: SlackCommand,
 ): Promise<string> {
   const principal = await linkedHere(context, workspace, slackUser);
-  if (!principal) return notLinked;
+  if (!principal) return words.notShown['not-linked'];
   const { team } = workspace;
   const count = await context.slack.stop.inChannel(principal, { team, channel, slackUser });
-  return count === 0 ? stopWords.idle : stopWords.stopped;
+  return count === 0 ? words.stops.idle : words.stops.stopped;
 }
-
-const notLinked = notShownWords['not-linked'];
 
 function linkedHere(
   { slack }: SlackContext,

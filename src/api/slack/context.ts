@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../platform/config/config.ts';
 import type { Service } from '../../service/service.ts';
-import type { SlackService } from '../../service/slack/slack-service.ts';
+import type { SlackService, SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import { whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
@@ -10,6 +10,8 @@ import type { OwnQuestion } from '../../service/slack/questions.ts';
 import type { ModalParts } from './vocabulary/blocks/modals.ts';
 import type { Question } from '../../service/questions.ts';
 import { settledWords } from './vocabulary/blocks/question-message.ts';
+import { slackWords } from './vocabulary/words.ts';
+import type { SlackWords } from './vocabulary/words.ts';
 
 export interface SlackContext {
   slack: SlackService;
@@ -18,11 +20,18 @@ export interface SlackContext {
   logger: Logger;
 }
 
+/** In the language of the person. */
+export async function wordsFor(workspace: SlackWorkspace, slackUser: string): Promise<SlackWords> {
+  return slackWords[await workspace.languageOf(slackUser)];
+}
+
 export function modalPartsOf(
+  words: SlackWords,
   { http, service }: SlackContext,
   { question: { id, request, deadline }, isAboutAccount }: OwnQuestion,
 ): ModalParts {
   return {
+    words,
     question: { id, request, deadline, isAboutAccount },
     askedBy: titlesOfAskers(service, request),
     page: answerAddress(http.publicUrl, id),
@@ -39,10 +48,11 @@ export function titlesOfAskers(
 
 /** For a question that the person opens after it was settled. */
 export async function settledSince(
+  words: SlackWords,
   { questions }: SlackService,
   { id, request, status, because }: Question,
 ): Promise<string> {
   const isElsewhere = await questions.wasSettledElsewhere(id);
   const settled = { ...request, status, ...(because !== null && { because }) };
-  return `This question is settled already. ${settledWords(settled, isElsewhere)}`;
+  return words.settledAlready(settledWords(words, settled, isElsewhere));
 }

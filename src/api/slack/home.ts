@@ -6,9 +6,9 @@ import type { HomeConnection } from './vocabulary/blocks/home-view.ts';
 import type { OwnConnection } from '../../service/connections.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
 import { profileOf } from './vocabulary/client.ts';
-import { titlesOfAskers } from './context.ts';
+import type { SlackWords } from './vocabulary/words.ts';
+import { titlesOfAskers, wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
-import { strangerWords } from './refusals.ts';
 
 export async function publishHome(
   context: SlackContext,
@@ -17,16 +17,23 @@ export async function publishHome(
 ): Promise<void> {
   const { team, tenant } = workspace;
   const principal = await context.slack.links.principalOf({ team, slackUser }, tenant);
-  const view = principal ? await ownView(context, principal) : await viewForStranger(workspace, slackUser);
+  const words = await wordsFor(workspace, slackUser);
+  const view = principal
+    ? await ownView(words, context, principal)
+    : await viewForStranger(words, workspace, slackUser);
   if (view) await workspace.client.views.publish({ user_id: slackUser, view });
 }
 
-async function ownView({ service, http }: SlackContext, principal: UserPrincipal): Promise<View> {
+async function ownView(
+  words: SlackWords,
+  { service, http }: SlackContext,
+  principal: UserPrincipal,
+): Promise<View> {
   const [questions, connections] = await Promise.all([
     service.questionsOf(principal),
     service.connections.list(principal),
   ]);
-  return homeView({
+  return homeView(words, {
     questions: questions.toReversed().map(({ id, request, deadline }) => ({
       question: { id, request, deadline },
       askedBy: titlesOfAskers(service, request),
@@ -42,14 +49,18 @@ function toHome({ serverTitle, scope, state }: OwnConnection): HomeConnection {
 }
 
 /** Null for bots and deactivated users. */
-async function viewForStranger(workspace: SlackWorkspace, slackUser: string): Promise<View | null> {
+async function viewForStranger(
+  words: SlackWords,
+  workspace: SlackWorkspace,
+  slackUser: string,
+): Promise<View | null> {
   const { kind } = await profileOf(workspace, slackUser);
   switch (kind) {
     case 'member':
-      return unlinkedHomeView();
+      return unlinkedHomeView(words);
     case 'guest':
     case 'external':
-      return strangerHomeView(strangerWords[kind]);
+      return strangerHomeView(words.strangers[kind]);
     case 'bot':
     case 'gone':
       return null;

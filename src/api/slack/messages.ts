@@ -10,9 +10,11 @@ import { mentionsIn, plainText, readMessage } from './vocabulary/read-event.ts';
 import type { SlackMessage } from './vocabulary/read-event.ts';
 import { profileOf } from './vocabulary/client.ts';
 import { createWindowLimit } from '../http/limits.ts';
+import type { SlackWords } from './vocabulary/words.ts';
+import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 import { notify, offerLink } from './notice.ts';
-import { refusalOf, strangerWords } from './refusals.ts';
+import { refusalOf } from './refusals.ts';
 import type { Refusal } from './refusals.ts';
 
 const done: Handled = { kind: 'done' };
@@ -46,7 +48,7 @@ export function createMessageHandler(
     if (!mayStart(rateLimitKey(principal))) return { kind: 'later', ms: limitPauseMs };
     const text = await textOf(message, workspace);
     if (text === '') {
-      await notify(workspace, message, 'What can I do for you? Write it after my name, or in this thread.');
+      await notify(workspace, message, (await wordsFor(workspace, slackUser)).whatCanIDo);
       return done;
     }
     const thread = known ?? (await slack.threads.begin({ team, channel, threadTs, slackUser }, tenant));
@@ -68,7 +70,7 @@ async function introduce(
       return { kind: 'parked' };
     case 'guest':
     case 'external':
-      await notify(workspace, message, strangerWords[kind]);
+      await notify(workspace, message, (await wordsFor(workspace, message.slackUser)).strangers[kind]);
       return done;
     case 'bot':
     case 'gone':
@@ -124,24 +126,28 @@ async function startTurn(context: SlackContext, wanted: Wanted): Promise<Handled
     await context.slack.deliver({ turn, team, channel, threadTs, slackUser });
     return done;
   } catch (error) {
-    return refused(context, wanted, refusalOf(error));
+    const words = await wordsFor(wanted.workspace, slackUser);
+    return refused(context, wanted, words, refusalOf(error, words));
   }
 }
 
-export const busyWords = 'I am still at work on what you wrote before; this comes next.';
-
 /** A message waits while an earlier turn runs. Other refusals are shown to the person. */
-async function refused({ logger }: SlackContext, wanted: Wanted, refusal: Refusal): Promise<Handled> {
+async function refused(
+  { logger }: SlackContext,
+  wanted: Wanted,
+  words: SlackWords,
+  refusal: Refusal,
+): Promise<Handled> {
   const { work, workspace, message } = wanted;
-  const { kind, code, words } = refusal;
+  const { kind, code, words: why } = refusal;
   const isTooOld = Date.now() - work.receivedAt > patienceMs;
   if ((kind === 'busy' || kind === 'away') && !isTooOld) {
     if (kind === 'busy' && work.tries === busyNoticeAtTry)
-      await notify(workspace, message, busyWords, withStopButton(busyWords, message.threadTs));
+      await notify(workspace, message, words.busy, withStopButton(words, words.busy, message.threadTs));
     return { kind: 'later', ms: Math.min(firstBusyPauseMs * 2 ** (work.tries - 1), busyPauseMs) };
   }
   logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not start a turn');
-  await notify(workspace, message, `I could not take this: ${words}`);
+  await notify(workspace, message, words.notTaken(why));
   return done;
 }
 

@@ -2,6 +2,7 @@
 import type { KnownBlock } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { troubleOf } from './vocabulary/client.ts';
+import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 
 interface Place {
@@ -67,13 +68,10 @@ export async function offerLink(
   const token = await links.issue({ team: workspace.team, slackUser: place.slackUser }, again);
   if (token === null) return;
   try {
-    await notify(workspace, place, offerText(`${http.publicUrl}/slack/link?t=${token}`));
+    const words = await wordsFor(workspace, place.slackUser);
+    await notify(workspace, place, words.offer(`${http.publicUrl}/slack/link?t=${token}`));
   } catch (error) {
     await links.takeBack(token);
     throw error;
   }
-}
-
-export function offerText(address: string): string {
-  return `Before I can help, I have to know who you are. <${address}|Connect your account> – this link is only for you, and works for 30 minutes. What you asked goes on by itself then.`;
 }

@@ -1,29 +1,9 @@
 /** What a person in Slack reads when something is refused. One table covers each code of `ServiceError`. Pure. */
 import { ServiceError } from '../../service/service-error.ts';
 import type { Issue, ServiceErrorCode } from '../../service/service-error.ts';
-import type { FoundAsked } from '../../service/slack/questions.ts';
-import type { Stopped } from '../../service/slack/threads.ts';
-import type { SlackProfile } from './vocabulary/client.ts';
-
-export const notShownWords = {
-  'not-linked': 'I do not know who you are yet. Connect your account first: `/interlude link`.',
-  unknown: 'There is no such question any more.',
-  'somebody-elses': 'This is for somebody else: only whoever was asked can answer it.',
-} satisfies Record<Exclude<FoundAsked['kind'], 'own'>, string>;
-
-export const stopWords = {
-  stopped: 'I stop.',
-  idle: 'I am not at work on anything of yours here.',
-  'not-theirs': 'Only whoever asked me can stop me.',
-} satisfies Record<Stopped, string>;
-
-/** For people who are not offered a link. */
-export const strangerWords = {
-  guest:
-    'I answer members of this workspace. If you have an account of your own with us, connect it with `/interlude link`, then ask again.',
-  external:
-    'I answer members of this workspace only. Somebody who looks after it can send you a link with `/interlude link @you`.',
-} satisfies Partial<Record<SlackProfile['kind'], string>>;
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
+import type { SlackWords } from './vocabulary/words.ts';
+import { refusalsDe } from './words/de.ts';
 
 interface Line {
   /**
@@ -31,8 +11,8 @@ interface Line {
    * waits until the current turn is over. `away`: try again.
    */
   kind: 'said' | 'misfit' | 'settled' | 'busy' | 'away';
-  /** Default: the service's own message. */
-  words?: string;
+  /** Default: the service's sentence. */
+  words?: keyof SlackWords['notShown'];
 }
 
 const said: Line = { kind: 'said' };
@@ -53,9 +33,9 @@ const lines = {
   turn_in_progress: { kind: 'busy' },
   message_id_reused: said,
   idempotency_key_reused: said,
-  elicitation_not_found: { kind: 'said', words: notShownWords.unknown },
+  elicitation_not_found: { kind: 'said', words: 'unknown' },
   approval_not_found: said,
-  not_your_question: { kind: 'said', words: notShownWords['somebody-elses'] },
+  not_your_question: { kind: 'said', words: 'somebody-elses' },
   already_answered: settled,
   expired: settled,
   images_not_taken: said,
@@ -71,10 +51,14 @@ export interface Refusal {
   issues: Issue[];
 }
 
+/** The service's own sentences are in English, and say more. */
+const others: Record<Language, Record<ServiceErrorCode, string> | null> = { en: null, de: refusalsDe };
+
 /** Throws errors that are not refusals. */
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(error: unknown, { notShown, language }: SlackWords): Refusal {
   if (!(error instanceof ServiceError)) throw error;
   const { code, message, details } = error;
-  const { kind, words = message }: Line = lines[code];
+  const { kind, words: own }: Line = lines[code];
+  const words = own === undefined ? (others[language]?.[code] ?? message) : notShown[own];
   return { kind, code, words, issues: details.issues ?? [] };
 }

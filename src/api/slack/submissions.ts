@@ -6,6 +6,7 @@ import type { ModalView } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
+import { problemOfRefused } from '@interlude-ai/core/elicitation/form/shown-field.ts';
 import {
   askedInSlack,
   noticeModal,
@@ -21,9 +22,10 @@ import { troubleOf } from './vocabulary/client.ts';
 import { fitContent } from '../../service/answer-content.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
-import { modalPartsOf, settledSince } from './context.ts';
+import type { SlackWords } from './vocabulary/words.ts';
+import { modalPartsOf, settledSince, wordsFor } from './context.ts';
 import type { InteractionParts } from './clicks.ts';
-import { notShownWords, refusalOf } from './refusals.ts';
+import { refusalOf } from './refusals.ts';
 import type { Refusal } from './refusals.ts';
 
 export interface SlackSubmission extends Asking {
@@ -46,18 +48,20 @@ export async function handleSubmission(
   submission: SlackSubmission,
   later: (work: Promise<unknown>) => void,
 ): Promise<WindowAnswer | undefined> {
-  const read = await readAnswer(parts, workspace, submission);
+  const words = await wordsFor(workspace, submission.slackUser);
+  const read = await readAnswer(words, parts, workspace, submission);
   if ('window' in read) return read.window;
-  const taken = take(parts, workspace, submission, read);
+  const taken = take(words, parts, workspace, submission, read);
   const inTime = taken.then((answer) => ({ answer }));
   const first = await withTimeout(inTime, answerWithinMs, null, { ref: false });
   if (first) return first.answer;
-  later(showLater(workspace, submission, taken));
-  return showNotice('Your answer is on its way. You can close this window.');
+  later(showLater(words, workspace, submission, taken));
+  return showNotice(words, words.answerOnItsWay);
 }
 
 /** Updates the window. If it was closed, the person sees the outcome in the thread. */
 async function showLater(
+  words: SlackWords,
   { client }: SlackWorkspace,
   { viewId }: SlackSubmission,
   taken: Promise<WindowAnswer | undefined>,
@@ -65,10 +69,10 @@ async function showLater(
   const show = (view: ModalView) => client.views.update({ view_id: viewId, view });
   try {
     const answer = await taken;
-    await show(answer?.response_action === 'update' ? answer.view : noticeModal('Your answer is there.'));
+    await show(answer?.response_action === 'update' ? answer.view : noticeModal(words, words.answerArrived));
   } catch (error) {
     if (troubleOf(error).kind === 'refused') return;
-    await show(noticeModal('Your answer may not have been taken. Open the question again.'));
+    await show(noticeModal(words, words.answerUncertain));
     throw error;
   }
 }
@@ -81,24 +85,26 @@ interface ReadAnswer {
 
 /** Checks the content, too, so that problems are shown at once even if recording takes long. */
 async function readAnswer(
+  words: SlackWords,
   parts: InteractionParts,
   workspace: SlackWorkspace,
   submission: SlackSubmission,
 ): Promise<ReadAnswer | { window: WindowAnswer }> {
   const found = await parts.slack.questions.find(workspace, submission);
-  if (found.kind !== 'own') return { window: showNotice(notShownWords[found.kind]) };
-  const asked = askedInSlack(modalPartsOf(parts, found).question);
+  if (found.kind !== 'own') return { window: showNotice(words, words.notShown[found.kind]) };
+  const asked = askedInSlack(modalPartsOf(words, parts, found).question);
   const response = responseOf(asked, submission.values);
-  if (response === null) return { window: undecided(asked) };
+  if (response === null) return { window: undecided(words, asked) };
   try {
     fitContent(found.question.request, response);
   } catch (error) {
-    return { window: misfits(asked, refusalOf(error)) };
+    return { window: misfits(words, asked, response, refusalOf(error, words)) };
   }
   return { found, asked, response };
 }
 
 async function take(
+  words: SlackWords,
   parts: InteractionParts,
   workspace: SlackWorkspace,
   { slackUser, address }: SlackSubmission,
@@ -113,14 +119,14 @@ async function take(
       surface: 'slack',
     });
     return asked.kind === 'link' && response.action === 'accept'
-      ? { response_action: 'update', view: onwardModal(asked) }
+      ? { response_action: 'update', view: onwardModal(words, asked) }
       : undefined;
   } catch (error) {
-    const { kind, words } = refusalOf(error);
+    const { kind, words: why } = refusalOf(error, words);
     if (kind === 'away') throw error;
     const now = kind === 'settled' ? await parts.service.askedQuestion(principal, question.id) : null;
     const isSettled = now?.kind === 'own' && now.question.status !== 'pending';
-    return showNotice(isSettled ? await settledSince(parts.slack, now.question) : words);
+    return showNotice(words, isSettled ? await settledSince(words, parts.slack, now.question) : why);
   } finally {
     parts.onAnswered(workspace, slackUser);
   }
@@ -163,26 +169,33 @@ function decisionOf(values: ViewValues): ElicitationResponse | null {
   }
 }
 
-function undecided({ kind }: AskedInSlack): WindowAnswer {
-  if (kind === 'approval') return errors({ [approvalBlocks.decision]: 'Choose one of these.' });
-  return showNotice('This question is answered on its page.');
+function undecided(words: SlackWords, { kind }: AskedInSlack): WindowAnswer {
+  if (kind === 'approval') return errors({ [approvalBlocks.decision]: words.chooseOne });
+  return showNotice(words, words.answeredOnItsPage);
 }
 
 /** A problem that is not about one field is shown below the first. */
-function misfits(asked: AskedInSlack, { words, issues }: Refusal): WindowAnswer {
+function misfits(
+  words: SlackWords,
+  asked: AskedInSlack,
+  { content = {} }: ElicitationResponse,
+  { words: why, issues }: Refusal,
+): WindowAnswer {
   const fields = asked.kind === 'form' ? asked.fields : [];
-  const said = issues.flatMap(({ path, detail }) => {
-    const index = fields.findIndex(({ name }) => name === path.at(-1));
-    return index === -1 ? [] : [[fieldBlock(index), `It ${detail}.`] as const];
+  const refused = new Set(issues.map(({ path }) => path.at(-1)));
+  const said = fields.flatMap((field, index) => {
+    if (!refused.has(field.name)) return [];
+    const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
+    return [[fieldBlock(index), problemOfRefused(field, value, words.shared)] as const];
   });
   if (said.length > 0) return errors(Object.fromEntries(said));
-  return fields.length > 0 ? errors({ [fieldBlock(0)]: words }) : showNotice(words);
+  return fields.length > 0 ? errors({ [fieldBlock(0)]: why }) : showNotice(words, why);
 }
 
 function errors(given: Record<string, string>): WindowAnswer {
   return { response_action: 'errors', errors: given };
 }
 
-function showNotice(words: string): WindowAnswer {
-  return { response_action: 'update', view: noticeModal(words) };
+function showNotice(words: SlackWords, text: string): WindowAnswer {
+  return { response_action: 'update', view: noticeModal(words, text) };
 }

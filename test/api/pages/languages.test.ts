@@ -101,7 +101,7 @@ test('an approval is asked for and given in German', async () => {
 });
 
 test('operators read a turn in German', async () => {
-  const operator = { claim: 'sub', role: 'bob' };
+  const operator = { claim: 'sub', role: 'bob', contentsRole: undefined };
   const { ask, publicUrl } = await setUpPages(undefined, {}, [], {}, undefined, { operator });
   await ask();
   const browser = german();

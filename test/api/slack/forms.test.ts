@@ -49,7 +49,7 @@ test('a form is filled in: its defaults, descriptions and limits are there, and 
   expect((await submit(window, wrong)).status).toBe(200);
   const blockOf = (label: string) => inputs[label]?.block_id ?? '';
   expect(window.errors).toEqual({
-    [blockOf('Nights')]: 'It must be a whole number.',
+    [blockOf('Nights')]: 'Please write a whole number.',
     [blockOf('Mail')]: expect.stringContaining('email'),
   });
   expect(await statusOf(window.elicitationId)).toBe('pending');

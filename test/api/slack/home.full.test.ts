@@ -112,7 +112,7 @@ test('Slack’s stop event ends the turn of whoever presses it, and closes its q
       { team: 'T1' },
     );
   await stop('U2');
-  await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only whoever asked me can stop me.');
+  await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only the person who asked me can stop me.');
   expect(await statusOf(elicitationId)).toBe('pending');
   await stop('U1');
   await ended(asked.ts);
@@ -152,7 +152,7 @@ test(
     const [offer] = await slack.until(({ args }) => String(args['text']).startsWith('I am still at work'));
     const message = { channel: 'C1', ts: '1.3', threadTs: asked.ts, blocks: offer?.args['blocks'] };
     await press({ by: 'U2', button: 'Stop', message });
-    await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only whoever asked me can stop me.');
+    await expect.poll(() => whispered('U2').at(-1), soon).toBe('Only the person who asked me can stop me.');
     await press({ by: 'U1', button: 'Stop', message });
     await expect.poll(() => chat.texts('C1', asked.ts), soon).toContain('Stopped.');
     await expect

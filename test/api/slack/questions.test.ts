@@ -55,6 +55,36 @@ test('whoever was asked gets the page in a window of their own; the message has 
   expect(await (await deliveryOf(ts)).result()).toEqual({ status: 'delivered' });
 });
 
+test('two people in one thread each read their own language, which Slack is asked for once', async () => {
+  acme.addUser('U7', { locale: 'de-DE' });
+  await setup.link('U7', 'dora');
+  const text = `<@${acme.botUser}> list my open issues`;
+  const { ts } = await write({ by: 'U1', text });
+  await write({ by: 'U7', text, threadTs: ts });
+  const askedOf = (person: string) =>
+    chat.thread('C1', ts).find((message) => message.text.startsWith(`<@${person}>`));
+  await expect.poll(() => [askedOf('U1'), askedOf('U7')].includes(undefined), soon).toBe(false);
+  expect(askedOf('U1')?.text).toMatch(/^<@U1> \*Tracker\* asks: Tracker needs your account/);
+  expect(askedOf('U7')?.text).toBe('<@U7> *Tracker* fragt: Tracker braucht Ihren Zugang.');
+  const [english, german] = [askedOf('U1'), askedOf('U7')].map((one) => structuredClone(one as ChatMessage));
+  if (!english || !german) throw new Error('no one was asked');
+  expect(buttonsOf(german).map((button) => button.text.text)).toEqual(['Verbinden', 'Nicht jetzt']);
+
+  await press({ by: 'U1', button: 'Verbinden', message: german });
+  await expect.poll(() => whispered('U1').at(-1), soon).toMatch(/^This is for somebody else/);
+  await press({ by: 'U7', button: 'Connect', message: english });
+  await expect.poll(() => whispered('U7').at(-1), soon).toMatch(/^Das ist für jemand anderen/);
+
+  await press({ by: 'U7', button: 'Nicht jetzt', message: german });
+  await press({ by: 'U1', button: 'Not now', message: english });
+  await expect
+    .poll(() => chat.texts('C1', ts), soon)
+    .toEqual(expect.arrayContaining(['*Tracker*: Declined.', '*Tracker*: Abgelehnt.']));
+  const asked = slack.calls.filter(({ method, args }) => method === 'users.info' && args['user'] === 'U7');
+  // The service and its worker each ask once.
+  expect(asked.length).toBeLessThanOrEqual(2);
+});
+
 test('“Not now” declines it as that person; the message says so, and the turn goes on in the thread', async () => {
   const { message, elicitationId, ts } = await asked();
   await press({ by: 'U1', button: 'Not now', message });
@@ -74,7 +104,7 @@ test('nobody else gets anywhere: another user, somebody unknown, an id that is n
   for (const button of ['Connect', 'Not now'])
     for (const by of ['U2', 'U3']) expect((await press({ by, button, message })).status).toBe(200);
   await press({ by: 'U1', button: 'Connect', message, value: 'none' });
-  const other = 'This is for somebody else: only whoever was asked can answer it.';
+  const other = 'This is for somebody else: only the person who was asked can answer it.';
   await expect.poll(() => whispered('U2'), soon).toEqual([other, other]);
   await expect.poll(() => whispered('U3').length, soon).toBe(2);
   expect(whispered('U3')[0]).toContain('I do not know who you are yet');

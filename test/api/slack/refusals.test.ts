@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/api/slack/refusals.ts';
 import { ServiceError } from '../../../src/service/service-error.ts';
+import { de } from '../../../src/api/slack/vocabulary/words/de.ts';
+import { en } from '../../../src/api/slack/vocabulary/words/en.ts';
 import type { ServiceErrorCode } from '../../../src/service/service-error.ts';
 
 test.each<[code: ServiceErrorCode, kind: string, words: string]>([
@@ -11,14 +13,17 @@ test.each<[code: ServiceErrorCode, kind: string, words: string]>([
   ['turn_in_progress', 'busy', 'In the words of the service.'],
   ['unavailable', 'away', 'In the words of the service.'],
   ['elicitation_not_found', 'said', 'There is no such question any more.'],
-  ['not_your_question', 'said', 'This is for somebody else: only whoever was asked can answer it.'],
+  ['not_your_question', 'said', 'This is for somebody else: only the person who was asked can answer it.'],
 ])('%s is %s', (code, kind, words) => {
   const issues = [{ path: ['content', 'city'], detail: 'is missing' }];
   const error = new ServiceError(code, 'In the words of the service.', { issues });
-  expect(refusalOf(error)).toEqual({ kind, code, words, issues });
+  expect(refusalOf(error, en)).toEqual({ kind, code, words, issues });
+  const german = refusalOf(error, de);
+  expect(german).toMatchObject({ kind, code, issues });
+  expect(german.words).not.toMatch(/service|question|person/);
 });
 
 test('what no use case refused is nobody’s answer', () => {
   const error = new Error('a bug');
-  expect(() => refusalOf(error)).toThrow(error);
+  expect(() => refusalOf(error, en)).toThrow(error);
 });

@@ -5,6 +5,8 @@ import { shownArguments } from '@interlude-ai/core/elicitation/approval.ts';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { askedInSlack, fieldBlock, questionModal } from '../../../src/api/slack/vocabulary/blocks/modals.ts';
 import { typedIn } from '../../../src/api/slack/vocabulary/blocks/fields.ts';
+import { de } from '../../../src/api/slack/vocabulary/words/de.ts';
+import { en } from '../../../src/api/slack/vocabulary/words/en.ts';
 import { homeView } from '../../../src/api/slack/vocabulary/blocks/home-view.ts';
 import { questionMessage } from '../../../src/api/slack/vocabulary/blocks/question-message.ts';
 import { problemsOfBlocks, problemsOfView } from '../../servers/slack/check-view.ts';
@@ -19,8 +21,8 @@ const question = (request: ElicitationRequest) => ({
   deadline: Date.UTC(2026, 0, 1),
   isAboutAccount: false,
 });
-const windowOf = (request: ElicitationRequest, askedBy = ['Assistant']) =>
-  questionModal({ question: question(request), askedBy, page }) as unknown as View;
+const windowOf = (request: ElicitationRequest, askedBy = ['Assistant'], words = en) =>
+  questionModal({ words, question: question(request), askedBy, page }) as unknown as View;
 
 function formOf(properties: object, required: string[] = [], message = 'Fill it in'): ElicitationRequest {
   const requestedSchema = { type: 'object', properties, required };
@@ -50,7 +52,7 @@ test('a question of several lines is a quotation, of which no line passes for a 
     status: 'pending',
     expiresAt: '',
   } as const;
-  const { text } = questionMessage({ ...event, ...request }, { slackUser: 'U9', isElsewhere: false });
+  const { text } = questionMessage(en, { ...event, ...request }, { slackUser: 'U9', isElsewhere: false });
   const [head, ...lines] = text.split('\n');
   expect(head).toBe('<@U9> *Wiki* asks: ');
   expect(lines).toHaveLength(21);
@@ -71,13 +73,13 @@ test.each<[who: string, context: Context]>([
   const request: ElicitationRequest = { ...formOf({ city: { type: 'string' } }), context };
   const event = { type: 'elicitation-request', elicitationId: 'q1', expiresAt: '', ...request } as const;
   const whose = { slackUser: 'U9', isElsewhere: false };
-  expect(questionMessage({ ...event, status: 'pending' }, whose).text).toBe(
+  expect(questionMessage(en, { ...event, status: 'pending' }, whose).text).toBe(
     `<@U9> *${who}* asks: Fill it in`,
   );
-  expect(questionMessage({ ...event, status: 'accept' }, whose).text).toBe(`*${who}*: Answered.`);
+  expect(questionMessage(en, { ...event, status: 'accept' }, whose).text).toBe(`*${who}*: Answered.`);
   expect(JSON.stringify(windowOf(request, []))).toContain(`"*${who}* asks:"`);
   const home = { questions: [{ question: question(request), askedBy: [] }], connections: [] };
-  expect(JSON.stringify(homeView({ ...home, publicUrl: 'https://agents.example.com' }))).toContain(
+  expect(JSON.stringify(homeView(en, { ...home, publicUrl: 'https://agents.example.com' }))).toContain(
     `"*${who}* asks: Fill it in"`,
   );
 });
@@ -86,54 +88,59 @@ test('an approval of a tool without a title is called by the name of the tool', 
   const context: Context = { trigger: 'approval', agent: 'Assistant', toolName: 'deploy' };
   const event = { type: 'elicitation-request', elicitationId: 'q1', expiresAt: '' } as const;
   const { text } = questionMessage(
+    en,
     { ...event, ...formOf({}), context, status: 'accept' },
     { slackUser: 'U9', isElsewhere: false },
   );
   expect(text).toBe('*deploy*: Approved.');
 });
 
-test.each(hostile)('whatever a stranger writes, Slack takes it and nobody is called: %#', (text) => {
-  const context: Context = { trigger: 'mcp_elicitation', serverTitle: text, agent: text, path: [text] };
-  const field = { type: 'string', title: text.slice(0, 1_900), description: text.slice(0, 1_900) };
-  const requests: ElicitationRequest[] = [
-    { ...formOf({ a: field }, [], text), context },
-    {
-      mode: 'form',
-      message: text,
-      requestedSchema: { type: 'object', properties: {} },
-      context: {
-        ...context,
-        trigger: 'approval',
-        toolName: text,
-        arguments: shownArguments({ text: text.slice(0, 31_000) }),
+test.each(hostile.flatMap((text) => [en, de].map((words) => ({ text, words, language: words.language }))))(
+  'Slack takes what a stranger writes, in $language, and no one is mentioned: %#',
+  ({ text, words }) => {
+    const context: Context = { trigger: 'mcp_elicitation', serverTitle: text, agent: text, path: [text] };
+    const field = { type: 'string', title: text.slice(0, 1_900), description: text.slice(0, 1_900) };
+    const requests: ElicitationRequest[] = [
+      { ...formOf({ a: field }, [], text), context },
+      {
+        mode: 'form',
+        message: text,
+        requestedSchema: { type: 'object', properties: {} },
+        context: {
+          ...context,
+          trigger: 'approval',
+          toolName: text,
+          arguments: shownArguments({ text: text.slice(0, 31_000) }),
+        },
       },
-    },
-    {
-      mode: 'url',
-      message: text,
-      url: 'https://example.com/?a=<@U1>&b=`',
-      context: { ...context, warnings: ['punycode'] },
-    },
-  ];
-  for (const request of requests) {
-    const window = windowOf(request, [text]);
-    expect(problemsOfView(window)).toEqual([]);
-    const message = questionMessage(
-      { type: 'elicitation-request', elicitationId: 'q1', status: 'pending', expiresAt: '', ...request },
-      { slackUser: 'U9', isElsewhere: false },
-    );
-    expect(problemsOfBlocks(message.blocks as unknown as Block[])).toEqual([]);
-    expect(message.text.length).toBeLessThan(4_000);
-    const home = homeView({
-      questions: Array.from({ length: 100 }, () => ({ question: question(request), askedBy: [text] })),
-      connections: Array.from({ length: 100 }, () => ({ title: text, status: 'broken', isShared: true })),
-      publicUrl: 'https://agents.example.com',
-    }) as unknown as View;
-    expect(problemsOfView(home)).toEqual([]);
-    for (const blocks of [window.blocks, message.blocks as unknown as Block[], home.blocks])
-      expect(markupIn(blocks)).not.toMatch(/<(?!!date\^|https:\/\/agents\.example\.com\/|@U9>)/);
-  }
-});
+      {
+        mode: 'url',
+        message: text,
+        url: 'https://example.com/?a=<@U1>&b=`',
+        context: { ...context, warnings: ['punycode'] },
+      },
+    ];
+    for (const request of requests) {
+      const window = windowOf(request, [text], words);
+      expect(problemsOfView(window)).toEqual([]);
+      const message = questionMessage(
+        words,
+        { type: 'elicitation-request', elicitationId: 'q1', status: 'pending', expiresAt: '', ...request },
+        { slackUser: 'U9', isElsewhere: false },
+      );
+      expect(problemsOfBlocks(message.blocks as unknown as Block[])).toEqual([]);
+      expect(message.text.length).toBeLessThan(4_000);
+      const home = homeView(words, {
+        questions: Array.from({ length: 100 }, () => ({ question: question(request), askedBy: [text] })),
+        connections: Array.from({ length: 100 }, () => ({ title: text, status: 'broken', isShared: true })),
+        publicUrl: 'https://agents.example.com',
+      }) as unknown as View;
+      expect(problemsOfView(home)).toEqual([]);
+      for (const blocks of [window.blocks, message.blocks as unknown as Block[], home.blocks])
+        expect(markupIn(blocks)).not.toMatch(/<(?!!date\^|https:\/\/agents\.example\.com\/|@U9>)/);
+    }
+  },
+);
 
 /** Only what Slack reads as markup: plain text is nothing but text, unless names of emoji are read in it. */
 function markupIn(blocks: Block[]): string {

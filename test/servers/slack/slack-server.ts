@@ -23,7 +23,7 @@ const peopleMethods: Record<string, Method> = {
     const workspace = workspaceOf(call);
     const user = workspace.users.get(text(call.args, 'user'));
     if (!user) throw new MethodRefused('user_not_found');
-    const { id, name, teamId, isBot, isGuest, isAdmin } = user;
+    const { id, name, teamId, isBot, isGuest, isAdmin, locale } = user;
     return {
       user: {
         id,
@@ -36,6 +36,7 @@ const peopleMethods: Record<string, Method> = {
         is_ultra_restricted: false,
         is_admin: isAdmin,
         is_owner: false,
+        ...(call.args['include_locale'] !== undefined && { locale }),
         ...(teamId !== workspace.id && { is_stranger: true }),
       },
     };

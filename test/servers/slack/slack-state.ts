@@ -9,6 +9,8 @@ export interface SlackUser {
   isBot: boolean;
   isGuest: boolean;
   isAdmin: boolean;
+  /** The language of their Slack. */
+  locale: string;
 }
 
 export interface Workspace {
@@ -31,6 +33,7 @@ export function createWorkspace(id: string, name: string): Workspace {
       isBot: false,
       isGuest: false,
       isAdmin: false,
+      locale: 'en-US',
       ...more,
     };
     users.set(userId, user);

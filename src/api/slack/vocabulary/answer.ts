@@ -6,6 +6,7 @@ import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitatio
 import { isOwn, openQuestions } from '../../../turn/fold-turn.ts';
 import type { FoldedTurn } from '../../../turn/fold-turn.ts';
 import type { TurnEndStatus } from '../../../turn/turn.ts';
+import type { SlackWords } from './words.ts';
 
 export type AnswerPart =
   /** The agent's text between two questions; `subject` counts them. */
@@ -21,7 +22,7 @@ export interface Answer {
   isQuiet: boolean;
 }
 
-export function toAnswer(turn: FoldedTurn): Answer {
+export function toAnswer(turn: FoldedTurn, words: SlackWords): Answer {
   let text: AnswerPart & { kind: 'text' } = { kind: 'text', subject: '0', markdown: '' };
   const parts: AnswerPart[] = [text];
   let isQuiet = true;
@@ -37,27 +38,27 @@ export function toAnswer(turn: FoldedTurn): Answer {
     }
   }
   const hasText = parts.some((part) => part.kind === 'text' && part.markdown.trim() !== '');
-  const words = turn.end && wordsOf(turn.end.status, { failure: turn.failure?.errorText, hasText });
-  if (words) parts.push({ kind: 'end', subject: 'end', words });
+  const end = turn.end && endInWords(words, turn.end.status, { failure: turn.failure, hasText });
+  if (end) parts.push({ kind: 'end', subject: 'end', words: end });
   const isAsked = openQuestions(turn).length > 0;
   return { parts, state: turn.end ? 'ended' : isAsked ? 'waiting' : 'working', isQuiet };
 }
 
-function wordsOf(
+function endInWords(
+  words: SlackWords,
   end: TurnEndStatus,
-  { failure, hasText }: { failure: string | undefined; hasText: boolean },
+  { failure, hasText }: { failure: FoldedTurn['failure']; hasText: boolean },
 ): string | undefined {
   switch (end) {
     case 'completed':
-      return hasText ? undefined : 'Done. There is nothing to add.';
+      return hasText ? undefined : words.nothingToAdd;
     case 'cancelled':
-      return 'Stopped.';
+      return words.stopped;
     case 'superseded':
-      return 'I left this for what you wrote next.';
+      return words.superseded;
     case 'failed':
-      return failure === undefined
-        ? 'I could not begin with this. Send it again.'
-        : `I could not finish this: ${failure}`;
+      if (!failure) return words.notBegun;
+      return words.notFinished(failure.failure ? words.turnFailure(failure.failure) : failure.errorText);
     default:
       return end satisfies never;
   }

@@ -12,6 +12,7 @@ import type {
   TextInput,
 } from '@interlude-ai/core/elicitation/form/field.ts';
 import { isVisible, plainLine, plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
+import type { SlackWords } from '../words/en.ts';
 import { literal } from './texts.ts';
 
 /** The id of the one input in each block. */
@@ -24,11 +25,13 @@ const most = { label: 2_000, text: 3_000, option: 75, shownOptions: 10, options:
 /** Longer texts get an input with several lines. */
 const longText = 300;
 
+type ChoiceWords = Pick<SlackWords, 'yes' | 'no' | 'noAnswer'>;
+
 /** Null: Slack cannot show it. */
-export function fieldInput(field: Field, blockId: string): InputBlock | null {
+export function fieldInput(words: ChoiceWords, field: Field, blockId: string): InputBlock | null {
   const label = plainLine(field.title);
   const hint = field.description === undefined ? '' : plainText(field.description).trim();
-  const element = elementOf(field);
+  const element = elementOf(words, field);
   if (element === null || !isVisible(label) || label.length > most.label || hint.length > most.label)
     return null;
   return {
@@ -46,7 +49,7 @@ function isOptional(field: Field): boolean {
   return field.kind === 'choices' ? (field.minItems ?? 0) === 0 || !field.isRequired : !field.isRequired;
 }
 
-function elementOf(field: Field): InputBlockElement | null {
+function elementOf(words: ChoiceWords, field: Field): InputBlockElement | null {
   switch (field.kind) {
     case 'text':
       return textElement(field);
@@ -54,15 +57,16 @@ function elementOf(field: Field): InputBlockElement | null {
       return numberElement(field);
     case 'boolean':
       return choiceElement(
+        words,
         [
-          { value: 'true', title: 'Yes' },
-          { value: 'false', title: 'No' },
+          { value: 'true', title: words.yes },
+          { value: 'false', title: words.no },
         ],
         field.default === undefined ? undefined : String(field.default),
         field,
       );
     case 'choice':
-      return choiceElement(field.choices, field.default, field);
+      return choiceElement(words, field.choices, field.default, field);
     case 'choices':
       return choicesElement(field);
     default:
@@ -116,13 +120,14 @@ function isPlain(value: number): boolean {
 }
 
 function choiceElement(
+  words: ChoiceWords,
   choices: Choice[],
   initial: string | undefined,
   { isRequired }: Pick<Field, 'isRequired'>,
 ): InputBlockElement | null {
   const options = optionsOf(choices);
   if (options === null) return null;
-  if (!isRequired) options.push({ text: literal('No answer'), value: noAnswer });
+  if (!isRequired) options.push({ text: literal(words.noAnswer), value: noAnswer });
   const untouched = isRequired ? undefined : options.at(-1);
   const chosen =
     initial === undefined ? untouched : options[choices.findIndex(({ value }) => value === initial)];

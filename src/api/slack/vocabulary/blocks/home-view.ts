@@ -1,10 +1,10 @@
 /** The app's home, different for each person: their open questions and connections, or how to sign in. Pure. */
 import type { HomeView, KnownBlock } from '@slack/types';
 import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
-import { escapeText } from '../text/mrkdwn.ts';
+import type { SlackWords } from '../words/en.ts';
 import { until } from './modals.ts';
 import type { SlackQuestion } from './modals.ts';
-import { askerOf, asks, questionButtons } from './question-message.ts';
+import { askerOf, asking, questionButtons } from './question-message.ts';
 import { inline, literal, marked, note, quoted } from './texts.ts';
 
 export const homeActions = { link: 'home_link' } as const;
@@ -28,31 +28,29 @@ const mostQuestions = 20;
 const longestWords = 500;
 const mostConnections = 25;
 
-export function homeView({ questions, connections, publicUrl }: HomeParts): HomeView {
-  const page = `<${connectionsAddress(publicUrl)}|your page>`;
+export function homeView(words: SlackWords, { questions, connections, publicUrl }: HomeParts): HomeView {
+  const page = `<${connectionsAddress(publicUrl)}|${words.yourPage}>`;
   const left = questions.length - mostQuestions;
   return {
     type: 'home',
     blocks: [
-      { type: 'header', text: literal('What waits for you') },
-      ...(questions.length === 0 ? [marked('Nothing at the moment.')] : []),
-      ...questions.slice(0, mostQuestions).flatMap(questionBlocks),
-      ...(left > 0 ? [marked(`And ${left} more, on ${page}.`)] : []),
-      { type: 'header', text: literal('Your connections') },
-      ...connectionBlocks(connections),
-      note(`You change them on ${page}. Mention me in a channel, or write to me directly.`),
+      { type: 'header', text: literal(words.waitsForYou) },
+      ...(questions.length === 0 ? [marked(words.nothingWaits)] : []),
+      ...questions.slice(0, mostQuestions).flatMap((one) => questionBlocks(words, one)),
+      ...(left > 0 ? [marked(words.moreOn(left, page))] : []),
+      { type: 'header', text: literal(words.yourConnections) },
+      ...connectionBlocks(words, connections),
+      note(words.changeThemOn(page)),
     ],
   };
 }
 
-export function unlinkedHomeView(): HomeView {
+export function unlinkedHomeView(words: SlackWords): HomeView {
   return {
     type: 'home',
     blocks: [
-      { type: 'header', text: literal('Who are you?') },
-      marked(
-        'Before I can help, I have to know whose accounts I use for you. The button sends you a link in our direct messages, which is for you alone.',
-      ),
+      { type: 'header', text: literal(words.whoAreYou) },
+      marked(words.haveToKnow),
       {
         type: 'actions',
         elements: [
@@ -61,7 +59,7 @@ export function unlinkedHomeView(): HomeView {
             action_id: homeActions.link,
             value: 'link',
             style: 'primary',
-            text: literal('Connect your account'),
+            text: literal(words.connectYourAccount),
           },
         ],
       },
@@ -70,34 +68,30 @@ export function unlinkedHomeView(): HomeView {
 }
 
 /** For people who are not offered a link. */
-export function strangerHomeView(words: string): HomeView {
-  return { type: 'home', blocks: [marked(words)] };
+export function strangerHomeView(text: string): HomeView {
+  return { type: 'home', blocks: [marked(text)] };
 }
 
-function questionBlocks({ question, askedBy }: HomeParts['questions'][number]): KnownBlock[] {
+function questionBlocks(
+  words: SlackWords,
+  { question, askedBy }: HomeParts['questions'][number],
+): KnownBlock[] {
   const { id, request } = question;
   const by = inline(askedBy.join(' → '), 200);
+  const asker = `*${inline(askerOf(words, request), 200)}*`;
   return [
-    marked(`*${inline(askerOf(request), 200)}*${asks(request)}: ${quoted(request.message, longestWords)}`),
-    note(`${by === '' ? '' : `${by} · `}${until(question)}`),
-    { type: 'actions', elements: questionButtons({ ...request, elicitationId: id }) },
+    marked(`${asking(words, request, asker)}: ${quoted(words.ownQuestion(request), longestWords)}`),
+    note(`${by === '' ? '' : `${by} · `}${until(words, question)}`),
+    { type: 'actions', elements: questionButtons(words, { ...request, elicitationId: id }) },
   ];
 }
 
-function connectionBlocks(connections: HomeConnection[]): KnownBlock[] {
-  if (connections.length === 0) return [marked('There is nothing to connect.')];
-  const lines = connections
-    .slice(0, mostConnections)
-    .map(
-      ({ title, status, isShared }) =>
-        `• ${inline(title, 60)} – ${statusWords[status]}${isShared ? ', for your team' : ''}`,
-    );
+function connectionBlocks(words: SlackWords, connections: HomeConnection[]): KnownBlock[] {
+  if (connections.length === 0) return [marked(words.nothingToConnect)];
+  const lines = connections.slice(0, mostConnections).map(({ title, status, isShared }) => {
+    const line = words.connections[status](inline(title, 60));
+    return `• ${isShared ? words.forYourTeam(line) : line}`;
+  });
   const left = connections.length - mostConnections;
-  return [marked([...lines, ...(left > 0 ? [escapeText(`… and ${left} more`)] : [])].join('\n'))];
+  return [marked([...lines, ...(left > 0 ? [words.andMore(left)] : [])].join('\n'))];
 }
-
-const statusWords = {
-  missing: 'not connected',
-  connected: 'connected',
-  broken: 'has to be connected again',
-} satisfies Record<HomeConnection['status'], string>;

@@ -4,18 +4,21 @@
  */
 import type { KnownBlock, ModalView } from '@slack/types';
 import { plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
-import { warningText, inspectUrl, isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
+import { inspectUrl, isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { isApproval, longestReason } from '@interlude-ai/core/elicitation/approval.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { wantsSecret } from '@interlude-ai/core/elicitation/form/secret-fields.ts';
 import { escapeText, fenced } from '../text/mrkdwn.ts';
+import { en } from '../words/en.ts';
+import type { SlackWords } from '../words/en.ts';
 import { fieldInput } from './fields.ts';
-import { askerOf, asks } from './question-message.ts';
+import { askerOf, asking } from './question-message.ts';
 import { inline, literal, longestSection, marked, note, pieces, quoted, sections } from './texts.ts';
 
 export interface ModalParts {
+  words: SlackWords;
   question: SlackQuestion;
   /** Titles of the agent and those it delegated to. */
   askedBy: string[];
@@ -32,73 +35,69 @@ export const approvalBlocks = { decision: 'decision', reason: 'reason' } as cons
 export const decisions = ['once', 'conversation', 'always', 'refuse'] as const;
 
 export function questionModal(parts: ModalParts): ModalView {
+  const { words } = parts;
   const asked = askedInSlack(parts.question);
   if (asked.kind === 'page') return pageModal(parts);
-  const { message, context } = parts.question.request;
+  const { context } = parts.question.request;
   const blocks: KnownBlock[] = [
     marked(headOf(parts)),
-    ...sections(plainMessage(message)),
-    ...(context.warnings ?? []).map((warning) => marked(escapeText(warningText(warning)))),
-    ...inputsOf(asked),
+    ...sections(plainMessage(words.ownQuestion(parts.question.request))),
+    ...(context.warnings ?? []).map((warning) => marked(escapeText(words.warning(warning)))),
+    ...inputsOf(words, asked),
     note(
-      `${until(parts.question)} Nothing is decided by closing this window. <${parts.page}|Answer on a page instead>`,
+      `${until(words, parts.question)} ${words.closingDecidesNothing} <${parts.page}|${words.onPageInstead}>`,
     ),
   ];
   return {
     type: 'modal',
     callback_id: questionCallback,
     private_metadata: parts.question.id,
-    title: literal(titles[asked.kind]),
-    submit: literal(submitWords(asked)),
-    close: literal('Close'),
+    title: literal(words.windows[asked.kind]),
+    submit: literal(submitWords(words, asked)),
+    close: literal(words.close),
     blocks,
   };
 }
 
-const titles = {
-  form: 'A question for you',
-  approval: 'Your approval',
-  link: 'Open a page',
-} satisfies Record<AskedHere['kind'], string>;
-
-function submitWords(asked: AskedHere): string {
+function submitWords(words: SlackWords, asked: AskedHere): string {
   switch (asked.kind) {
     case 'form':
-      return asked.fields.length === 0 ? 'Yes' : 'Send';
+      return asked.fields.length === 0 ? words.yes : words.send;
     case 'approval':
-      return 'Decide';
+      return words.decide;
     case 'link':
-      return 'Agree';
+      return words.agree;
     default:
       return asked satisfies never;
   }
 }
 
-function inputsOf(asked: AskedHere): KnownBlock[] {
+function inputsOf(words: SlackWords, asked: AskedHere): KnownBlock[] {
   switch (asked.kind) {
     case 'form':
-      return asked.fields.flatMap((field, index) => fieldInput(field, fieldBlock(index)) ?? []);
+      return asked.fields.flatMap((field, index) => fieldInput(words, field, fieldBlock(index)) ?? []);
     case 'approval':
-      return approvalInputs(asked);
+      return approvalInputs(words, asked);
     case 'link':
-      return [
-        marked(`It is on *${inline(asked.host)}*, and you open it in the next step:`),
-        ...code(asked.url),
-      ];
+      return [marked(words.isOnHost(inline(asked.host))), ...code(asked.url)];
     default:
       return asked satisfies never;
   }
 }
 
-function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'approval' }): KnownBlock[] {
-  const to = toolName === undefined ? '' : ` to \`${inline(toolName).replaceAll('`', 'ˋ')}\``;
-  const choices = decisions.map((value) => ({ value, text: literal(decisionWords[value]) }));
+function approvalInputs(
+  words: SlackWords,
+  { arguments: shown, toolName }: AskedHere & { kind: 'approval' },
+): KnownBlock[] {
+  const willBeSent =
+    toolName === undefined ? words.willBeSent : words.willBeSentTo(inline(toolName).replaceAll('`', 'ˋ'));
+  const choices = decisions.map((value) => ({ value, text: literal(words.decisions[value]) }));
   return [
-    ...(shown === '' ? [] : [marked(`This will be sent${to}:`), ...code(shown)]),
+    ...(shown === '' ? [] : [marked(willBeSent), ...code(shown)]),
     {
       type: 'input',
       block_id: approvalBlocks.decision,
-      label: literal('Your decision'),
+      label: literal(words.yourDecision),
       // Nothing is preselected, so that pressing the button alone cannot approve.
       element: { type: 'radio_buttons', action_id: 'value', options: choices },
     },
@@ -106,19 +105,12 @@ function approvalInputs({ arguments: shown, toolName }: AskedHere & { kind: 'app
       type: 'input',
       block_id: approvalBlocks.reason,
       optional: true,
-      label: literal('If you refuse, why?'),
-      hint: literal('The agent reads it.'),
+      label: literal(words.whyRefuse),
+      hint: literal(words.agentReadsIt),
       element: { type: 'plain_text_input', action_id: 'value', multiline: true, max_length: longestReason },
     },
   ];
 }
-
-const decisionWords = {
-  once: 'Allow once',
-  conversation: 'Allow in this conversation',
-  always: 'Always allow',
-  refuse: 'Refuse',
-} satisfies Record<(typeof decisions)[number], string>;
 
 /** What fits into a section beside the fences. */
 const most = longestSection - fenced('').length;
@@ -132,42 +124,38 @@ function code(text: string): KnownBlock[] {
   );
 }
 
-function headOf({ question, askedBy }: ModalParts): string {
-  const asker = `*${inline(askerOf(question.request))}*${asks(question.request)}`;
+function headOf({ words, question, askedBy }: ModalParts): string {
+  const asker = asking(words, question.request, `*${inline(askerOf(words, question.request))}*`);
   const by = inline(askedBy.join(' → '));
-  return by === '' ? `${asker}:` : `${asker}, for ${by}:`;
+  return by === '' ? `${asker}:` : words.headFor(asker, by);
 }
 
 /** Slack shows it in the reader's time zone. */
-export function until({ deadline }: Pick<SlackQuestion, 'deadline'>): string {
+export function until(words: SlackWords, { deadline }: Pick<SlackQuestion, 'deadline'>): string {
   const seconds = Math.floor(deadline / 1000);
   const clock = new Date(deadline).toISOString().slice(11, 16);
-  return `Open until <!date^${seconds}^{time}|${clock} UTC>.`;
+  return words.openUntil(`<!date^${seconds}^{time}|${clock} UTC>`);
 }
 
 function pageModal(parts: ModalParts): ModalView {
-  const { question, page } = parts;
+  const { words, question, page } = parts;
   const isAccount = question.request.context.trigger === 'credential_required';
   return {
     type: 'modal',
-    title: literal(isAccount ? 'Connect an account' : titles.form),
-    close: literal('Close'),
+    title: literal(isAccount ? words.connectAccount : words.windows.form),
+    close: literal(words.close),
     blocks: [
-      marked(`${headOf(parts)} ${quoted(question.request.message, 1_500)}`),
-      ...addressBlocks(
-        `You ${isAccount ? 'connect' : 'answer'} it on this page, signed in as yourself:`,
-        page,
-        'Open the page',
-      ),
-      note(`${until(question)} Nothing is decided by closing this window.`),
+      marked(`${headOf(parts)} ${quoted(words.ownQuestion(question.request), 1_500)}`),
+      ...addressBlocks(isAccount ? words.connectOnPage : words.answerOnPage, page, words.openPage),
+      note(`${until(words, question)} ${words.closingDecidesNothing}`),
     ],
   };
 }
 
 /** Shows the complete address, with a button that opens it. */
-function addressBlocks(words: string, url: string, button: string): KnownBlock[] {
+function addressBlocks(text: string, url: string, button: string): KnownBlock[] {
   return [
-    marked(words),
+    marked(text),
     ...code(url),
     {
       type: 'actions',
@@ -213,26 +201,27 @@ export function askedInSlack({ request, isAboutAccount }: SlackQuestion): AskedI
   const form = readRequestedSchema(requestedSchema);
   // Slack can read everything typed into it.
   if (form.kind === 'unsupported' || wantsSecret(request)) return { kind: 'page' };
-  const isCarried = form.fields.every((field) => fieldInput(field, '') !== null);
+  const isCarried = form.fields.every((field) => fieldInput(en, field, '') !== null);
   return isCarried ? { kind: 'form', fields: form.fields } : { kind: 'page' };
 }
 
 /** A window without inputs. */
-export function noticeModal(words: string, more: KnownBlock[] = [], title: string = titles.form): ModalView {
+export function noticeModal(
+  words: SlackWords,
+  text: string,
+  more: KnownBlock[] = [],
+  title: string = words.windows.form,
+): ModalView {
   return {
     type: 'modal',
     title: literal(title),
-    close: literal('Close'),
-    blocks: [marked(escapeText(words)), ...more],
+    close: literal(words.close),
+    blocks: [marked(escapeText(text)), ...more],
   };
 }
 
 /** After the person agreed to open a link. */
-export function onwardModal({ url, host }: { url: string; host: string }): ModalView {
-  const blocks = addressBlocks('This is the page:', url, 'Continue');
-  return noticeModal(
-    `You agreed to open a page on ${host}. When you are done there, the agent goes on by itself.`,
-    blocks,
-    titles.link,
-  );
+export function onwardModal(words: SlackWords, { url, host }: { url: string; host: string }): ModalView {
+  const blocks = addressBlocks(words.thisIsThePage, url, words.continue);
+  return noticeModal(words, words.agreedToOpen(host), blocks, words.windows.link);
 }

@@ -4,8 +4,9 @@
  */
 import type { Button, KnownBlock } from '@slack/types';
 import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
-import type { ClosedBecause, ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { askerTitle, whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { SlackWords } from '../words/en.ts';
 import { inline, literal, marked, quoted } from './texts.ts';
 
 /** The `action_id`s of the buttons. Their value is the question's id. */
@@ -21,82 +22,88 @@ const longestWords = 1_500;
 
 /** `isElsewhere`: it was settled neither in Slack nor on a page opened from Slack. */
 export function questionMessage(
+  words: SlackWords,
   question: ElicitationEvent,
   { slackUser, isElsewhere }: { slackUser: string; isElsewhere: boolean },
 ): QuestionMessage {
-  const asker = `*${inline(askerOf(question))}*`;
-  if (question.status !== 'pending')
-    return { text: `${asker}${forAgent(question)}: ${settledWords(question, isElsewhere)}` };
-  const text = `<@${slackUser}> ${asker}${forAgent(question)}${asks(question)}: ${quoted(question.message, longestWords)}`;
+  const asker = `*${inline(askerOf(words, question))}*`;
+  const agent = agentOf(words, question);
+  const by = agent === undefined ? asker : words.forAgent(asker, inline(agent));
+  if (question.status !== 'pending') return { text: `${by}: ${settledWords(words, question, isElsewhere)}` };
+  const message = quoted(words.ownQuestion(question), longestWords);
+  const text = `<@${slackUser}> ${asking(words, question, by)}: ${message}`;
   return {
     text,
-    blocks: [marked(text), { type: 'actions', elements: questionButtons(question) }],
+    blocks: [marked(text), { type: 'actions', elements: questionButtons(words, question) }],
   };
 }
 
 export function questionButtons(
+  words: SlackWords,
   question: Pick<ElicitationEvent, 'context' | 'mode' | 'elicitationId'>,
 ): Button[] {
-  const button = (action: string, words: string): Button => ({
+  const button = (action: string, text: string): Button => ({
     type: 'button',
     action_id: action,
     value: question.elicitationId,
-    text: literal(words),
+    text: literal(text),
   });
   return [
-    { ...button(questionActions.look, buttonWords(question)), style: 'primary' },
-    button(questionActions.decline, isApproval(question.context) ? 'Refuse' : 'Not now'),
+    { ...button(questionActions.look, buttonWords(words, question)), style: 'primary' },
+    button(questionActions.decline, isApproval(question.context) ? words.refuse : words.notNow),
   ];
 }
 
 /** The agent that asks, if another agent delegated to it. */
-function forAgent({ context }: Pick<ElicitationEvent, 'context'>): string {
-  if (context.path === undefined) return '';
+function agentOf(words: SlackWords, { context }: Pick<ElicitationEvent, 'context'>): string | undefined {
+  if (context.path === undefined) return undefined;
   const agent = whoAsks(context).at(-1);
-  return agent === undefined || agent === askerOf({ context }) ? '' : ` (for ${inline(agent)})`;
+  return agent === askerOf(words, { context }) ? undefined : agent;
 }
 
-/** In an approval, we ask, not the server. */
-export function asks({ context }: Pick<ElicitationEvent, 'context'>): string {
-  return isApproval(context) ? '' : ' asks';
+/** In an approval, we ask, not the server. `asker` is marked up. */
+export function asking(
+  words: SlackWords,
+  { context }: Pick<ElicitationEvent, 'context'>,
+  asker: string,
+): string {
+  return isApproval(context) ? asker : words.asks(asker);
 }
 
 /** The tool of a model's own question is ours, and its name tells people nothing. */
-export function askerOf({ context }: Pick<ElicitationEvent, 'context'>): string {
+export function askerOf(words: SlackWords, { context }: Pick<ElicitationEvent, 'context'>): string {
   const toolName = context.trigger === 'model_question' ? undefined : context.toolName;
-  return askerTitle({ ...context, agent: undefined }) ?? toolName ?? context.agent ?? 'The agent';
+  return askerTitle({ ...context, agent: undefined }) ?? toolName ?? context.agent ?? words.theAgent;
 }
 
-function buttonWords({ context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>): string {
-  if (isApproval(context)) return 'Review';
-  if (context.trigger === 'credential_required') return 'Connect';
-  return mode === 'url' ? 'Open' : 'Answer';
+function buttonWords(
+  words: SlackWords,
+  { context, mode }: Pick<ElicitationEvent, 'context' | 'mode'>,
+): string {
+  if (isApproval(context)) return words.review;
+  if (context.trigger === 'credential_required') return words.connect;
+  return mode === 'url' ? words.open : words.answer;
 }
 
 type Settled = Pick<ElicitationEvent, 'context' | 'status' | 'mode' | 'because'>;
 
-export function settledWords(settled: Settled, isElsewhere: boolean): string {
+export function settledWords(words: SlackWords, settled: Settled, isElsewhere: boolean): string {
   const { because, status } = settled;
-  if (because !== undefined) return closedWords[because];
-  if (status === 'expired') return 'Nobody answered in time.';
-  return `${outcomeWords(settled)}${isElsewhere ? ' elsewhere' : ''}.`;
+  if (because !== undefined) return words.closed[because];
+  if (status === 'expired') return words.expired;
+  return words.outcomes[outcomeOf(settled)][isElsewhere ? 'elsewhere' : 'here'];
 }
 
-const closedWords = {
-  server_gave_up: 'Whoever asked did not wait this long.',
-  server_gone: 'Whoever asked is gone.',
-} satisfies Record<ClosedBecause, string>;
-
-function outcomeWords({ context, status, mode }: Settled): string {
+function outcomeOf({ context, status, mode }: Settled): keyof SlackWords['outcomes'] {
   const isYesOrNo = isApproval(context);
   switch (status) {
     case 'accept':
-      if (isYesOrNo) return 'Approved';
-      if (context.trigger === 'credential_required') return 'Connected';
-      return mode === 'url' ? 'Opened' : 'Answered';
+      if (isYesOrNo) return 'approved';
+      if (context.trigger === 'credential_required') return 'connected';
+      return mode === 'url' ? 'opened' : 'answered';
     case 'decline':
-      return isYesOrNo ? 'Refused' : 'Declined';
+      return isYesOrNo ? 'refused' : 'declined';
     default:
-      return 'Dismissed';
+      return 'dismissed';
   }
 }

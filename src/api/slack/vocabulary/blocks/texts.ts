@@ -2,6 +2,7 @@
 import type { KnownBlock, PlainTextElement, SectionBlock } from '@slack/types';
 import { plainLine, plainMessage } from '@interlude-ai/core/elicitation/plain-text.ts';
 import { escapeText } from '../text/mrkdwn.ts';
+import type { SlackWords } from '../words/en.ts';
 
 /** Slack's limit for a section. */
 export const longestSection = 3_000;
@@ -89,12 +90,16 @@ export function pieces(text: string, most: number, costOf = (part: string) => pa
 export const stopAction = 'turn_stop';
 
 /** The button's value is the thread. It stops the turn of the person who presses it. */
-export function withStopButton(words: string, threadTs: string): KnownBlock[] {
+export function withStopButton(
+  words: Pick<SlackWords, 'stop'>,
+  text: string,
+  threadTs: string,
+): KnownBlock[] {
   return [
-    marked(words),
+    marked(text),
     {
       type: 'actions',
-      elements: [{ type: 'button', action_id: stopAction, value: threadTs, text: literal('Stop') }],
+      elements: [{ type: 'button', action_id: stopAction, value: threadTs, text: literal(words.stop) }],
     },
   ];
 }
