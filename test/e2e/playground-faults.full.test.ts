@@ -168,14 +168,14 @@ test('a window goes on by itself when its sign-in is renewed in another, and not
   const second = await open('/', context);
   await second.getByRole('link', { name: 'Sign in' }).click();
   await second.getByRole('button', { name: 'Continue as Bob' }).click();
-  await page.getByText('Somebody else has signed in').waitFor();
+  await page.getByText('Another user has signed in').waitFor();
   expect(await page.locator('.settled').count()).toBe(0);
 
   await page.unroute(/\/run\//);
   await second.getByRole('link', { name: 'Switch user' }).click();
   await second.getByRole('button', { name: 'Continue as Alice' }).click();
   await page.locator('.settled').waitFor();
-  expect(await page.getByText('Somebody else has signed in').count()).toBe(0);
+  expect(await page.getByText('Another user has signed in').count()).toBe(0);
   await context.close();
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { launchChromium } from '../browsers/chromium.ts';
 import { inspectPage } from '../browsers/inspect-page.ts';
@@ -86,6 +86,23 @@ test('from the first page to an answer that needed an account', longTimeout, asy
   await page.locator('.markdown').getByText('open issues').waitFor();
   await page.getByRole('button', { name: 'New conversation' }).click();
   await page.getByText('What can I do for you?').waitFor();
+});
+
+test('a German browser gets the page, the conversation and the events in German', longTimeout, async () => {
+  const context = await browser.newContext({ locale: 'de-DE' });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(baseUrl);
+  await page.getByRole('link', { name: 'Anmelden' }).click();
+  await page.getByRole('button', { name: 'Weiter als Bob' }).click();
+  await page.getByText('Was kann ich für Sie tun?').waitFor();
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
+  await page.getByText('Schreiben Sie etwas').waitFor();
+  await page.getByRole('button', { name: 'List my open issues in Tracker.' }).click();
+  await page.locator('.card').getByText('Tracker braucht Ihren Zugang').waitFor();
+  await page.locator('aside').getByText('Gesprächsschritt begonnen').waitFor();
+  await page.locator('aside').getByText('Die Person sollte Tracker verbinden').waitFor();
+  expect(await inspectPage(page, 'playground in German')).toEqual([]);
 });
 
 test('one Tab and Enter lead to the message, whatever is before it', longTimeout, async () => {

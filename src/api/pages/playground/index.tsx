@@ -16,6 +16,7 @@ const style = `
 .skip { position: absolute; inset-block-start: .5rem; inset-inline-start: .5rem; z-index: 1; padding: .5rem .875rem; border-radius: .625rem; background: var(--accent); color: var(--on-accent); font-weight: 600 }
 .skip:not(:focus) { clip-path: inset(50%) }
 .bar select, .bar button { border-color: light-dark(#8b8d90, #73777e) }
+.bar button .short { display: none }
 .bar button:hover { background: var(--raised) }
 aside .timeline { flex: 1; min-height: 0; padding: .25rem 1rem 1rem .25rem; overflow-y: auto; font-size: .875rem }
 .empty { text-wrap: pretty }
@@ -25,6 +26,7 @@ main { height: max(100dvh, 24rem) }
 @media (max-width: 48rem) {
   main { height: max(100dvh, 38rem) }
   .bar button span { display: none }
+  .bar button .short { display: inline }
   aside { max-height: 7rem }
 }
 @media (max-width: 30rem), (max-height: 30rem) {
@@ -45,7 +47,11 @@ const settings = readSettings();
 if (place && settings) {
   comeBackFromSignIn();
   const signIn = createSignIn(settings.user);
-  const client = createClient({ baseUrl: location.origin, token: signIn.token });
+  const client = createClient({
+    baseUrl: location.origin,
+    token: signIn.token,
+    language: document.documentElement.lang,
+  });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(timelineStyle + style);
   document.adoptedStyleSheets.push(sheet);

@@ -10,6 +10,7 @@ import type { Opened } from './use-opened.ts';
 import type { InterludeChat } from '@interlude-ai/widget/element.tsx';
 import type { ElicitationNews } from '@interlude-ai/widget/interlude-chat.ts';
 import { wordsOf } from '@interlude-ai/widget/use-history.ts';
+import { words } from './words.ts';
 
 /** Focusing the element itself would focus its log. */
 function focusComposer(event: MouseEvent): void {
@@ -41,14 +42,14 @@ export function Playground({
   return (
     <>
       <a className="skip" href="#conversation" onClick={focusComposer}>
-        Write a message
+        {words.writeMessage}
       </a>
       <header className="bar">
         <h1>Interlude</h1>
         <label>
-          <span>Agent </span>
+          <span>{words.agent} </span>
           <select
-            aria-label="Agent"
+            aria-label={words.agent}
             value={agent ?? agents.ids[0] ?? ''}
             onChange={(event) => startAnew(event.currentTarget.value)}
           >
@@ -60,15 +61,16 @@ export function Playground({
         </label>
         <button
           type="button"
-          aria-label="New conversation"
+          aria-label={words.newConversation}
           onClick={() => startAnew(isGone ? undefined : agent)}
         >
-          New <span>conversation</span>
+          <span>{words.newConversation}</span>
+          <span className="short">{words.newInShort}</span>
         </button>
-        <nav aria-label="Account">
-          <a href="/connections">Connections</a>
+        <nav aria-label={words.account}>
+          <a href="/connections">{words.connections}</a>
           <span className="user">{userName}</span>
-          <a href="/auth/login?to=playground&as=other">Switch user</a>
+          <a href="/auth/login?to=playground&as=other">{words.switchUser}</a>
         </nav>
       </header>
       <Notices {...{ signIn, agents, opened }} />
@@ -138,25 +140,23 @@ function Notices({ signIn, agents, opened }: { signIn: SignIn; agents: Agents; o
     <div className="notices" role="status">
       {status === 'over' && (
         <p>
-          Your sign-in has ended. The conversation is kept, and goes on when you are signed in again.{' '}
+          {words.signInEnded}{' '}
           <a href="/auth/login?to=playground" onClick={keepForSignIn}>
-            Sign in again
+            {words.signInAgain}
           </a>
         </p>
       )}
       {status === 'replaced' && (
         <p>
-          Somebody else has signed in, in another window of this browser. <a href="/">Go on as they</a>
+          {words.otherUser} <a href="/">{words.goOnAsThem}</a>
         </p>
       )}
       {status === 'valid' && agents.problem !== null && (
         <p>
-          Which agents there are could not be read: {agents.problem} <TryAgain onPress={agents.retry} />
+          {words.noAgents(agents.problem)} <TryAgain onPress={agents.retry} />
         </p>
       )}
-      {opened.kind === 'new' && opened.isMissing === true && (
-        <p>The conversation in the address is not there, or not yours. This is a new one.</p>
-      )}
+      {opened.kind === 'new' && opened.isMissing === true && <p>{words.noConversation}</p>}
     </div>
   );
 }

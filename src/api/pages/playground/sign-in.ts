@@ -1,5 +1,6 @@
 /** The settings that the page was served with, and whether its user is still signed in, as of the latest token request. */
 import { useSyncExternalStore } from 'react';
+import { words } from './words.ts';
 
 /** `replaced`: another user has signed in, in another window of this browser. */
 type Status = 'valid' | 'over' | 'replaced';
@@ -24,10 +25,10 @@ export function createSignIn(user: string): SignIn {
     async token() {
       const response = await fetch('/playground/token', { method: 'POST' });
       if (response.status === 401) become('over');
-      if (!response.ok) throw new Error(`No token: the service answered ${response.status}.`);
+      if (!response.ok) throw new Error(words.noToken(response.status));
       const given = (await response.json()) as { user: string; token: string };
       become(given.user === user ? 'valid' : 'replaced');
-      if (given.user !== user) throw new Error('No token: somebody else is signed in.');
+      if (given.user !== user) throw new Error(words.noTokenForOther);
       return given.token;
     },
     status: () => status,

@@ -10,6 +10,7 @@ import { useStickToEnd } from '@interlude-ai/widget/stay-in-place.ts';
 import { wordsOf } from '@interlude-ai/widget/use-history.ts';
 import { followTurns } from './follow-turns.ts';
 import type { FollowedTurns } from './follow-turns.ts';
+import { words } from './words.ts';
 
 interface Props {
   client: Client;
@@ -22,21 +23,22 @@ interface Props {
 
 export function TurnEvents({ client, conversation, changes, temporalUi }: Props) {
   const { items, problem, retry } = useTurnEvents(client, conversation, changes);
-  const rows = useMemo(() => timelineRows(timelineOf(items.map(toEntry), { contents: true })), [items]);
+  const rows = useMemo(
+    () => timelineRows(timelineOf(items.map(toEntry), { contents: true }), undefined, words.timeline),
+    [items],
+  );
   const turnId = items.at(-1)?.event['turnId'];
   return (
-    <aside aria-label="What the turn does">
+    <aside aria-label={words.whatTurnDoes}>
       <header>
-        <h2>Behind the scenes</h2>
+        <h2>{words.behindTheScenes}</h2>
         {temporalUi !== null && conversation !== undefined && typeof turnId === 'string' && (
           <a href={workflowUrl(temporalUi, conversation, turnId)} target="_blank" rel="noopener">
-            Open in Temporal
+            {words.openInTemporal}
           </a>
         )}
       </header>
-      {rows.length === 0 && problem === null && (
-        <p className="empty">Say something: what the turn does appears here, with the time since it began.</p>
-      )}
+      {rows.length === 0 && problem === null && <p className="empty">{words.saySomething}</p>}
       {rows.length > 0 && <Rows rows={rows} />}
       {problem !== null && (
         <p className="empty" role="alert">
@@ -62,7 +64,7 @@ function Rows({ rows }: { rows: ReturnType<typeof timelineRows> }) {
   const list = useRef<HTMLOListElement>(null);
   useStickToEnd(list, rows.length);
   return (
-    <ol tabIndex={0} aria-label="Events" className="timeline" ref={list}>
+    <ol tabIndex={0} aria-label={words.events} className="timeline" ref={list}>
       {rows.map(({ id, className, body }) => (
         // Escaped by construction: see html/html.ts.
         <li key={id} className={className} dangerouslySetInnerHTML={{ __html: body.markup }} />
@@ -123,7 +125,7 @@ function useTurnEvents(client: Client, conversation: string | undefined, changes
 export function TryAgain({ onPress }: { onPress: () => void }) {
   return (
     <button type="button" className="again" onClick={onPress}>
-      Try again
+      {words.tryAgain}
     </button>
   );
 }
