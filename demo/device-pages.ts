@@ -2,28 +2,28 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { page } from './identity-page.ts';
 import { escapeHtml } from './page.ts';
+import { wordsFor } from './words.ts';
+import type { DemoWords } from './words.ts';
 
 type Context = KoaContextWithOIDC;
 
-function show(ctx: Context, title: string, content: string): void {
+function show(ctx: Context, words: DemoWords, title: string, content: string): void {
   ctx.type = 'html';
-  ctx.body = page(title, `<h1>${title}</h1>${content}`);
+  ctx.vary('accept-language');
+  ctx.body = page(words, title, `<h1>${title}</h1>${content}`);
 }
 
 /** `form` has the fields that the provider needs, and no button. */
-function formWith(form: string, id: string, rest: string): string {
-  return `${form}<p>${rest}</p><button type="submit" form="${id}">Continue</button>`;
+function formWith(words: DemoWords, form: string, id: string, rest: string): string {
+  return `${form}<p>${rest}</p><button type="submit" form="${id}">${words.continue}</button>`;
 }
 
 export const deviceFlow = {
   enabled: true,
   userCodeInputSource: (ctx: Context, form: string, _out: unknown, error: unknown) => {
-    const words = isDenial(error)
-      ? 'Denied: the program does not act for you. You can close this page.'
-      : error
-        ? 'This code is not known. Enter it again.'
-        : 'Enter the code that the program shows.';
-    show(ctx, 'Sign in a program', formWith(form, 'op.deviceInputForm', words));
+    const words = wordsFor(ctx.get('accept-language'));
+    const rest = isDenial(error) ? words.denied : error ? words.unknownCode : words.enterCode;
+    show(ctx, words, words.signInProgram, formWith(words, form, 'op.deviceInputForm', rest));
   },
   userCodeConfirmSource: (
     ctx: Context,
@@ -32,13 +32,17 @@ export const deviceFlow = {
     device: { ip?: unknown; ua?: unknown },
     code: string,
   ) => {
-    const program = `${textOf(device.ua) || client.clientName || client.clientId}, at ${textOf(device.ip)},`;
-    const words = `<strong>${escapeHtml(program)}</strong> asks to act for you. Does it show ${code}? If you did not start it, deny.`;
-    const deny = '<button type="submit" form="op.deviceConfirmForm" name="abort" value="yes">Deny</button>';
-    show(ctx, 'Sign in a program', formWith(form, 'op.deviceConfirmForm', words) + deny);
+    const words = wordsFor(ctx.get('accept-language'));
+    const name = textOf(device.ua) || client.clientName || client.clientId;
+    const program = `<strong>${escapeHtml(words.programAt(name, textOf(device.ip)))}</strong>`;
+    const deny = `<button type="submit" form="op.deviceConfirmForm" name="abort" value="yes">${words.deny}</button>`;
+    const confirm = formWith(words, form, 'op.deviceConfirmForm', words.showsCode(program, code));
+    show(ctx, words, words.signInProgram, confirm + deny);
   },
-  successSource: (ctx: Context) =>
-    show(ctx, 'You are signed in', '<p>You can close this page and go back to the program.</p>'),
+  successSource: (ctx: Context) => {
+    const words = wordsFor(ctx.get('accept-language'));
+    show(ctx, words, words.signedIn, `<p>${words.closeThis}</p>`);
+  },
 };
 
 function isDenial(error: unknown): boolean {

@@ -1,6 +1,7 @@
 /** The sign-in page of the demo's identity provider: pick who you are. Plain HTML, no script. */
 import { escapeHtml } from './page.ts';
 import { demoUsers } from './identity-users.ts';
+import type { DemoWords } from './words.ts';
 
 const style = `
 :root { color-scheme: light dark; --page: #f4f4f1; --card: #fff; --text: #1c1d1f; --quiet: #6a6d72; --line: #e3e3de; --hover: #f7f7f4; --focus: #3056d3 }
@@ -27,40 +28,39 @@ const icon =
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
+  vary: 'accept-language',
   // No form-action: the answer to the form is a chain of redirects that ends at the client.
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
 };
 
 /** `program`: what somebody who signs in lets act for them; a browser's own sign-in has none. */
-export function signInPage(uid: string, program?: string): string {
+export function signInPage(words: DemoWords, uid: string, program?: string): string {
   const buttons = demoUsers.map(
     ({ id, name, email }) =>
-      `<button class="${id}" name="user" value="${id}"><i aria-hidden="true">${name.charAt(0)}</i><span>Continue as ${name}<small>${email}</small></span></button>`,
+      `<button class="${id}" name="user" value="${id}"><i aria-hidden="true">${name.charAt(0)}</i><span>${words.continueAs(name)}<small>${email}</small></span></button>`,
   );
-  const words =
+  const lead =
     program === undefined
-      ? '<h1>Who are you?</h1><p>Sign in to Interlude.</p>'
-      : `<h1>Let a program act for you?</h1><p><strong>${escapeHtml(program)}</strong> asks to act for you in Interlude. If you did not start it, deny.</p>`;
-  if (program !== undefined) buttons.push('<button name="deny" value="yes">Deny</button>');
+      ? `<h1>${words.whoAreYou}</h1><p>${words.signInToInterlude}</p>`
+      : `<h1>${words.letProgramAct}</h1><p>${words.asksToAct(`<strong>${escapeHtml(program)}</strong>`)}</p>`;
+  if (program !== undefined) buttons.push(`<button name="deny" value="yes">${words.deny}</button>`);
   return page(
-    'Sign in',
-    `${words}
+    words,
+    words.signIn,
+    `${lead}
 <form method="post" action="/interaction/${encodeURIComponent(uid)}">${buttons.join('\n')}</form>
-<footer>This is the demo’s identity provider. It asks for no password and listens on this computer only.</footer>`,
+<footer>${words.noPassword}</footer>`,
   );
 }
 
-export function expiredPage(): string {
-  return page(
-    'Start again',
-    '<h1>This sign-in is no longer open</h1><p>Go back to where you came from and start again.</p>',
-  );
+export function expiredPage(words: DemoWords): string {
+  return page(words, words.startAgain, `<h1>${words.notOpen}</h1><p>${words.goBack}</p>`);
 }
 
-export function page(title: string, body: string): string {
+export function page({ language }: DemoWords, title: string, body: string): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="${icon}"><title>${title} · Interlude demo</title><style>${style}</style></head>
 <body><main>${body}</main></body>
 </html>

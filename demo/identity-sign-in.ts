@@ -4,6 +4,8 @@ import { formOf } from './form.ts';
 import { expiredPage, pageHeaders, signInPage } from './identity-page.ts';
 import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
 import { demoUser } from './identity-users.ts';
+import { wordsFor } from './words.ts';
+import type { DemoWords } from './words.ts';
 
 /** The sign-in page (GET) and the button that was pressed on it (POST). */
 export async function askWhoYouAre(
@@ -11,9 +13,10 @@ export async function askWhoYouAre(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const words = wordsFor(request.headers['accept-language']);
   const interaction = await provider.interactionDetails(request, response).catch(() => undefined);
   if (!interaction) {
-    response.writeHead(400, pageHeaders).end(expiredPage());
+    response.writeHead(400, pageHeaders).end(expiredPage(words));
     return;
   }
   const form = request.method === 'POST' ? await formOf(request) : undefined;
@@ -25,7 +28,8 @@ export async function askWhoYouAre(
   }
   const user = demoUser(form?.get('user') ?? '');
   if (!user) {
-    response.writeHead(200, pageHeaders).end(signInPage(interaction.uid, programIn(interaction.params)));
+    const program = programIn(words, interaction.params);
+    response.writeHead(200, pageHeaders).end(signInPage(words, interaction.uid, program));
     return;
   }
   const location = await provider.interactionResult(request, response, { login: { accountId: user.id } });
@@ -34,14 +38,12 @@ export async function askWhoYouAre(
 }
 
 /** What signs in, if it is the program `interlude`. The device flow has no redirect URI: its code was entered on a page. */
-function programIn({
-  client_id: client,
-  redirect_uri: redirect,
-}: Record<string, unknown>): string | undefined {
+function programIn(
+  words: DemoWords,
+  { client_id: client, redirect_uri: redirect }: Record<string, unknown>,
+): string | undefined {
   if (client !== demoProgramClient) return undefined;
-  return typeof redirect === 'string'
-    ? `The program interlude on this computer, at ${new URL(redirect).host},`
-    : 'The program whose code you entered';
+  return typeof redirect === 'string' ? words.programHere(new URL(redirect).host) : words.programOfCode;
 }
 
 /** The provider would send a change of user through a logout form that submits itself, which needs a script. */

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { deviceFlow } from './device-pages.ts';
 import { errors, interactionPolicy, Provider } from 'oidc-provider';
 import { expiredPage } from './identity-page.ts';
+import { wordsFor } from './words.ts';
 import { askWhoYouAre } from './identity-sign-in.ts';
 import { demoGrantType, demoProgramClient, demoTokenClient } from '@interlude-ai/program/login/demo-token.ts';
 import { demoTenant, demoUser, userNames } from './identity-users.ts';
@@ -167,7 +168,7 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
     issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
     renderError: (ctx) => {
       ctx.type = 'html';
-      ctx.body = expiredPage();
+      ctx.body = expiredPage(wordsFor(ctx.get('accept-language')));
     },
     ttl: {
       AccessToken: (_, token) => token.resourceServer?.accessTokenTTL ?? 3600,
