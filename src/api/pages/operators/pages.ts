@@ -15,7 +15,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { detail, exclamation, timeOf } from '../elements.ts';
 import type { Page } from '../layout.ts';
-import { plain } from '../outcome-pages.ts';
+import { notice } from '../outcome-pages.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import { ageNames } from './search.ts';
@@ -174,8 +174,7 @@ export function expirePage(view: OperatorView, question: SeenQuestion): Page {
 }
 
 export function notOperatorPage(view: SignedIn): Page {
-  const { onlyForThem } = view.words.operators;
-  return { ...plain(403, exclamation, onlyForThem), footer: signedIn(view, null) };
+  return { ...notice(view.words, 403, 'operatorsOnly'), footer: signedIn(view, null) };
 }
 
 interface Confirmation {

@@ -8,7 +8,7 @@ export const de: PlaygroundWords = {
   agent: shared.agent,
   timeline: timelineDe,
   writeMessage: 'Nachricht schreiben',
-  newConversation: 'Neue Unterhaltung',
+  newConversation: 'Neu beginnen',
   newInShort: 'Neu',
   account: 'Konto',
   connections: 'Verbindungen',
