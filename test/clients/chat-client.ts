@@ -5,6 +5,7 @@
 import * as ai7 from 'ai';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
+import { createWaiting } from '../waiting.ts';
 
 type Message = ai7.UIMessage;
 type Sdk = Pick<typeof ai7, 'AbstractChat' | 'DefaultChatTransport'>;
@@ -48,7 +49,8 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
   const { baseUrl, token, conversation, messages = [], fetch } = options;
   const { headers = { 'x-supports-elicitation': 'true' } } = options;
   const sdk = sdks[version];
-  const state = createState(messages);
+  const waiting = createWaiting();
+  const state = createState(messages, () => waiting.wake());
   class Chat extends sdk.AbstractChat<Message> {}
   const chat = new Chat({
     id: conversation,
@@ -81,14 +83,7 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
     resume: () => chat.resumeStream(),
     stop: () => chat.stop(),
     parts,
-    until: (fits) =>
-      new Promise((resolve) => {
-        const stopLooking = state.watch(() => {
-          if (!parts().some(fits)) return;
-          stopLooking();
-          resolve();
-        });
-      }),
+    until: (fits) => waiting.until(() => parts().some(fits)).then(() => undefined),
   };
 }
 
@@ -97,16 +92,7 @@ function isAnswerOnly({ parts }: Message): boolean {
   return parts.length > 0 && parts.every(({ type }) => type === 'data-elicitation-response');
 }
 
-type State = ai7.ChatState<Message> & {
-  /** `look` is called at once and after every change. */
-  watch(look: () => void): () => void;
-};
-
-function createState(messages: Message[]): State {
-  const watching = new Set<() => void>();
-  const changed = () => {
-    for (const look of watching) look();
-  };
+function createState(messages: Message[], changed: () => void): ai7.ChatState<Message> {
   return {
     status: 'ready',
     error: undefined,
@@ -125,10 +111,5 @@ function createState(messages: Message[]): State {
       changed();
     },
     snapshot: structuredClone,
-    watch(look) {
-      watching.add(look);
-      queueMicrotask(look);
-      return () => void watching.delete(look);
-    },
   };
 }

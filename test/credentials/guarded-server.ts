@@ -1,14 +1,13 @@
 /** An MCP-like server that requires a token of its authorization server. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { serverConfig as peerConfig } from '../servers/mcp-server.ts';
+import { sendJson, serve } from '../servers/serve.ts';
 import { startAuthorizationServer } from './authorization-server.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 
-type Listener = (...exchange: Parameters<RequestListener>) => unknown;
+type Listener = (request: IncomingMessage, response: ServerResponse, body: string) => unknown;
 type Options = Omit<Parameters<typeof startAuthorizationServer>[0], 'resource'>;
 
 interface Answer {
@@ -30,7 +29,7 @@ export async function startGuardedServer(options: Options = {}): Promise<Guarded
   const origin = await startServer(async (request, response) => {
     const { url = '/' } = request;
     if (url === '/.well-known/oauth-protected-resource/mcp') {
-      return json(response, { ...resourceDocument(`${origin}/mcp`, [guarded.authorization.issuer]) });
+      return sendJson(response, { ...resourceDocument(`${origin}/mcp`, [guarded.authorization.issuer]) });
     }
     if (url !== '/mcp') return response.writeHead(404).end();
     if (!request.headers.authorization) guarded.uncredentialed++;
@@ -45,7 +44,7 @@ export async function startGuardedServer(options: Options = {}): Promise<Guarded
     if (needed !== '' && !token.scopes.has(needed)) {
       return response.writeHead(403, { 'www-authenticate': challenge('insufficient_scope') }).end();
     }
-    return json(response, { account: token.accountId, audience: token.aud });
+    return sendJson(response, { account: token.accountId, audience: token.aud });
   });
   const authorization = await startAuthorizationServer({ resource: `${origin}/mcp`, ...options });
   onTestFinished(() => authorization.stop());
@@ -71,19 +70,13 @@ export function resourceDocument(resource: string, issuers: string[]) {
   return { resource, authorization_servers: issuers, scopes_supported: ['issues:read'] };
 }
 
+export { sendJson as json };
+
 /** Stops with the test. Answers the origin. */
 export async function startServer(listener: Listener): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    Promise.resolve(listener(request, response)).catch(() => response.destroy());
-  });
-  const listening = await listen(server, 0, 'none');
-  onTestFinished(() => listening.stop());
-  return `http://127.0.0.1:${listening.port}`;
-}
-
-export function json(response: Parameters<RequestListener>[1], body: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const { origin, stop } = await serve(({ request, response, body }) => listener(request, response, body));
+  onTestFinished(stop);
+  return origin;
 }
 
 function bearer(request: IncomingMessage): string {

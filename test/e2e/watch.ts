@@ -9,6 +9,7 @@ import type { Part, TurnView } from '@interlude-ai/client/turn-view.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import type { Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
+import { createWaiting } from '../waiting.ts';
 
 type Said = Extract<NewMessage, { conversationId: string }>;
 
@@ -34,46 +35,25 @@ export function say(client: Client, text: string, more: Partial<Said> = {}): Wat
 function watch(client: Client, message: Said): Watched {
   const views: TurnView[] = [];
   const line: ConnectionStatus[] = [];
-  const waiting = new Set<() => void>();
-  let over: { error?: unknown } | undefined;
-  const wake = () => waiting.forEach((look) => look());
+  const waiting = createWaiting();
+  const failure = (why: string, cause?: unknown) =>
+    new Error(`${why}; last seen: ${JSON.stringify(views.at(-1), null, 1)}`, { cause });
   const following = client.start(message, { onStatus: (status) => line.push(status) });
   void (async () => {
     for await (const view of following) {
       views.push(view);
-      wake();
+      waiting.wake();
     }
   })().then(
-    () => {
-      over = {};
-      wake();
-    },
-    (error: unknown) => {
-      over = { error };
-      wake();
-    },
+    () => waiting.end(() => failure('The turn ended without it')),
+    (error: unknown) => waiting.end(() => failure('The turn ended without it', error)),
   );
 
-  function until(fits: (view: TurnView) => boolean, withinMs = timeoutMs): Promise<TurnView> {
-    return new Promise((resolve, reject) => {
-      const fail = (why: string, cause?: unknown) => {
-        done();
-        reject(new Error(`${why}; last seen: ${JSON.stringify(views.at(-1), null, 1)}`, { cause }));
-      };
-      const timer = setTimeout(() => fail(`Not after ${withinMs / 1000} s`), withinMs);
-      const done = () => {
-        clearTimeout(timer);
-        waiting.delete(look);
-      };
-      const look = () => {
-        const found = views.find(fits);
-        if (!found) return over && fail('The turn ended without it', over.error);
-        done();
-        resolve(found);
-      };
-      waiting.add(look);
-      look();
-    });
+  async function until(fits: (view: TurnView) => boolean, withinMs = timeoutMs): Promise<TurnView> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(failure(`Not after ${withinMs / 1000} s`)), withinMs);
+    const found = waiting.until(() => views.find(fits));
+    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
   }
 
   return {

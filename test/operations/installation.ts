@@ -3,7 +3,6 @@
  * and Temporal that can be stopped, and servers that count what is done.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +20,7 @@ import { untilReady } from '../e2e/processes.ts';
 import type { Entry, ServiceProcess } from '../e2e/processes.ts';
 import { freePort } from '../free-port.ts';
 import { kinds } from '../servers/booking-server.ts';
+import { serve } from '../servers/serve.ts';
 import { startPlainServer } from './plain-server.ts';
 import type { PlainServer } from './plain-server.ts';
 import { startDatabase, startTemporal } from './outages.ts';
@@ -106,12 +106,13 @@ export async function startInstallation({
     given ?? startDatabase(),
   ]);
   const booked: string[] = [];
-  const hotel = createServer((request, response) => {
-    booked.push(decodeURIComponent(request.url?.slice(1) ?? ''));
-    response.end('done');
-  });
-  const hotelPort = await freePort();
-  await new Promise<void>((resolve) => hotel.listen(hotelPort, '127.0.0.1', resolve));
+  const hotel = await serve(
+    ({ url, response }) => {
+      booked.push(decodeURIComponent(url.pathname.slice(1)));
+      response.end('done');
+    },
+    await freePort(),
+  );
   const ports = [await freePort(), await freePort()] as const;
   const urls = urlsOf(desks);
   const deployment = await createDeployment({
@@ -123,7 +124,7 @@ export async function startInstallation({
       STREAMS_URL: urls.streams,
       HELD_URL: urls.held,
       PLAIN_URL: plain.url,
-      HOTEL_URL: `http://127.0.0.1:${hotelPort}`,
+      HOTEL_URL: hotel.origin,
       ELICITATION_TIMEOUT: '1h',
       ELICITATION_MAX_OPEN: '500',
       RATE_LIMIT_PER_MINUTE: '100000',
@@ -135,7 +136,7 @@ export async function startInstallation({
   const { dataDir } = deployment;
   deployment.defer(() => database[Symbol.asyncDispose]());
   deployment.defer(() => Promise.all([...kinds.map((kind) => desks[kind].stop()), plain.stop()]));
-  deployment.defer(() => hotel.close());
+  deployment.defer(() => hotel.stop());
   const temporal = await startTemporal(`${dataDir}/temporal`);
   deployment.defer(() => temporal[Symbol.asyncDispose]());
   const connection = await Connection.connect({ address: temporal.address });

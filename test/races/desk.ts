@@ -4,12 +4,11 @@
  * by tools in TypeScript.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { asks, done, form } from '../servers/scripted-mcp-server.ts';
-import { answer, sendEvent, startRawMcpServer, startStream } from '../servers/raw-mcp-server.ts';
+import { answer, listing, sendEvent, startRawMcpServer, startStream } from '../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../servers/raw-mcp-server.ts';
+import { serve } from '../servers/serve.ts';
 
 export interface Counted {
   /** Calls that came without answers. */
@@ -39,12 +38,7 @@ interface Input {
 
 const question = (city: string, n = 1) =>
   form(`Nights in ${city} (${n})?`, { nights: { type: 'integer' } }, { required: ['nights'] });
-const tools = (...names: string[]) => ({
-  resultType: 'complete',
-  tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
-  ttlMs: 0,
-  cacheScope: 'private',
-});
+const tools = (...names: string[]) => listing(names.map((name) => ({ name })));
 const inputOf = ({ params }: RawMessage) => (params?.arguments ?? {}) as unknown as Input;
 
 export async function startDesk(): Promise<Desk> {
@@ -118,21 +112,17 @@ export async function startDesk(): Promise<Desk> {
     sendEvent(response, { id: requestId, ...question(city) });
   }
 
-  const hotel = createServer((request, response) => {
-    const [, city = ''] = /^(.*) for \d+$/.exec(decodeURIComponent(request.url?.slice(1) ?? '')) ?? [];
+  const hotel = await serve(({ url, response }) => {
+    const [, city = ''] = /^(.*) for \d+$/.exec(decodeURIComponent(url.pathname.slice(1))) ?? [];
     counted(city).acted.push('accept');
     response.end('done');
   });
-  await new Promise<void>((resolve) => hotel.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => {
-    hotel.close();
-    hotel.closeAllConnections();
-  });
+  stack.defer(() => hotel.stop());
 
   return {
     url: desk.config.url,
     heldUrl: held.config.url,
-    hotelUrl: `http://127.0.0.1:${(hotel.address() as AddressInfo).port}`,
+    hotelUrl: hotel.origin,
     counted,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

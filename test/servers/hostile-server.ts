@@ -1,10 +1,9 @@
 /** A server that shakes hands, lists its tools, and then does with each call what its trick says. */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answer, startRawMcpServer } from './raw-mcp-server.ts';
+import { answer, listing, startRawMcpServer } from './raw-mcp-server.ts';
 import type { RawMcpServer, RawMessage } from './raw-mcp-server.ts';
+import { sendJson, serve } from './serve.ts';
 
 export interface Call {
   /** All calls of this tool so far, this one included. */
@@ -48,10 +47,9 @@ export async function startHostileServer(options: HostileServerOptions): Promise
       'tools/list': (message, response) => {
         const tools = Object.keys(tricks).map((name) => ({
           name,
-          inputSchema: { type: 'object' },
           annotations: { readOnlyHint: repeatable.includes(name) },
         }));
-        answer(message, response, { resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' });
+        answer(message, response, listing(tools));
       },
       'tools/call': (message, response, request) => {
         const name = message.params?.name ?? '';
@@ -81,8 +79,7 @@ function openSession({ id }: RawMessage, response: ServerResponse): void {
     capabilities: { tools: {} },
     serverInfo: { name: 'hostile', version: '1' },
   };
-  response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': randomUUID() });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  sendJson(response, { jsonrpc: '2.0', id, result }, 200, { 'mcp-session-id': randomUUID() });
 }
 
 /** What a server of the new era wants to know before it goes on. */
@@ -116,20 +113,11 @@ export function raw(members: string): Trick {
 }
 
 /** A server that must get no requests: those that arrive were meant for another one. */
-export async function startUnrelatedServer(): Promise<{
-  url: string;
-  requests: number;
-  stop(): Promise<void>;
-}> {
-  const http = createServer((_, response) => {
+export async function startUnrelatedServer() {
+  const { origin, stop } = await serve(({ response }) => {
     elsewhere.requests += 1;
     response.writeHead(401).end();
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const elsewhere = {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
-    requests: 0,
-    stop: () => new Promise<void>((resolve) => http.close(() => resolve())),
-  };
+  const elsewhere = { url: `${origin}/mcp`, requests: 0, stop };
   return elsewhere;
 }

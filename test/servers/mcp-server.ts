@@ -1,12 +1,12 @@
 /** A real MCP server of the v2 SDK, speaking one era or both, for tests of our side of the conversation. */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { EventStore, McpServer } from '@modelcontextprotocol/server';
-import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/platform/config/config.ts';
+import { createWaiting } from '../waiting.ts';
+import { serve } from './serve.ts';
 
 export interface TestMcpServer {
   config: ServerConfig;
@@ -38,63 +38,81 @@ export async function startMcpServer({
   build,
   eventStore,
   hasSessions = true,
-  port: wanted = 0,
+  port,
   guard = () => false,
 }: Options): Promise<TestMcpServer> {
   const requests: TestMcpServer['requests'] = [];
-  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
-  const modern = toNodeHandler(createMcpHandler(() => build('modern'), { legacy: 'reject' }));
-  const sessionIds = new Set<string>();
-
-  const legacy: typeof modern = async (request, response, body) => {
-    const id = request.headers['mcp-session-id'];
-    let transport = typeof id === 'string' ? sessions.get(id) : undefined;
-    if (!transport && id !== undefined) return (void response.writeHead(404), void response.end());
-    if (!transport) {
-      const fresh = new NodeStreamableHTTPServerTransport({
-        sessionIdGenerator: hasSessions ? randomUUID : undefined,
-        onsessioninitialized: (session) => void (sessions.set(session, fresh), sessionIds.add(session)),
-        onsessionclosed: (session) => void (sessions.delete(session), sessionIds.delete(session)),
-        ...(eventStore && { eventStore }),
-      });
-      await build('legacy').connect(fresh);
-      transport = fresh;
-    }
-    await transport.handleRequest(request as never, response as never, body);
-  };
-
-  const waiting: (() => void)[] = [];
-  const http = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const text = Buffer.concat(chunks).toString();
-      const body: unknown = text === '' ? undefined : JSON.parse(text);
-      const method = (body as { method?: string } | undefined)?.method ?? '';
-      requests.push({ http: request.method ?? '', method, headers: request.headers, body });
-      if (guard(request, response, method)) return;
-      const isLegacy =
-        era !== 'modern' &&
-        (era === 'legacy' || (await isLegacyRequest(await toWebRequest(request as never, body))));
-      const handled = (isLegacy ? legacy : modern)(request as never, response, body);
-      for (const wake of waiting.splice(0)) wake();
-      await handled;
-    })();
+  const sessions = createSessions(async (opened, closed) => {
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: hasSessions ? randomUUID : undefined,
+      onsessioninitialized: (session) => opened(session, transport),
+      onsessionclosed: closed,
+      ...(eventStore && { eventStore }),
+    });
+    await build('legacy').connect(transport);
+    return transport;
   });
-  // Longer than clients keep a connection: on a busy machine the two ends would meet.
-  http.keepAliveTimeout = 60_000;
-  const { port, stop } = await listen(http, wanted, 'none');
-  const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
+  const modern = toNodeHandler(createMcpHandler(() => build('modern'), { legacy: 'reject' }));
+
+  const waiting = createWaiting();
+  let passedOn = 0;
+  const { origin, connections, stop } = await serve(async ({ request, response, body: text }) => {
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    const method = (body as { method?: string } | undefined)?.method ?? '';
+    requests.push({ http: request.method ?? '', method, headers: request.headers, body });
+    if (guard(request, response, method)) return;
+    const isLegacy =
+      era !== 'modern' &&
+      (era === 'legacy' || (await isLegacyRequest(await toWebRequest(request as never, body))));
+    const handled = isLegacy
+      ? sessions.handle(request, response, body)
+      : modern(request as never, response, body);
+    passedOn++;
+    waiting.wake();
+    await handled;
+  }, port);
   return {
-    config,
+    config: serverConfig(`${origin}/mcp`),
     requests,
-    sessions: sessionIds,
-    nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
-    connections: () =>
-      new Promise((resolve, reject) =>
-        http.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-      ),
+    sessions: sessions.ids,
+    nextRequest() {
+      const before = passedOn;
+      return waiting.until(() => passedOn > before).then(() => undefined);
+    },
+    connections,
     stop,
+  };
+}
+
+interface Transport {
+  handleRequest(request: never, response: never, body: unknown): Promise<void>;
+}
+
+/** Gives requests of the old era to the transport of their session; one that names no session opens one. */
+export function createSessions<T extends Transport>(
+  open: (opened: (session: string, transport: T) => void, closed: (session: string) => void) => Promise<T>,
+) {
+  const transports = new Map<string, T>();
+  const ids = new Set<string>();
+  const opened = (session: string, transport: T) => {
+    transports.set(session, transport);
+    ids.add(session);
+  };
+  const closed = (session: string) => {
+    transports.delete(session);
+    ids.delete(session);
+  };
+  return {
+    ids,
+    /** As if the server had been restarted. */
+    forget: () => transports.clear(),
+    async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+      const id = request.headers['mcp-session-id'];
+      const known = typeof id === 'string' ? transports.get(id) : undefined;
+      if (!known && id !== undefined) return void response.writeHead(404).end();
+      const transport = known ?? (await open(opened, closed));
+      await transport.handleRequest(request as never, response as never, body);
+    },
   };
 }
 

@@ -1,9 +1,7 @@
 /** A model server that speaks OpenAI's streaming chat completions over real HTTP, with scripted replies. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sendJson, serve } from './serve.ts';
 
 export type Reply =
   | {
@@ -59,41 +57,28 @@ export async function createOpenAIServer({
 }): Promise<OpenAIServer> {
   const requests: Received[] = [];
   const waiting: ((request: Received) => void)[] = [];
-  const server = createServer((incoming, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest;
-      const ended = new Promise<'answered' | 'left'>((resolve) => {
-        response.once('close', () => resolve(response.writableFinished ? 'answered' : 'left'));
-      });
-      const received = { path: incoming.url ?? '', headers: incoming.headers, body, ended };
-      requests.push(received);
-      for (const resolve of waiting.splice(0)) resolve(received);
-      await answer(response, await reply(body, requests.length - 1), body.model);
-    })().catch((error: unknown) => response.destroy(error as Error));
+  const { origin, stop } = await serve(async ({ request, response, body: text }) => {
+    const body = JSON.parse(text) as ChatRequest;
+    const ended = new Promise<'answered' | 'left'>((resolve) => {
+      response.once('close', () => resolve(response.writableFinished ? 'answered' : 'left'));
+    });
+    const received = { path: request.url ?? '', headers: request.headers, body, ended };
+    requests.push(received);
+    for (const resolve of waiting.splice(0)) resolve(received);
+    await answer(response, await reply(body, requests.length - 1), body.model);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    baseURL: `http://127.0.0.1:${port}/v1`,
+    baseURL: `${origin}/v1`,
     requests,
     next: () => new Promise((resolve) => waiting.push(resolve)),
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    stop,
   };
 }
 
 async function answer(response: ServerResponse, reply: Reply, model: string): Promise<void> {
   if (reply.kind === 'status') {
-    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
-    response.end(JSON.stringify(reply.body ?? { error: { message: 'told to fail', type: 'test' } }));
-    return;
+    const body = reply.body ?? { error: { message: 'told to fail', type: 'test' } };
+    return sendJson(response, body, reply.status, reply.headers);
   }
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.flushHeaders();

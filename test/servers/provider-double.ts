@@ -3,10 +3,10 @@
  * process plays all hosts: the request for `https://github.com/login` is one for `/github.com/login` here.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { listen } from '../../demo/listen.ts';
+import { serve } from './serve.ts';
+import type { Exchange } from './serve.ts';
 
 export interface ProviderBehaviour {
   /** Address of the MCP server. */
@@ -77,14 +77,11 @@ export async function startProviderDouble(behaviour: ProviderBehaviour): Promise
   const refreshTokens = new Map<string, Grant>();
   const accessTokens = new Set<string>();
   const clients = new Set(behaviour.clientId === undefined ? [] : [behaviour.clientId]);
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const listening = await listen(server, 0, 'none');
-  onTestFinished(() => listening.stop());
+  const { origin, stop } = await serve(handle);
+  onTestFinished(stop);
   const at = (address: string | URL) => {
     const { host, pathname, search } = new URL(address);
-    return `http://127.0.0.1:${listening.port}/${host}${pathname}${search}`;
+    return `${origin}/${host}${pathname}${search}`;
   };
   const double: ProviderDouble = {
     behaviour,
@@ -97,10 +94,9 @@ export async function startProviderDouble(behaviour: ProviderBehaviour): Promise
     isValid: (token) => accessTokens.has(token),
   };
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  function handle({ request, response, body }: Exchange): void {
     const url = new URL(`https:/${request.url ?? ''}`);
     const address = url.origin + url.pathname;
-    const body = await readAll(request);
     const { names, scopes } = behaviour;
     switch (address) {
       case behaviour.resourceDocument:
@@ -223,10 +219,4 @@ function send(response: ServerResponse, { status, body, headers = {} }: Answer):
   response
     .writeHead(status, { 'content-type': isText ? 'text/html' : 'application/json', ...headers })
     .end(isText ? body : JSON.stringify(body));
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  let body = '';
-  for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
-  return body;
 }

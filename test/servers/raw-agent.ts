@@ -1,7 +1,6 @@
 /** A remote agent that answers what a test says: JSON-RPC of A2A 1.0, and any card. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen } from '../../demo/listen.ts';
+import type { IncomingMessage } from 'node:http';
+import { sendJson, serve } from './serve.ts';
 
 export interface Asked {
   method: string;
@@ -33,32 +32,22 @@ interface Options {
 
 export async function startRawAgent({ answer, card = (given) => given }: Options): Promise<RawAgent> {
   const asked: Asked[] = [];
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const json = (body: unknown) =>
-      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (request.method === 'GET') return json(card(cardOf(origin)));
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Asked & { id: number };
+  const { origin, stop } = await serve(async ({ request, response, body }) => {
+    if (request.method === 'GET') return sendJson(response, card(cardOf(origin)));
+    const { id, method, params } = JSON.parse(body) as Asked & { id: number };
     const one = { method, params, headers: request.headers };
     asked.push(one);
     const given = await answer(one);
     if (given === 'never') return;
-    if (typeof given === 'number') return void response.writeHead(given).end();
+    if (typeof given === 'number') return response.writeHead(given).end();
     if ('stream' in given) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const result of given.stream)
         response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
-      return void response.end();
+      return response.end();
     }
-    json({ jsonrpc: '2.0', id, ...given });
-  }
-
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
+    sendJson(response, { jsonrpc: '2.0', id, ...given });
   });
-  const listening = await listen(server, 0, 'none');
-  const origin = `http://127.0.0.1:${listening.port}`;
   return {
     card: `${origin}/.well-known/agent-card.json`,
     asked,
@@ -66,7 +55,7 @@ export async function startRawAgent({ answer, card = (given) => given }: Options
       asked
         .filter(({ method }) => method === 'SendMessage')
         .map(({ params }) => (params['message'] as { messageId: string }).messageId),
-    [Symbol.asyncDispose]: () => listening.stop(),
+    [Symbol.asyncDispose]: stop,
   };
 }
 

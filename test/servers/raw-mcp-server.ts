@@ -1,12 +1,13 @@
 /**
- * An MCP server written by hand on node:http, for everything a well-behaved server never does. It shakes hands
- * properly in either era; what happens to `tools/call` (and, if wanted, to the handshake) is up to the test.
+ * An MCP server written by hand, for everything a well-behaved server never does. It shakes hands properly in either era;
+ * what happens to `tools/call` (and, if wanted, to the handshake) is up to the test.
  */
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen } from '../../demo/listen.ts';
 import type { ServerConfig } from '../../src/platform/config/config.ts';
+import { createWaiting } from '../waiting.ts';
 import { serverConfig } from './mcp-server.ts';
+import { sendJson, serve } from './serve.ts';
+import type { Exchange } from './serve.ts';
 
 export interface RawMessage {
   id?: number | string;
@@ -45,53 +46,41 @@ interface Options {
   era?: 'modern' | 'legacy';
   /** Replies by JSON-RPC method; anything else gets the usual answer. */
   on: Record<string, Reply>;
+  /** Returns true for a request that it has answered itself, before it is read as a message. */
+  guard?: (exchange: Exchange) => boolean;
   /** A free one unless given. */
   port?: number;
 }
 
-export const discovered = {
-  resultType: 'complete',
-  supportedVersions: ['2026-07-28'],
-  capabilities: { tools: {} },
-  ttlMs: 0,
-  cacheScope: 'private',
-};
+const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+export const discovered = { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 const serverInfo = { name: 'raw', version: '1' };
 
 export async function startRawMcpServer({
   era = 'modern',
   on,
-  port: wanted = 0,
+  guard = () => false,
+  port,
 }: Options): Promise<RawMcpServer> {
   const messages: RawMessage[] = [];
-  const waiting: { method: string; resolve: (message: RawMessage) => void }[] = [];
-  const http = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const text = Buffer.concat(chunks).toString();
-      const message = (text === '' ? { method: request.method } : JSON.parse(text)) as RawMessage;
-      // A response to a request of ours, in the old era.
-      message.method ??= 'response';
-      messages.push(message);
-      for (const one of waiting) if (one.method === message.method) one.resolve(message);
-      const reply = on[message.method] ?? usual(era);
-      await reply(message, response, request);
-    })();
-  });
-  // Longer than clients keep a connection: on a busy machine the two ends would meet.
-  http.keepAliveTimeout = 60_000;
-  const { port, stop } = await listen(http, wanted, 'none');
-  const config = serverConfig(`http://127.0.0.1:${port}/mcp`);
+  const waiting = createWaiting();
+  const { origin, connections, stop } = await serve((exchange) => {
+    if (guard(exchange)) return;
+    const { request, response, body } = exchange;
+    const message = (body === '' ? { method: request.method } : JSON.parse(body)) as RawMessage;
+    // A response to a request of ours, in the old era.
+    message.method ??= 'response';
+    messages.push(message);
+    waiting.wake();
+    const reply = on[message.method] ?? usual(era);
+    return reply(message, response, request);
+  }, port);
   return {
-    config,
+    config: serverConfig(`${origin}/mcp`),
     messages,
-    connections: () => new Promise((resolve) => http.getConnections((_, count) => resolve(count))),
+    connections,
     count: (method) => messages.filter((message) => message.method === method).length,
-    arrived: (method) => {
-      const already = messages.find((message) => message.method === method);
-      return already ? Promise.resolve(already) : new Promise((resolve) => waiting.push({ method, resolve }));
-    },
+    arrived: (method) => waiting.until(() => messages.find((message) => message.method === method)),
     stop,
   };
 }
@@ -117,10 +106,14 @@ function usual(era: 'modern' | 'legacy'): Reply {
   };
 }
 
+/** The result of `tools/list`; a tool takes any object unless it says otherwise. */
+export const listing = (tools: object[]) => ({
+  ...complete,
+  tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool })),
+});
+
 export function answer({ id }: RawMessage, response: ServerResponse, result: unknown): void {
-  response
-    .writeHead(200, { 'content-type': 'application/json' })
-    .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  sendJson(response, { jsonrpc: '2.0', id, result });
 }
 
 export function answerError(
@@ -130,8 +123,7 @@ export function answerError(
   message: string,
   status = 200,
 ): void {
-  const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
-  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  sendJson(response, { jsonrpc: '2.0', id, error: { code, message } }, status);
 }
 
 export function startStream(response: ServerResponse): void {

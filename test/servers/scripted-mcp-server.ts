@@ -2,8 +2,9 @@
  * A hand-written MCP server of the new era, whose tool `ask` gives the replies that the test scripts. It records every call.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answer, startRawMcpServer } from './raw-mcp-server.ts';
+import { answer, listing, startRawMcpServer } from './raw-mcp-server.ts';
 import type { RawMessage } from './raw-mcp-server.ts';
+import { sendJson } from './serve.ts';
 
 export interface CallMessage extends RawMessage {
   params: NonNullable<RawMessage['params']> & {
@@ -39,7 +40,7 @@ export interface ScriptedMcpServerOptions {
 
 export async function startScriptedMcpServer({
   annotations = {},
-  tools = [{ name: 'ask', inputSchema: { type: 'object' }, annotations }],
+  tools = [{ name: 'ask', annotations }],
   on = {},
   letsIn = () => true,
 }: ScriptedMcpServerOptions = {}): Promise<ScriptedMcpServer> {
@@ -50,13 +51,7 @@ export async function startScriptedMcpServer({
       port,
       on: {
         ...on,
-        'tools/list': (message, response) =>
-          answer(message, response, {
-            resultType: 'complete',
-            tools,
-            ttlMs: 0,
-            cacheScope: 'private',
-          }),
+        'tools/list': (message, response) => answer(message, response, listing(tools)),
         async 'tools/call'(message, response, request) {
           if (!(await letsIn(response, request))) return;
           const call = message as CallMessage;
@@ -108,14 +103,11 @@ export const page = (url: string, message = 'Open this page') => ({
 });
 
 /** The server no longer knows its own state. */
-export const expired: ScriptedReply = ({ id }, response) =>
-  void response.writeHead(400, { 'content-type': 'application/json' }).end(
-    JSON.stringify({
-      jsonrpc: '2.0',
-      id,
-      error: { code: -32602, message: 'Invalid requestState', data: { reason: 'invalid_request_state' } },
-    }),
-  );
+export const expired: ScriptedReply = ({ id }, response) => {
+  const data = { reason: 'invalid_request_state' };
+  const error = { code: -32602, message: 'Invalid requestState', data };
+  sendJson(response, { jsonrpc: '2.0', id, error }, 400);
+};
 
 /** Drops the connection during the call. */
 export const dies: ScriptedReply = (_, response) => void response.socket?.destroy();

@@ -1,14 +1,14 @@
 /** A scripted server of the first SDK for TypeScript (`@modelcontextprotocol/sdk`), which speaks the old era only. */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { listen } from '../../demo/listen.ts';
 import { createEventStore } from './event-store.ts';
+import { createSessions } from './mcp-server.ts';
+import { serve } from './serve.ts';
 
 export interface V1Server {
   url: string;
@@ -26,7 +26,6 @@ export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): 
   const begun: string[] = [];
   const done: string[] = [];
   let isPageDone = false;
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   function build(): McpServer {
     const server = new McpServer({ name: 'v1', version: '1' });
@@ -94,34 +93,23 @@ export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): 
     return server;
   }
 
-  const http = createServer((request, response) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as unknown) : undefined;
-      const id = request.headers['mcp-session-id'];
-      let transport = typeof id === 'string' ? sessions.get(id) : undefined;
-      if (!transport && id !== undefined) return void response.writeHead(404).end();
-      if (!transport) {
-        const fresh = new StreamableHTTPServerTransport({
-          sessionIdGenerator: randomUUID,
-          onsessioninitialized: (session) => void sessions.set(session, fresh),
-          ...(hasEventIds && { eventStore: createEventStore() as unknown as EventStore }),
-        });
-        await build().connect(fresh);
-        transport = fresh;
-      }
-      await transport.handleRequest(request, response, body);
-    })();
+  const sessions = createSessions<StreamableHTTPServerTransport>(async (opened) => {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (session) => opened(session, transport),
+      ...(hasEventIds && { eventStore: createEventStore() as unknown as EventStore }),
+    });
+    await build().connect(transport);
+    return transport;
   });
-  // Longer than clients keep a connection: on a busy machine the two ends would meet.
-  http.keepAliveTimeout = 60_000;
-  const { port, stop } = await listen(http, 0, 'none');
+  const { origin, stop } = await serve(({ request, response, body }) =>
+    sessions.handle(request, response, body === '' ? undefined : (JSON.parse(body) as unknown)),
+  );
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `${origin}/mcp`,
     begun,
     done,
-    forgetSessions: () => sessions.clear(),
+    forgetSessions: () => sessions.forget(),
     stop,
   };
 }

@@ -1,5 +1,6 @@
 /** A reader of the UI-message stream that lets a test await what it is interested in. */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { createWaiting } from '../waiting.ts';
 
 export interface Chunk {
   type: string;
@@ -35,42 +36,23 @@ export interface ChatStream {
 
 export function readChatStream(response: Response, abort: AbortController): ChatStream {
   const chunks: Chunk[] = [];
-  const waiting = new Set<() => void>();
-  let end: 'open' | 'done' | 'cut' = 'open';
-  const wake = () => {
-    for (const look of waiting) look();
-  };
+  const waiting = createWaiting();
+  let isDone = false;
 
   const reading = (async () => {
     const events = response.body
       ?.pipeThrough(new TextDecoderStream())
       .pipeThrough(new EventSourceParserStream());
     for await (const { data } of events ?? []) {
-      if (data === '[DONE]') end = 'done';
+      if (data === '[DONE]') isDone = true;
       else chunks.push(JSON.parse(data) as Chunk);
-      wake();
+      waiting.wake();
     }
   })()
     .catch(() => undefined)
-    .finally(() => {
-      if (end === 'open') end = 'cut';
-      wake();
-    });
+    .finally(() => waiting.end(() => new Error(`The stream ended without it: ${JSON.stringify(chunks)}`)));
 
-  function until(fits: (chunk: Chunk) => boolean): Promise<Chunk> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = chunks.find(fits);
-        if (found) resolve(found);
-        else if (end !== 'open')
-          reject(new Error(`The stream ended (${end}) without it: ${JSON.stringify(chunks)}`));
-        else return;
-        waiting.delete(look);
-      };
-      waiting.add(look);
-      look();
-    });
-  }
+  const until = (fits: (chunk: Chunk) => boolean) => waiting.until(() => chunks.find(fits));
 
   return {
     status: response.status,
@@ -82,20 +64,18 @@ export function readChatStream(response: Response, abort: AbortController): Chat
         type === 'data-elicitation-request' && (data as ElicitationData).status === status;
       return (await until(isIt))['data'] as ElicitationData;
     },
-    async questions(status, count) {
-      const found = () => {
-        const data = chunks.flatMap(({ type, data }) =>
+    questions: (status, count) =>
+      waiting.until(() => {
+        const seen = chunks.flatMap(({ type, data }) =>
           type === 'data-elicitation-request' ? [data as ElicitationData] : [],
         );
-        const seen = data.filter((question) => question.status === status);
-        return [...new Map(seen.map((question) => [question.elicitationId, question])).values()];
-      };
-      await until(() => found().length >= count);
-      return found().slice(0, count);
-    },
+        const found = seen.filter((question) => question.status === status);
+        const different = [...new Map(found.map((question) => [question.elicitationId, question])).values()];
+        return different.length >= count && different.slice(0, count);
+      }),
     async finished() {
       await reading;
-      if (end !== 'done') throw new Error(`The stream was cut: ${JSON.stringify(chunks)}`);
+      if (!isDone) throw new Error(`The stream was cut: ${JSON.stringify(chunks)}`);
       return chunks;
     },
     text: () =>

@@ -1,7 +1,6 @@
 /** A small server that speaks the UI message stream, and misbehaves on request. */
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen } from '../../../demo/listen.ts';
+import { serve } from '../../../test/servers/serve.ts';
 
 export interface StreamServer {
   url: string;
@@ -21,22 +20,16 @@ export type Reply = (
 export async function startStreamServer(reply: Reply, port = 0): Promise<StreamServer> {
   const requests: StreamServer['requests'] = [];
   const counts = new Map<string, number>();
-  const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => (text += chunk));
-    request.on('end', () => {
-      const body: unknown = text === '' ? undefined : JSON.parse(text);
-      const path = request.url ?? '';
-      requests.push({ method: request.method ?? '', path, headers: request.headers, body });
-      const key = `${path} ${conversationOf(body)}`;
-      const nth = counts.get(key) ?? 0;
-      counts.set(key, nth + 1);
-      void reply(response, nth, path, body);
-    });
-  });
-  const listening = await listen(server, port, 'none');
-  return { url: `http://127.0.0.1:${listening.port}`, port: listening.port, requests, stop: listening.stop };
+  const { origin, stop, ...served } = await serve(({ request, response, body: text }) => {
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    const path = request.url ?? '';
+    requests.push({ method: request.method ?? '', path, headers: request.headers, body });
+    const key = `${path} ${conversationOf(body)}`;
+    const nth = counts.get(key) ?? 0;
+    counts.set(key, nth + 1);
+    return reply(response, nth, path, body);
+  }, port);
+  return { url: origin, port: served.port, requests, stop };
 }
 
 export function conversationOf(body: unknown): string {

@@ -1,9 +1,8 @@
 /** A client's receiver of push notifications: records them and answers as the test sets. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { serve } from '../../servers/serve.ts';
+import { createWaiting } from '../../waiting.ts';
 
 export interface Received {
   path: string;
@@ -35,31 +34,21 @@ export interface PushTargetServer extends AsyncDisposable {
 export async function startPushTarget(): Promise<PushTargetServer> {
   const received: Received[] = [];
   const answers: (number | { status: number; headers: Record<string, string> })[] = [];
-  const waiting = new Set<() => void>();
+  const waiting = createWaiting();
   let holding: { path: string; until: Promise<void> } | undefined;
-  const listener = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
+  const { origin, stop } = await serve(async ({ request, response, body: text }) => {
+    const path = request.url ?? '';
     const next = answers.shift() ?? 200;
     const { status, headers } = typeof next === 'number' ? { status: next, headers: {} } : next;
     if (status === 200)
-      received.push({
-        path: request.url ?? '',
-        headers: request.headers,
-        text,
-        body: JSON.parse(text) as Body,
-        at: Date.now(),
-      });
-    for (const check of waiting) check();
-    if (holding && request.url?.startsWith(holding.path)) await holding.until;
+      received.push({ path, headers: request.headers, text, body: JSON.parse(text) as Body, at: Date.now() });
+    waiting.wake();
+    if (holding && path.startsWith(holding.path)) await holding.until;
     response.writeHead(status, headers).end();
-    for (const check of waiting) check();
-  };
-  const server = createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    waiting.wake();
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${origin}/hook`,
     received,
     answer: (...next) => void answers.push(...next),
     hold(heldPath = '/') {
@@ -67,20 +56,8 @@ export async function startPushTarget(): Promise<PushTargetServer> {
       holding = { path: heldPath, until: promise };
       return resolve;
     },
-    until: (isThere) =>
-      new Promise((resolve) => {
-        const check = () => {
-          if (!isThere(received)) return;
-          waiting.delete(check);
-          resolve(received);
-        };
-        waiting.add(check);
-        check();
-      }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    until: (isThere) => waiting.until(() => isThere(received) && received),
+    [Symbol.asyncDispose]: stop,
   };
 }
 

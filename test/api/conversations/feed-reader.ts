@@ -1,5 +1,6 @@
 /** Reads the feed as it comes over the wire: every event with the id it came under, and everything else that was sent. */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { createWaiting } from '../../waiting.ts';
 import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 
 export interface FeedEvent {
@@ -25,9 +26,7 @@ export async function openFeed(url: string, headers: Record<string, string>): Pr
   const response = await fetch(url, { headers, signal: abort.signal });
   const events: FeedEvent[] = [];
   const positions: string[] = [];
-  const waiting = new Set<() => void>();
-  let isOver = false;
-  const wake = () => waiting.forEach((look) => look());
+  const waiting = createWaiting();
 
   const reading = (async () => {
     const parser = new EventSourceParserStream({ onId: (id) => positions.push(id) });
@@ -36,31 +35,20 @@ export async function openFeed(url: string, headers: Record<string, string>): Pr
       if (name !== undefined) throw new Error(`the event is named ${name}`);
       if (id !== undefined) positions.pop();
       events.push({ id: id === undefined ? null : Number(id), event: JSON.parse(data) as StreamEvent });
-      wake();
+      waiting.wake();
     }
-  })().finally(() => {
-    isOver = true;
-    wake();
-  });
+  })().finally(() => waiting.end(() => new Error(`the stream ended before: ${JSON.stringify(events)}`)));
   reading.catch(() => undefined);
 
   return {
     response,
     events,
     positions,
-    upTo(fits) {
-      return new Promise((resolve, reject) => {
-        const look = () => {
-          const index = events.findIndex(({ event }) => fits(event));
-          if (index !== -1) resolve(events.slice(0, index + 1));
-          else if (isOver) reject(new Error(`the stream ended before: ${JSON.stringify(events)}`));
-          else return;
-          waiting.delete(look);
-        };
-        waiting.add(look);
-        look();
-      });
-    },
+    upTo: (fits) =>
+      waiting.until(() => {
+        const index = events.findIndex(({ event }) => fits(event));
+        return index !== -1 && events.slice(0, index + 1);
+      }),
     async ended() {
       await reading;
       return events;

@@ -2,12 +2,11 @@
  * Servers that give out marked secrets and, when set to fail, quote in their errors what they were sent.
  * Each remembers the first line of every request.
  */
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen } from '../../../demo/listen.ts';
-import { answer } from '../../servers/raw-mcp-server.ts';
+import { answer, listing, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
-import { discovered } from '../../servers/raw-mcp-server.ts';
+import { sendJson as json, serve } from '../../servers/serve.ts';
+import type { Exchange } from '../../servers/serve.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface Peer {
@@ -17,34 +16,15 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  url: URL;
-  body: string;
-}
-
 /** `quoted`: all that was sent, headers included. */
 const quoted = ({ request, body }: Exchange) => `${request.rawHeaders.join(' ')} ${body}`;
-const json = (response: ServerResponse, body: unknown, status = 200) =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
-async function startPeer(serve: (exchange: Exchange, origin: string) => void): Promise<Peer> {
+async function startPeer(handle: (exchange: Exchange) => void): Promise<Peer> {
   const lines: string[] = [];
-  let origin = '';
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      lines.push(`${request.method} ${request.url}`);
-      const url = new URL(request.url ?? '/', origin);
-      serve({ request, response, url, body: Buffer.concat(chunks).toString() }, origin);
-    });
+  const { origin, stop } = await serve((exchange) => {
+    lines.push(`${exchange.request.method} ${exchange.request.url}`);
+    handle(exchange);
   });
-  // Longer than clients keep a connection: on a busy machine the two ends would meet.
-  server.keepAliveTimeout = 60_000;
-  const { port, stop } = await listen(server, 0, 'none');
-  origin = `http://127.0.0.1:${port}`;
   return { origin, lines, stop };
 }
 
@@ -71,8 +51,9 @@ export async function startSignInServer(secrets: Secrets): Promise<SignInServer>
       expires_in: mood.lifeSeconds,
     });
   };
-  const peer = await startPeer((exchange, origin) => {
+  const peer = await startPeer((exchange) => {
     const { request, response, url, body } = exchange;
+    const { origin } = url;
     const form = new URLSearchParams(body);
     switch (`${request.method} ${url.pathname}`) {
       case 'GET /.well-known/oauth-authorization-server':
@@ -142,48 +123,43 @@ interface ToolServerOptions {
 
 /** An MCP server of the new era with one tool, `ask`. */
 export async function startToolServer({ signIn, lets }: ToolServerOptions): Promise<ToolServer> {
-  const tool = { name: 'ask', inputSchema: { type: 'object' }, annotations: {} };
-  const peer = await startPeer((exchange, origin) => {
-    const { request, response, url, body } = exchange;
+  const lines: string[] = [];
+  const refuse = (exchange: Exchange) => {
+    const { request, response } = exchange;
+    const challenge = `Bearer error="invalid_token", error_description="${said(request)}"`;
+    response.writeHead(401, { 'www-authenticate': challenge }).end(quoted(exchange));
+  };
+  /** What is answered before the request is read as a message. */
+  function guard(exchange: Exchange): boolean {
+    const { request, response, url } = exchange;
+    last = exchange;
+    lines.push(`${request.method} ${request.url}`);
     if (signIn && url.pathname === '/.well-known/oauth-protected-resource/mcp')
-      return json(response, { resource: `${origin}/mcp`, authorization_servers: [signIn.origin] });
-    if (request.method !== 'POST' || url.pathname !== '/mcp') return void response.writeHead(404).end();
-    if (state.mood === 'broken') return void response.writeHead(500).end(quoted(exchange));
-    const message = JSON.parse(body) as RawMessage;
-    const refuse = () =>
-      void response
-        .writeHead(401, {
-          'www-authenticate': `Bearer error="invalid_token", error_description="${said(request)}"`,
-        })
-        .end(quoted(exchange));
-    if (!lets(request.headers)) return refuse();
-    switch (message.method) {
-      case 'server/discover':
-        return answer(message, response, discovered);
-      case 'tools/list':
-        return answer(message, response, {
-          resultType: 'complete',
-          tools: [tool],
-          ttlMs: 0,
-          cacheScope: 'private',
-        });
-      case 'tools/call': {
+      json(response, { resource: state.url, authorization_servers: [signIn.origin] });
+    else if (request.method !== 'POST' || url.pathname !== '/mcp') response.writeHead(404).end();
+    else if (state.mood === 'broken') response.writeHead(500).end(quoted(exchange));
+    else if (!lets(request.headers)) refuse(exchange);
+    else return false;
+    return true;
+  }
+  /** The one that is being answered: replies follow without a pause. */
+  let last: Exchange;
+  const { config, stop } = await startRawMcpServer({
+    guard,
+    on: {
+      'tools/list': (message, response) =>
+        answer(message, response, listing([{ name: 'ask', annotations: {} }])),
+      'tools/call'(message, response) {
         const move = state.next.shift() ?? done();
-        if (move === 'refuse') return refuse();
-        if (move === 'break') return void response.writeHead(500).end(quoted(exchange));
+        if (move === 'refuse') return refuse(last);
+        if (move === 'break') return void response.writeHead(500).end(quoted(last));
         state.calls.push(message);
         return answer(message, response, move);
-      }
-      default:
-        return void response.writeHead(message.id === undefined ? 202 : 404).end();
-    }
+      },
+    },
   });
-  const state: ToolServer = Object.assign(peer, {
-    url: `${peer.origin}/mcp`,
-    next: [],
-    mood: 'well' as const,
-    calls: [],
-  });
+  const { origin } = new URL(config.url);
+  const state: ToolServer = { origin, lines, stop, url: config.url, next: [], mood: 'well', calls: [] };
   return state;
 }
 

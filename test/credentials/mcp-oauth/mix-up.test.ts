@@ -21,7 +21,7 @@ async function malicious() {
   const codes: string[] = [];
   const asked: URLSearchParams[] = [];
   const evil = { onward: (_asked: URLSearchParams): string => '', codes, asked };
-  const origin: string = await startServer(async (request, response) => {
+  const origin: string = await startServer((request, response, body) => {
     const { pathname, searchParams } = new URL(request.url ?? '', origin);
     if (pathname === '/.well-known/oauth-protected-resource/mcp')
       return json(response, resourceDocument(`${origin}/mcp`, [origin]));
@@ -40,8 +40,6 @@ async function malicious() {
       asked.push(searchParams);
       return response.writeHead(302, { location: evil.onward(searchParams) }).end();
     }
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
     codes.push(new URLSearchParams(body).get('code') ?? '');
     return json(response, { access_token: 'whatever', token_type: 'bearer' });
   });

@@ -54,7 +54,7 @@ beforeAll(async () => void (database = { kind: 'postgres', url: await postgresUr
 
 /** `change`: laid over the usual documents, member by member; undefined takes a member away. */
 async function setup(change: Change) {
-  const origin = await startServer(async (request, response) => {
+  const origin = await startServer((request, response, body) => {
     const documents = usual(origin);
     for (const [name, members] of Object.entries(change)) {
       const before = documents[name as keyof Documents];
@@ -68,13 +68,10 @@ async function setup(change: Change) {
         return json(response, documents.metadata);
       case '/register':
         return json(response, documents.registration, 201);
-      case '/token': {
-        let body = '';
-        for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
+      case '/token':
         return body.includes('grant_type=refresh_token')
           ? json(response, documents.renewed, documents.renewalStatus)
           : json(response, documents.tokens);
-      }
       default:
         return response.writeHead(request.url === '/mcp' ? 401 : 404).end();
     }

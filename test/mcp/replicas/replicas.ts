@@ -11,7 +11,7 @@ import type { ServiceProcess } from '../../e2e/processes.ts';
 import { freePort } from '../../free-port.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { asks, done, form } from '../../servers/scripted-mcp-server.ts';
-import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
+import { answer, listing, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 
 /**
  * A stateless MCP server of the new era: its tool `run {id, steps}` asks for one word per round and returns all of them.
@@ -32,13 +32,7 @@ async function startWizardServer(): Promise<WizardServer> {
   const tool = { name: 'run', inputSchema: { type: 'object', properties }, annotations: {} };
   const raw = await startRawMcpServer({
     on: {
-      'tools/list': (message, response) =>
-        answer(message, response, {
-          resultType: 'complete',
-          tools: [tool],
-          ttlMs: 0,
-          cacheScope: 'private',
-        }),
+      'tools/list': (message, response) => answer(message, response, listing([tool])),
       'tools/call'(message, response) {
         const { arguments: given = {}, requestState = '[]', inputResponses = {} } = message.params ?? {};
         const id = String(given['id']);

@@ -1,8 +1,7 @@
 /** An OTLP receiver over HTTP, as a collector is one: keeps the spans it is sent, and every byte of them and of metrics. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
+import { serve } from '../../servers/serve.ts';
+import { createWaiting } from '../../waiting.ts';
 
 export interface ExportedSpan {
   traceId: string;
@@ -90,36 +89,24 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ExportedSpan[] = [];
   const bodies: Buffer[] = [];
   const headers: OtlpReceiver['headers'] = [];
-  let arrived = Promise.withResolvers<void>();
+  const waiting = createWaiting();
   let gate: Promise<void> | undefined;
 
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      void (async () => {
-        await gate;
-        const body = Buffer.concat(chunks);
-        bodies.push(body);
-        headers.push(incoming.headers);
-        if (incoming.url === '/v1/traces') spans.push(...decode(body));
-        arrived.resolve();
-        arrived = Promise.withResolvers();
-        response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-      })();
-    });
+  const { origin, stop } = await serve(async ({ request: { url, headers: sent }, response, bytes }) => {
+    await gate;
+    bodies.push(bytes);
+    headers.push(sent);
+    if (url === '/v1/traces') spans.push(...decode(bytes));
+    waiting.wake();
+    response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: origin,
     spans,
     headers,
     bytes: () => Buffer.concat(bodies),
-    async until(isThere) {
-      while (!isThere(spans)) await arrived.promise;
-    },
+    until: (isThere) => waiting.until(() => isThere(spans)).then(() => undefined),
     hang() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
@@ -135,11 +122,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       bodies.length = 0;
       headers.length = 0;
     },
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop,
   };
 }
 

@@ -3,11 +3,10 @@
  * or denies. Only `openProtectedMcp` accepts its tokens.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { SignJWT } from 'jose';
-import { formOf } from '../../../demo/form.ts';
-import { listen } from '../../../demo/listen.ts';
+import { sendJson, serve } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 
 /** What people allowed at the provider, and the tokens that were given for it. */
 const people = ['alice', 'bob'] as const;
@@ -64,15 +63,12 @@ function issue(state: ProviderState, grant: Grant, { tokenLifeMs, now }: Clock):
 async function answerToken(
   provider: AccountProvider,
   state: ProviderState,
-  request: IncomingMessage,
+  form: URLSearchParams,
   response: ServerResponse,
 ): Promise<void> {
-  const form = await formOf(request);
   const [status, body] = await answerTo(provider, state, form);
   provider.tokenRequests.push({ grantType: form.get('grant_type') ?? '', status });
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(JSON.stringify(body));
+  sendJson(response, body, status, { 'cache-control': 'no-store' });
 }
 
 type Answer = [status: number, body: Record<string, unknown>];
@@ -221,12 +217,9 @@ export async function startAccountProvider({
   clientSecret = `acme-secret-${randomUUID()}`,
 }: Options): Promise<AccountProvider> {
   const state: ProviderState = { codes: new Map(), tokens: new Map(), refreshTokens: new Map() };
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
-  });
-  const listening = await listen(server, port, 'NANGO_TEST_PROVIDER_PORT');
+  const { origin, stop } = await serve(answer, port);
   const provider: AccountProvider = {
-    origin: `http://127.0.0.1:${listening.port}`,
+    origin,
     clientId: 'nango-at-acme',
     clientSecret,
     authorizations: [],
@@ -252,13 +245,13 @@ export async function startAccountProvider({
     severs: false,
     tokenLifeMs: () => settings.tokenLifeMs,
     now,
-    stop: listening.stop,
+    stop,
   };
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', provider.origin);
+  async function answer({ request, response, url, body }: Exchange): Promise<void> {
+    const form = new URLSearchParams(body);
     const route = `${request.method} ${url.pathname}`;
-    if (route === 'POST /token') return answerToken(provider, state, request, response);
+    if (route === 'POST /token') return answerToken(provider, state, form, response);
     const page = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
     const headers = provider.severs ? { ...page, 'cross-origin-opener-policy': 'same-origin' } : page;
     if (route === 'GET /authorize') {
@@ -269,7 +262,6 @@ export async function startAccountProvider({
     }
     if (route !== 'POST /authorize')
       return void response.writeHead(404, headers).end(badRequestPage('No such page'));
-    const form = await formOf(request);
     const problem = problemWith(form);
     if (problem !== null) return void response.writeHead(400, headers).end(badRequestPage(problem));
     response.writeHead(303, { ...headers, location: decide(form) }).end();

@@ -3,11 +3,10 @@
  * makes of what the double does.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { listen } from '../../../demo/listen.ts';
+import { serve } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 
 const library = path.resolve(import.meta.dirname, '../../../node_modules/@nangohq/frontend/dist');
 
@@ -24,11 +23,8 @@ export interface FrontendPage {
 
 /** Stops with the test. The page's `output` shows the result: `connected <id>`, or the error's type. */
 export async function startFrontendPage(): Promise<FrontendPage> {
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.writeHead(404).end());
-  });
-  const listening = await listen(server, 0, 'none');
-  onTestFinished(() => listening.stop());
+  const { origin, stop } = await serve(answer);
+  onTestFinished(stop);
   return {
     url: ({
       host,
@@ -37,7 +33,7 @@ export async function startFrontendPage(): Promise<FrontendPage> {
       detectsClosing = false,
       connects = `ws://${new URL(host).host}`,
     }) =>
-      `http://127.0.0.1:${listening.port}/?${new URLSearchParams({
+      `${origin}/?${new URLSearchParams({
         host,
         token,
         integration,
@@ -47,8 +43,7 @@ export async function startFrontendPage(): Promise<FrontendPage> {
   };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://page');
+async function answer({ response, url }: Exchange): Promise<void> {
   if (url.pathname.startsWith('/sdk/')) {
     const file = await readFile(path.join(library, path.basename(url.pathname)));
     return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(file);

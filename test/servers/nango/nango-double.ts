@@ -4,10 +4,10 @@
  * this runs against a real one too, see docs/nango.md.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
+import { sendJson, serve } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 import { startAccountProvider } from './account-provider.ts';
 import { credentialsFrom, keep } from './nango-state.ts';
 import type { NangoState, Settings } from './nango-state.ts';
@@ -15,7 +15,7 @@ import { authorize, callback } from './oauth-flow.ts';
 import type { Shown } from './oauth-flow.ts';
 import { Refusal } from './refusal.ts';
 import { serveApi } from './serve-api.ts';
-import { acceptSockets } from './sockets.ts';
+import { createSockets } from './sockets.ts';
 import type { NangoDouble, NangoDoubleOptions, SeenRequest } from './types.ts';
 import { announce, post, signed } from './webhooks.ts';
 
@@ -41,16 +41,14 @@ async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> 
     websocketsPath: '/',
     ...given,
   };
-  const server = createServer();
-  let port = options.port;
-  const listen = async () => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
-    port = address.port;
+  const sockets = createSockets(options.websocketsPath);
+  const listen = async (wanted: number) => {
+    const listening = await serve((exchange) => answer(state, limit, exchange), wanted);
+    sockets.attach(listening.server);
+    return listening;
   };
-  await listen();
+  let served = await listen(options.port);
+  const { port } = served;
   const host = `http://127.0.0.1:${port}`;
   const apiKey = randomUUID();
   const redirectUri = () => settings.callbackUrl ?? `${host}/oauth/callback`;
@@ -83,32 +81,26 @@ async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> 
     deliveries: [],
     settled: 0,
     waiting: [],
-    sockets: acceptSockets(server, options.websocketsPath),
+    sockets,
     now,
   };
-  server.on('request', (request, response) => {
-    serve(state, limit, request, response).catch(() => response.destroy());
-  });
   const limit = rateLimiter(state);
-  return { state, clock, listen, close: () => closed(server, state) };
+  const close = async () => {
+    const closed = served.stop();
+    sockets.cut();
+    await closed;
+  };
+  const reopen = async () => void (served = await listen(port));
+  return { state, clock, listen: reopen, close };
 }
 
-async function closed(server: Server, { sockets }: NangoState): Promise<void> {
-  const over = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  sockets.cut();
-  await over;
-}
-
-async function serve(
+async function answer(
   state: NangoState,
   limit: ReturnType<typeof rateLimiter>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response, url, body: text }: Exchange,
 ): Promise<void> {
   const { method = 'GET', headers } = request;
-  const { pathname, searchParams: query, search } = new URL(request.url ?? '/', state.host);
+  const { pathname, searchParams: query, search } = url;
   const key = headers.authorization?.replace(/^Bearer /, '');
   const seen: SeenRequest = {
     method,
@@ -127,13 +119,13 @@ async function serve(
           : authorize(state, decodeURIComponent(integration), query);
       return show(response, shown);
     }
-    const body = await bodyOf(request);
+    const body = parsed(text);
     // Until the other side gives up, or this one is switched off.
     if (state.settings.hang) return;
     limit(response);
     const api = { method, path: pathname, query, authorization: headers.authorization, body };
-    const [status, answer] = await serveApi(state, api);
-    answerJson(response, status, answer);
+    const [status, result] = await serveApi(state, api);
+    answerJson(response, status, result);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     answerJson(response, error.status, error.body, error.headers);
@@ -256,14 +248,11 @@ function show(response: ServerResponse, { status, headers, html }: Shown): void 
 }
 
 function answerJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body === undefined ? undefined : JSON.stringify(body));
+  if (body === undefined) response.writeHead(status, headers).end();
+  else sendJson(response, body, status, headers);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
+function parsed(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {

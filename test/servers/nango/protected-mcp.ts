@@ -2,13 +2,13 @@
  * An MCP server that takes the tokens of the account provider and no others, and remembers whose they were. What it
  * does with them is what Tracker does: it lists issues, and creates them.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer, requireScopes } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { listen } from '../../../demo/listen.ts';
+import { serve } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 import type { AccountProvider, PersonName } from './account-provider.ts';
 
 interface ProtectedCall {
@@ -36,17 +36,14 @@ export interface ProtectedMcp {
 
 export async function openProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {
   const handle = toNodeHandler(createMcpHandler(({ authInfo }) => build(authInfo)));
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
-  });
-  const listening = await listen(server, 0, 'none');
+  const { origin, stop } = await serve(answer);
   const mcp: ProtectedMcp = {
-    url: `http://127.0.0.1:${listening.port}/mcp`,
+    url: `${origin}/mcp`,
     calls: [],
     requests: [],
     refuse: null,
     missingScopes: ['issues:admin'],
-    stop: listening.stop,
+    stop,
   };
 
   function build(authInfo: AuthInfo | undefined): McpServer {
@@ -79,7 +76,7 @@ export async function openProtectedMcp(provider: AccountProvider): Promise<Prote
     return tools;
   }
 
-  async function serve(request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse) {
+  async function answer({ request, response, body }: Exchange): Promise<void> {
     if (request.url !== '/mcp') return void response.writeHead(404).end();
     const token = request.headers.authorization?.replace(/^Bearer /, '');
     const seen = { status: 0, hadToken: token !== undefined };
@@ -89,8 +86,13 @@ export async function openProtectedMcp(provider: AccountProvider): Promise<Prote
     if (mcp.refuse === 'insufficient_scope') return refuse(response, 403, mcp.refuse);
     if (token === undefined || !holder || mcp.refuse !== null) return refuse(response, 401, 'invalid_token');
     const { person, scopes } = holder;
-    request.auth = { token, clientId: provider.clientId, scopes, extra: { person } };
-    await handle(request as Parameters<typeof handle>[0], response);
+    const auth = { token, clientId: provider.clientId, scopes, extra: { person } };
+    Object.assign(request, { auth });
+    await handle(
+      request as Parameters<typeof handle>[0],
+      response,
+      body === '' ? undefined : JSON.parse(body),
+    );
   }
 
   function refuse(response: ServerResponse, status: 401 | 403, error: string): void {

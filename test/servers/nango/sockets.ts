@@ -5,6 +5,8 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 
 export interface Sockets {
+  /** Accepts clients of this server from now on. */
+  attach(server: Server): void;
   /** Does nothing when that client is gone. */
   send(socketId: string | null, frame: Record<string, unknown>): void;
   open(): number;
@@ -12,23 +14,25 @@ export interface Sockets {
   cut(): void;
 }
 
-export function acceptSockets(server: Server, websocketsPath: string): Sockets {
+export function createSockets(websocketsPath: string): Sockets {
   const clients = new Map<string, WebSocket>();
   let ever = 0;
   const accepting = new WebSocketServer({ noServer: true });
-  server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
-    if (new URL(request.url ?? '/', 'http://nango').pathname !== websocketsPath) return void socket.destroy();
-    accepting.handleUpgrade(request, socket, head, (client) => {
-      const socketId = randomUUID();
-      clients.set(socketId, client);
-      ever++;
-      client.on('close', () => clients.delete(socketId));
-      client.on('error', () => client.terminate());
-      client.send(JSON.stringify({ message_type: 'connection_ack', ws_client_id: socketId }));
-    });
-  });
+  const accept = (client: WebSocket) => {
+    const socketId = randomUUID();
+    clients.set(socketId, client);
+    ever++;
+    client.on('close', () => clients.delete(socketId));
+    client.on('error', () => client.terminate());
+    client.send(JSON.stringify({ message_type: 'connection_ack', ws_client_id: socketId }));
+  };
   return {
+    attach: (server) =>
+      server.on('upgrade', (request, socket, head) => {
+        socket.on('error', () => socket.destroy());
+        if (new URL(request.url ?? '/', 'http://nango').pathname !== websocketsPath) socket.destroy();
+        else accepting.handleUpgrade(request, socket, head, accept);
+      }),
     send(socketId, frame) {
       clients.get(socketId ?? '')?.send(JSON.stringify(frame));
     },

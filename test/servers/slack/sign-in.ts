@@ -1,6 +1,7 @@
 /** Slack's sign-in and app installation: the test says who the person is, and they agree to everything. */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendJson } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 import { MethodRefused, text } from './methods.ts';
 import type { Method } from './methods.ts';
 import type { SlackServer } from './slack-server.ts';
@@ -32,8 +33,7 @@ export function addSignIn(slack: SlackServer): SlackSignIn {
   >();
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-  const authorize = (request: IncomingMessage, _body: string, response: ServerResponse) => {
-    const { searchParams } = new URL(request.url ?? '', slack.url);
+  const authorize = ({ response, url: { searchParams } }: Exchange) => {
     const code = randomUUID();
     const { person, choose } = signIn;
     codes.set(code, { nonce: searchParams.get('nonce') ?? '', person: { ...person }, workspace: choose });
@@ -43,8 +43,8 @@ export function addSignIn(slack: SlackServer): SlackSignIn {
   };
   slack.pages.set('/openid/connect/authorize', authorize);
   slack.pages.set('/oauth/v2/authorize', authorize);
-  slack.pages.set('/.well-known/openid-configuration', (_request, _body, response) => {
-    const json = {
+  slack.pages.set('/.well-known/openid-configuration', ({ response }) =>
+    sendJson(response, {
       issuer: slack.url,
       authorization_endpoint: `${slack.url}/openid/connect/authorize`,
       token_endpoint: `${slack.url}/api/openid.connect.token`,
@@ -52,9 +52,8 @@ export function addSignIn(slack: SlackServer): SlackSignIn {
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
-    };
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json));
-  });
+    }),
+  );
 
   /** Each code once. */
   function take(args: Record<string, unknown>) {

@@ -2,10 +2,10 @@
  * A fake Slack: the Web API over real HTTP, several workspaces with people and tokens of their own, and signed requests to
  * us. Its parts say what the methods do; this file only finds the method, the token and the arguments.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { createWaiting } from '../../waiting.ts';
+import { sendJson, serve } from '../serve.ts';
+import type { Exchange } from '../serve.ts';
 import { createSender } from './deliver.ts';
 import type { Sender } from './deliver.ts';
 import { MethodHttp, MethodRefused, text, workspaceOf } from './methods.ts';
@@ -59,7 +59,7 @@ export interface SlackServer extends Sender, AsyncDisposable {
   /** By name, like `chat.postMessage`. */
   methods: Map<string, Method>;
   /** Pages and other addresses that are no methods, by path. */
-  pages: Map<string, (request: IncomingMessage, body: string, response: ServerResponse) => void>;
+  pages: Map<string, (exchange: Exchange) => void>;
   /** Every call that was answered, oldest first. */
   calls: MethodCall[];
   /** Resolves with calls that there are, or will be, which `wanted` finds: as soon as there are `count`. */
@@ -71,31 +71,21 @@ export async function startSlackServer(signingSecret = 'slack signing secret'): 
   const methods = new Map<string, Method>(Object.entries(peopleMethods));
   const pages: SlackServer['pages'] = new Map();
   const calls: MethodCall[] = [];
-  const waiting = new Set<() => void>();
+  const waiting = createWaiting();
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    const { pathname } = new URL(request.url ?? '', 'http://slack');
+  const { origin: url, stop } = await serve(async (exchange) => {
+    const { request, response, body } = exchange;
+    const { pathname } = exchange.url;
     const page = pages.get(pathname);
-    if (page) return page(request, body, response);
+    if (page) return page(exchange);
     const call = toCall(pathname.replace('/api/', ''), request, body, workspaces);
     const answered = await carryOut(methods.get(call.method), call);
-    if (answered instanceof MethodHttp) {
+    if (answered instanceof MethodHttp)
       response.writeHead(answered.status, answered.headers).end(answered.body);
-    } else {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered));
-    }
+    else sendJson(response, answered);
     calls.push(call);
-    for (const check of waiting) check();
-  }
-
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    waiting.wake();
+  });
   return {
     ...createSender(signingSecret),
     url,
@@ -112,20 +102,11 @@ export async function startSlackServer(signingSecret = 'slack signing secret'): 
     pages,
     calls,
     until: (wanted, count = 1) =>
-      new Promise((resolve) => {
-        const check = () => {
-          const found = calls.filter(wanted);
-          if (found.length < count) return;
-          waiting.delete(check);
-          resolve(found);
-        };
-        waiting.add(check);
-        check();
+      waiting.until(() => {
+        const found = calls.filter(wanted);
+        return found.length >= count && found;
       }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: stop,
   };
 }
 

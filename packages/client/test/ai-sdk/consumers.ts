@@ -3,6 +3,7 @@ import * as ai7 from 'ai';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
 import { createInterlude } from '../../src/ai-sdk/index.ts';
+import { createWaiting } from '../../../../test/waiting.ts';
 import type { ElicitationRequest, InterludeCallOptions, InterludeOptions } from '../../src/ai-sdk/index.ts';
 
 /** Typed as the newest: what the tests use of them has had one shape since version 5. */
@@ -86,36 +87,21 @@ export function ask(
 
 export function read(stream: AsyncIterable<Part>): Omit<Asked, 'result'> {
   const parts: Part[] = [];
-  const waiting = new Set<() => void>();
-  let isOver = false;
-  const wake = () => waiting.forEach((look) => look());
+  const waiting = createWaiting();
   const finished = (async () => {
     try {
       for await (const part of stream) {
         parts.push(part);
-        wake();
+        waiting.wake();
       }
       return parts;
     } finally {
-      isOver = true;
-      wake();
+      waiting.end(() => new Error(`The stream ended without it: ${JSON.stringify(parts)}`));
     }
   })();
   finished.catch(() => undefined);
 
-  function until(fits: (part: Part) => boolean): Promise<Part> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = parts.find(fits);
-        if (found) resolve(found);
-        else if (isOver) reject(new Error(`The stream ended without it: ${JSON.stringify(parts)}`));
-        else return;
-        waiting.delete(look);
-      };
-      waiting.add(look);
-      look();
-    });
-  }
+  const until = (fits: (part: Part) => boolean) => waiting.until(() => parts.find(fits));
 
   return {
     finished,

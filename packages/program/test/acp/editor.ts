@@ -12,6 +12,7 @@ import type {
   Stream,
 } from '@agentclientprotocol/sdk';
 import type { AgentApp } from '@agentclientprotocol/sdk';
+import { createWaiting } from '../../../../test/waiting.ts';
 
 export interface Person {
   /** What the user does with a dialog; throws for a client that fails. */
@@ -61,11 +62,7 @@ export async function playEditor(
     withdrawn: 0,
     person,
   } as unknown as PlayedEditor;
-  let wake = Promise.withResolvers<void>();
-  const changed = () => {
-    wake.resolve();
-    wake = Promise.withResolvers();
-  };
+  const { wake: changed, until } = createWaiting();
   const withdrawing = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => {
       editor.withdrawn += 1;
@@ -124,9 +121,7 @@ export async function playEditor(
             : [],
         )
         .join(''),
-    async until(holds: () => boolean) {
-      while (!holds()) await wake.promise;
-    },
+    until: (holds: () => boolean) => until(holds).then(() => undefined),
     close: () => connection.close(),
   });
 }
