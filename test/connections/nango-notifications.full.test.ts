@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../browsers/chromium.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import type { NangoDouble } from '../servers/nango/types.ts';
+import type { NangoDouble } from '../servers/nango/nango-double.ts';
 import { accountOfAlice, startServiceWithNango, until } from './service-with-nango.ts';
 import type { ServiceWithNango } from './service-with-nango.ts';
 import { allow, atProvider, visitorAt } from './nango-visitor.ts';

@@ -14,7 +14,7 @@ import { openNangoUnderTest } from '../servers/nango/nango-under-test.ts';
 import type { NangoUnderTest } from '../servers/nango/nango-under-test.ts';
 import { openProtectedMcp } from '../servers/nango/protected-mcp.ts';
 import type { ProtectedMcp } from '../servers/nango/protected-mcp.ts';
-import type { NangoDoubleOptions } from '../servers/nango/types.ts';
+import type { NangoDoubleOptions } from '../servers/nango/nango-state.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { signIn } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';

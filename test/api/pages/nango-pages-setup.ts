@@ -6,7 +6,8 @@ import { serverConfig } from '../../credentials/guarded-server.ts';
 import { openPersonsBrowser } from '../../e2e/person.ts';
 import type { Person } from '../../e2e/person.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
-import type { NangoDouble, NangoDoubleOptions } from '../../servers/nango/types.ts';
+import type { NangoDouble } from '../../servers/nango/nango-double.ts';
+import type { NangoDoubleOptions } from '../../servers/nango/nango-state.ts';
 import { setUpPages } from './pages-setup.ts';
 
 export const alices = { tenant: 'demo', server: 'tracker', user: 'alice' };

@@ -10,7 +10,7 @@ import { bareEnvironment } from '../../bare-environment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Page } from '../../browsers/plain-browser.ts';
-import type { NangoDouble } from '../../servers/nango/types.ts';
+import type { NangoDouble } from '../../servers/nango/nango-double.ts';
 import { asks, form } from '../../servers/scripted-mcp-server.ts';
 import { signIn } from '../../service/connect-account.ts';
 import type { Caller } from '../../service/user.ts';

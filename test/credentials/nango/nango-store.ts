@@ -21,7 +21,7 @@ import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
-import type { NangoDoubleOptions } from '../../servers/nango/types.ts';
+import type { NangoDoubleOptions } from '../../servers/nango/nango-state.ts';
 import { walkThrough } from '../../servers/nango/walk.ts';
 
 export const alice: ConnectionKey = { tenant: 'acme', server: 'tracker', user: 'alice' };

@@ -6,7 +6,7 @@ import { launchChromium } from '../../browsers/chromium.ts';
 import { startFrontendPage } from './frontend-page.ts';
 import type { FrontendPage } from './frontend-page.ts';
 import { startNangoDouble } from './nango-double.ts';
-import type { NangoDouble } from './types.ts';
+import type { NangoDouble } from './nango-double.ts';
 import { comeBack, connectPage, decide, goToProvider, walkThrough } from './walk.ts';
 
 let browser: Browser;

@@ -64,7 +64,7 @@ test.each([
   ['values that are too long', { tags: { a: 'v'.repeat(256) } }],
   ['more than ten tags', { tags: Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`k${n}`, 'v'])) }],
   ['email addresses that are none', { tags: { end_user_email: 'nobody' } }],
-  ['neither tags nor an end user', {}],
+  ['no tags', {}],
   ['integrations that nobody made', { tags: { a: 'b' }, allowed_integrations: ['nowhere'] }],
 ])('a session with %s is refused', async (_, body) => {
   expect(await refusal(nango.createConnectSession(body as never))).toMatchObject({
@@ -83,12 +83,6 @@ test('tag keys are kept in lower case, and a list has all that carry every tag t
   expect(JSON.stringify(connections)).not.toContain('acme-');
   const limited = await nango.listConnections({ tags: { mark }, limit: 1 });
   expect(limited.connections).toHaveLength(1);
-});
-
-test('a list by end user does not find what has only tags', async () => {
-  await connect({ end_user_id: mark });
-  expect((await nango.listConnections({ userId: mark })).connections).toEqual([]);
-  expect(await made({ end_user_id: mark })).toHaveLength(1);
 });
 
 test.each([
@@ -147,33 +141,6 @@ test('reconnecting keeps the id, and loses the tags that are not given again', a
   expect(await read()).toMatchObject({ tags: {}, webhook_url_override: null });
   await nango.deleteConnection(integration, connectionId);
   expect(await refusal(nango.createReconnectSession(again))).toMatchObject({ status: 400 });
-});
-
-test('tags are changed as a whole', async () => {
-  const connectionId = await connect({ attempt: 'one', tenant: 'demo' });
-  await nango.patchConnection(
-    { connectionId, provider_config_key: integration },
-    { tags: { mark, user: 'alice' } },
-  );
-  expect((await made())[0]?.tags).toEqual({ mark, user: 'alice' });
-});
-
-test('a deleted session is refused, yet who is at the provider already connects, as nobody', async () => {
-  const token = await session();
-  const there = await goToProvider(pageOf(token));
-  const end = () =>
-    fetch(`${under.host}/connect/session`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${token}` },
-    });
-  expect((await end()).status).toBe(204);
-  expect((await end()).status).toBe(401);
-  expect(await comeBack(await decide(there), there)).toMatchObject({ status: 200 });
-  expect(await made()).toEqual([]);
-  const { connections } = await nango.listConnections({ integrationId: integration, limit: 1 });
-  const [{ connection_id: orphan, tags } = { connection_id: '', tags: null }] = connections;
-  expect(tags).toEqual({});
-  await nango.deleteConnection(integration, orphan);
 });
 
 test('a token may be used again: whoever goes three times has three connections', async () => {

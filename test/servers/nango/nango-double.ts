@@ -10,32 +10,20 @@ import { sendJson, serve } from '../serve.ts';
 import type { Exchange } from '../serve.ts';
 import { startAccountProvider } from './account-provider.ts';
 import { credentialsFrom, keep } from './nango-state.ts';
-import type { NangoState, Settings } from './nango-state.ts';
-import { authorize, callback } from './oauth-flow.ts';
-import type { Shown } from './oauth-flow.ts';
-import { Refusal } from './refusal.ts';
-import { serveApi } from './serve-api.ts';
+import type { Delivery, NangoDoubleOptions, NangoState, Scope, Settings, Tags } from './nango-state.ts';
+import { authorize, callback, callbackUrl } from './oauth-flow.ts';
+import { Refusal, serveApi } from './rest-api.ts';
 import { createSockets } from './sockets.ts';
-import type { NangoDouble, NangoDoubleOptions, SeenRequest } from './types.ts';
 import { announce, post, signed } from './webhooks.ts';
 
 /** Listens, and hands every request to the API or to the browser's side. */
-interface NangoServer {
-  state: NangoState;
-  clock: { ahead: number };
-  listen(): Promise<void>;
-  /** Refuses connections and ends those there are. */
-  close(): Promise<void>;
-}
-
-async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> {
+async function openNangoServer(given: NangoDoubleOptions) {
   const clock = { ahead: 0 };
   const now = () => Date.now() + clock.ahead;
   const options = {
     port: 0,
     tokenLifeMs: 3_600_000,
     refreshWithinMs: 15 * 60_000,
-    coolDownMs: 30_000,
     sessionLifeMs: 30 * 60_000,
     requestsPerMinute: 200,
     websocketsPath: '/',
@@ -49,9 +37,8 @@ async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> 
   };
   let served = await listen(options.port);
   const { port } = served;
-  const host = `http://127.0.0.1:${port}`;
+  const host = served.origin;
   const apiKey = randomUUID();
-  const redirectUri = () => settings.callbackUrl ?? `${host}/oauth/callback`;
   const settings: Settings = {
     onAuthCreation: true,
     onAuthRefreshError: true,
@@ -72,7 +59,11 @@ async function openNangoServer(given: NangoDoubleOptions): Promise<NangoServer> 
     keys: new Map([[apiKey, { name: 'everything', scopes: 'all' }]]),
     options,
     settings,
-    provider: await startAccountProvider({ redirectUri, now, settings }),
+    provider: await startAccountProvider({
+      redirectUri: () => callbackUrl({ settings, host }),
+      now,
+      settings,
+    }),
     sessions: new Map(),
     flows: new Map(),
     connections: [],
@@ -102,7 +93,7 @@ async function answer(
   const { method = 'GET', headers } = request;
   const { pathname, searchParams: query, search } = url;
   const key = headers.authorization?.replace(/^Bearer /, '');
-  const seen: SeenRequest = {
+  const seen: NangoState['requests'][number] = {
     method,
     path: pathname + search.replaceAll(/nango_connect_session_\w+/g, '…'),
     key: key === undefined ? null : (state.keys.get(key)?.name ?? 'unknown'),
@@ -117,7 +108,8 @@ async function answer(
         second === 'callback'
           ? await callback(state, query, headers.cookie ?? '')
           : authorize(state, decodeURIComponent(integration), query);
-      return show(response, shown);
+      const page = { 'content-type': 'text/html; charset=utf-8', ...shown.headers };
+      return void response.writeHead(shown.status, page).end(shown.html);
     }
     const body = parsed(text);
     // Until the other side gives up, or this one is switched off.
@@ -132,76 +124,87 @@ async function answer(
   }
 }
 
-/** What a test turns and looks at. */
-/** These are fields, read where they matter. */
-type Methods = Omit<NangoDouble, keyof Settings>;
+export type NangoDouble = ReturnType<typeof withKnobs>;
 
-function withKnobs({ state, clock, listen, close }: NangoServer): NangoDouble {
+/** What a test turns and looks at, beside the settings, which are fields of it. */
+function withKnobs({ state, clock, listen, close }: Awaited<ReturnType<typeof openNangoServer>>) {
   const { host, apiKey, webhookSigningKey, provider, settings } = state;
   let isUp = true;
-  const methods: Methods = {
+  return Object.assign(settings, {
     host,
     apiKey,
     webhookSigningKey,
-    integration: 'tracker',
-    otherIntegration: 'notes',
+    integration: 'tracker' as const,
+    otherIntegration: 'notes' as const,
     provider,
-    keyFor(...scopes) {
+    /** Makes a key that may do only this. */
+    keyFor(...scopes: Scope[]): string {
       const key = randomUUID();
       state.keys.set(key, { name: scopes.join(' '), scopes });
       return key;
     },
     requests: state.requests,
-    count: (method, path) =>
+    /** How many requests of this method and path (without query) were seen; the path may end with `*`. */
+    count: (method: string, path: string) =>
       state.requests.filter((one) => one.method === method && matches(one.path, path)).length,
     connections: () => state.connections,
-    deliveries: state.deliveries,
-    delivered: (howMany) => delivered(state, howMany),
-    sockets: state.sockets.open,
+    deliveries: state.deliveries as readonly Delivery[],
+    /** Resolves when so many webhooks in all have been delivered or given up. */
+    async delivered(howMany: number): Promise<void> {
+      while (state.settled < howMany) await new Promise<void>((resolve) => state.waiting.push(resolve));
+    },
     socketsEver: state.sockets.ever,
-    async replay(delivery = state.deliveries.at(-1)) {
+    cutSockets: state.sockets.cut,
+    /** Sends the same bytes again, as an attacker could. Returns the status. */
+    async replay(delivery = state.deliveries.at(-1)): Promise<number> {
       if (!delivery) throw new Error('nothing was delivered yet');
       return post(delivery.url, delivery.body, delivery.headers);
     },
-    forge(url, body, how = 'wrong-key') {
+    /** A webhook without the signing key, or with only the legacy signature of the real one. */
+    forge(
+      url: string,
+      body: object,
+      how: 'wrong-key' | 'legacy-only' | 'unsigned' | 'signed' = 'wrong-key',
+    ): Promise<number> {
       const text = JSON.stringify(body);
       const headers = signed(how === 'wrong-key' ? randomUUID() : webhookSigningKey, text);
       if (how === 'legacy-only') delete headers['x-nango-hmac-sha256'];
       return post(url, text, how === 'unsigned' ? {} : headers);
     },
-    cutSockets: state.sockets.cut,
-    async down() {
+    /** Connections to it are refused. Resolves when they are. */
+    async down(): Promise<void> {
       if (isUp) await close();
       isUp = false;
     },
-    async up() {
+    async up(): Promise<void> {
       if (!isUp) await listen();
       isUp = true;
     },
-    rateLimit: (seconds) => void (settings.retryAfterSeconds = seconds),
-    failRefresh: (how) => void (provider.refuseRefresh = how),
-    exhaust(connectionId) {
+    /** Every API request from now on gets 429; `null` ends it. */
+    rateLimit: (seconds: number | null) => void (settings.retryAfterSeconds = seconds),
+    /** How the provider treats refreshes; both look alike from outside Nango. Null: it grants them. */
+    failRefresh: (how: 'invalid_grant' | 'outage' | null) => void (provider.refuseRefresh = how),
+    /** Refreshing failed on four days. */
+    exhaust(connectionId: string): void {
       const connection = state.connections.find((one) => one.connectionId === connectionId);
       if (connection) connection.isExhausted = true;
     },
-    advance: (milliseconds) => void (clock.ahead += milliseconds),
-    importConnection: (person, tags = {}) => Promise.resolve(imported(state, person, tags)),
-    async stop() {
+    /** Moves the clock of the double and its provider forward. */
+    advance: (milliseconds: number) => void (clock.ahead += milliseconds),
+    /** Puts a connection there as an operator could. */
+    importConnection: (person: 'alice' | 'bob', tags: Tags = {}) =>
+      Promise.resolve(imported(state, person, tags)),
+    async stop(): Promise<void> {
       if (isUp) await close();
       isUp = false;
       await provider.stop();
     },
-  };
-  return Object.assign(settings, methods);
+  });
 }
 
 function matches(seen: string, wanted: string): boolean {
   const path = seen.split('?')[0] ?? '';
   return wanted.endsWith('*') ? path.startsWith(wanted.slice(0, -1)) : path === wanted;
-}
-
-async function delivered(state: NangoState, howMany: number): Promise<void> {
-  while (state.settled < howMany) await new Promise<void>((resolve) => state.waiting.push(resolve));
 }
 
 function imported(state: NangoState, person: 'alice' | 'bob', tags: Record<string, string>): string {
@@ -210,8 +213,7 @@ function imported(state: NangoState, person: 'alice' | 'bob', tags: Record<strin
     ...credentialsFrom(state, { access_token: accessToken, refresh_token: refreshToken }),
     expiresAt,
   };
-  const made = { integration: 'tracker', tags, webhookUrlOverride: null, connectionConfig: {}, credentials };
-  const connection = keep(state, made);
+  const connection = keep(state, 'tracker', { tags, connectionConfig: {}, credentials });
   announce(state, connection, 'creation');
   return connection.connectionId;
 }
@@ -240,11 +242,6 @@ function rateLimiter(state: NangoState): (response: ServerResponse) => void {
 
 function tooMany(seconds: number): Refusal {
   return new Refusal(429, 'too_many_request', {}, { 'retry-after': String(seconds) });
-}
-
-/** Bodies in, pages and JSON out. */
-function show(response: ServerResponse, { status, headers, html }: Shown): void {
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
 }
 
 function answerJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {

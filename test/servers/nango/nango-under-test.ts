@@ -7,7 +7,8 @@ import type { TestContext } from 'vitest';
 import { startAccountProvider } from './account-provider.ts';
 import type { AccountProvider } from './account-provider.ts';
 import { openNangoDouble } from './nango-double.ts';
-import type { NangoDouble, NangoDoubleOptions } from './types.ts';
+import type { NangoDouble } from './nango-double.ts';
+import type { NangoDoubleOptions } from './nango-state.ts';
 
 /** What Nango's own client throws, reduced to what Nango said. */
 export async function refusalOf(promise: Promise<unknown>) {

@@ -1,21 +1,25 @@
-/** `/oauth/connect/{integration}`: from the page that holds a session token to the provider. */
+/** The browser's way from the page that holds a session token to the provider (`/oauth/connect/…`) and back (`/oauth/callback`). */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { credentialsFrom, keep, override, ownScopes } from './nango-state.ts';
+import { credentialsFrom, keep, override } from './nango-state.ts';
 import type { Defaults, Flow, NangoState } from './nango-state.ts';
-import { Refusal } from './refusal.ts';
-import { isIntegration, sessionOf } from './sessions.ts';
+import { isIntegration, Refusal, sessionOf, tokensFor } from './rest-api.ts';
 import { announce } from './webhooks.ts';
 
-/**
- * `/oauth/callback`, in the measured order: the state is used up, the code exchanged, the connection kept, the webhook sent
- * without waiting; then the page gets its WebSocket message, and last the popup its 200.
- */
 export interface Shown {
   status: number;
   headers: Record<string, string>;
   html: string;
 }
 
+const ownScopes = ['issues:read', 'issues:write'];
+
+export const callbackUrl = ({ settings, host }: Pick<NangoState, 'settings' | 'host'>) =>
+  settings.callbackUrl ?? `${host}/oauth/callback`;
+
+/**
+ * In the measured order: the state is used up, the code exchanged, the connection kept, the webhook sent without waiting;
+ * then the page gets its WebSocket message, and last the popup its 200.
+ */
 export async function callback(state: NangoState, query: URLSearchParams, cookies: string): Promise<Shown> {
   const flow = state.flows.get(query.get('state') ?? '');
   if (!flow) return page(400, 'This cannot be completed', 'The state is not known, or was used already.');
@@ -28,56 +32,34 @@ export async function callback(state: NangoState, query: URLSearchParams, cookie
     const description = query.get('error_description') ?? query.get('error') ?? 'No code came back';
     return failed(state, flow, 'callback_err', description);
   }
-  const raw = await exchange(state, flow, code);
+  const raw = await tokensFor(state, {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: flow.codeVerifier,
+    redirect_uri: callbackUrl(state),
+  });
   if (raw === null) return failed(state, flow, 'unknown_err', 'The provider gave no token');
 
-  const connectionId = record(state, flow, raw);
+  const { integration, connectionConfig, session } = flow;
+  const made = { tags: { ...session.tags }, connectionConfig, credentials: credentialsFrom(state, raw) };
+  const existing = state.connections.find((one) => one === session.connection);
+  if (existing) override(state, existing, made);
+  const connection = existing ?? keep(state, integration, made);
+  announce(state, connection, existing ? 'override' : 'creation');
   if (!state.settings.dropSuccessFrame)
     state.sockets.send(flow.socketId, {
       message_type: 'success',
-      provider_config_key: flow.integration,
-      connection_id: connectionId,
+      provider_config_key: integration,
+      connection_id: connection.connectionId,
       is_pending: false,
     });
   return page(200, 'Connected', 'You can close this window.', 'window.setTimeout(() => window.close(), 500)');
 }
 
-function record(state: NangoState, flow: Flow, raw: Record<string, unknown>): string {
-  const { integration, connectionConfig, webhookUrlOverride, session } = flow;
-  const credentials = credentialsFrom(state, raw);
-  // A session that was deleted meanwhile has left no tags behind.
-  const made = { tags: { ...session?.tags }, webhookUrlOverride, connectionConfig, credentials };
-  const existing = state.connections.find((one) => one === flow.connection);
-  if (existing) override(state, existing, made);
-  const connection = existing ?? keep(state, { integration, ...made });
-  announce(state, connection, existing ? 'override' : 'creation');
-  return connection.connectionId;
-}
-
-async function exchange(
-  { provider, host, settings }: NangoState,
-  { codeVerifier }: Flow,
-  code: string,
-): Promise<Record<string, unknown> | null> {
-  const response = await fetch(`${provider.origin}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code,
-      code_verifier: codeVerifier,
-      redirect_uri: settings.callbackUrl ?? `${host}/oauth/callback`,
-      client_id: provider.clientId,
-      client_secret: provider.clientSecret,
-    }),
-  });
-  const body = (await response.json()) as Record<string, unknown>;
-  return response.ok ? body : null;
-}
-
 /** The page and the webhook report a failed connection, which has no owner. */
 function failed(
   state: NangoState,
-  about: Pick<Flow, 'integration' | 'webhookUrlOverride' | 'socketId'>,
+  about: Pick<Flow, 'integration' | 'socketId'>,
   type: string,
   description: string,
 ): Shown {
@@ -107,15 +89,13 @@ export function authorize(state: NangoState, integration: string, query: URLSear
   const socketId = query.get('ws_client_id');
   const isAllowed = isIntegration(integration) && (session.allowed?.includes(integration) ?? true);
   if (!isAllowed) {
-    const about = { integration, webhookUrlOverride: session.webhookUrlOverride, socketId };
-    return failed(state, about, 'integration_not_allowed', 'The integration is not allowed by this session');
+    const why = 'The integration is not allowed by this session';
+    return failed(state, { integration, socketId }, 'integration_not_allowed', why);
   }
   const pinned = session.defaults[integration] ?? {};
   const flow: Flow = {
     state: randomUUID(),
     session,
-    connection: session.connection,
-    webhookUrlOverride: session.webhookUrlOverride,
     integration,
     codeVerifier: randomBytes(32).toString('base64url'),
     // What the server pinned wins over what the browser sent.
@@ -134,22 +114,17 @@ export function authorize(state: NangoState, integration: string, query: URLSear
   };
 }
 
-function providerUrl(
-  { provider, host, settings }: NangoState,
-  { state, codeVerifier, connectionConfig }: Flow,
-  query: URLSearchParams,
-  pinned: Defaults,
-): string {
-  const override = connectionConfig['oauth_scopes_override'];
+function providerUrl(nango: NangoState, flow: Flow, query: URLSearchParams, pinned: Defaults): string {
+  const override = flow.connectionConfig['oauth_scopes_override'];
   const scopes = typeof override === 'string' && override !== '' ? override.split(',') : ownScopes;
-  const url = new URL('/authorize', provider.origin);
+  const url = new URL('/authorize', nango.provider.origin);
   const params = {
     response_type: 'code',
-    client_id: provider.clientId,
-    redirect_uri: settings.callbackUrl ?? `${host}/oauth/callback`,
+    client_id: nango.provider.clientId,
+    redirect_uri: callbackUrl(nango),
     scope: scopes.map((scope) => scope.trim()).join(' '),
-    state,
-    code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+    state: flow.state,
+    code_challenge: createHash('sha256').update(flow.codeVerifier).digest('base64url'),
     code_challenge_method: 'S256',
     ...bracketed(query, 'authorization_params'),
     ...pinned.authorization_params,

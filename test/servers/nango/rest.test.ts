@@ -3,7 +3,7 @@ import { Nango } from '@nangohq/node';
 import { beforeEach, expect, test } from 'vitest';
 import { startNangoDouble } from './nango-double.ts';
 import { refusalOf as refusal } from './nango-under-test.ts';
-import type { NangoDouble } from './types.ts';
+import type { NangoDouble } from './nango-double.ts';
 import { connectPage, walkThrough } from './walk.ts';
 
 let double: NangoDouble;
@@ -145,10 +145,4 @@ test('while it hangs nothing is answered', async () => {
   await expect(nango.listConnections({})).rejects.toMatchObject({ code: 'ECONNABORTED' });
   double.hang = false;
   await nango.listConnections({});
-});
-
-test('an integration is told with its scopes', async () => {
-  expect(await nango.getIntegration({ uniqueKey: 'tracker' })).toMatchObject({
-    data: { unique_key: 'tracker', provider: 'acme' },
-  });
 });

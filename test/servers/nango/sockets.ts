@@ -4,17 +4,9 @@ import type { Server } from 'node:http';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 
-export interface Sockets {
-  /** Accepts clients of this server from now on. */
-  attach(server: Server): void;
-  /** Does nothing when that client is gone. */
-  send(socketId: string | null, frame: Record<string, unknown>): void;
-  open(): number;
-  ever(): number;
-  cut(): void;
-}
+export type Sockets = ReturnType<typeof createSockets>;
 
-export function createSockets(websocketsPath: string): Sockets {
+export function createSockets(websocketsPath: string) {
   const clients = new Map<string, WebSocket>();
   let ever = 0;
   const accepting = new WebSocketServer({ noServer: true });
@@ -27,17 +19,20 @@ export function createSockets(websocketsPath: string): Sockets {
     client.send(JSON.stringify({ message_type: 'connection_ack', ws_client_id: socketId }));
   };
   return {
-    attach: (server) =>
+    /** Accepts clients of this server from now on. */
+    attach: (server: Server) =>
       server.on('upgrade', (request, socket, head) => {
         socket.on('error', () => socket.destroy());
         if (new URL(request.url ?? '/', 'http://nango').pathname !== websocketsPath) socket.destroy();
         else accepting.handleUpgrade(request, socket, head, accept);
       }),
-    send(socketId, frame) {
+    /** Does nothing when that client is gone. */
+    send(socketId: string | null, frame: Record<string, unknown>): void {
       clients.get(socketId ?? '')?.send(JSON.stringify(frame));
     },
-    open: () => clients.size,
+    /** Clients that ever opened a WebSocket. */
     ever: () => ever,
+    /** As an idle proxy does it. */
     cut() {
       for (const client of clients.values()) client.terminate();
     },

@@ -5,8 +5,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { providerName } from './nango-state.ts';
-import type { NangoState } from './nango-state.ts';
-import type { Delivery, KeptConnection, Tags } from './types.ts';
+import type { Delivery, KeptConnection, NangoState, Tags } from './nango-state.ts';
 
 type Operation = 'creation' | 'override' | 'refresh';
 interface Failure {
@@ -14,11 +13,11 @@ interface Failure {
   description: string;
 }
 /** Of a flow that failed there is no connection, and nothing that says whose it was. */
-type About = Pick<KeptConnection, 'connectionId' | 'integration' | 'webhookUrlOverride'> & { tags?: Tags };
+type About = Pick<KeptConnection, 'connectionId' | 'integration'> & { tags?: Tags };
 
 export function announce(state: NangoState, about: About, operation: Operation, error?: Failure): void {
   const { settings } = state;
-  const url = about.webhookUrlOverride ?? settings.webhookUrl;
+  const url = settings.webhookUrl;
   const isWanted = operation !== 'creation' || settings.onAuthCreation;
   if (url === undefined || !isWanted || settings.webhook === 'never') return;
   const { connectionId, integration: providerConfigKey, tags } = about;
