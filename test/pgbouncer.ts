@@ -2,7 +2,6 @@
  * A real PgBouncer, in transaction mode unless another is asked for: the machine's own (PGBOUNCER_PATH, or on the PATH), else Debian's. Its pool is small,
  * and nothing resets a server connection between two clients, as operators run it.
  */
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +9,7 @@ import { spawnBound } from '../src/platform/development/temporal-server.ts';
 import { freePort } from './free-port.ts';
 import { findProgram } from './programs/find-program.ts';
 import type { Found, Program } from './programs/find-program.ts';
+import { follow } from './programs/running-program.ts';
 
 const program: Program = {
   given: 'PGBOUNCER_PATH',
@@ -60,16 +60,9 @@ max_client_conn = 500
   );
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
-  const server = spawnBound(executable, [...user, file], { env: { ...process.env, ...env } });
-  const closed = once(server, 'close');
-  let log = '';
-  await new Promise<void>((resolve, reject) => {
-    server.stderr?.on('data', (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-4_000);
-      if (log.includes('process up')) resolve();
-    });
-    void closed.then(() => reject(new Error(`PgBouncer did not start:\n${log}`)));
-  });
+  const started = spawnBound(executable, [...user, file], { env: { ...process.env, ...env } });
+  const server = follow(started, 'PgBouncer');
+  await server.sees('process up');
   return {
     through(url) {
       const pooled = new URL(url);
@@ -77,8 +70,7 @@ max_client_conn = 500
       return pooled.href;
     },
     async [Symbol.asyncDispose]() {
-      server.kill('SIGKILL');
-      await closed;
+      await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -25,7 +25,7 @@ const setup = useAskingService({
     GET: async (_, response, { headers: { host }, url }) => {
       if (url !== path) return void response.writeHead(404).end();
       const resource = `http://${host}/mcp`;
-      authorization ??= await startAuthorizationServer({ resource });
+      authorization ??= await startAuthorizationServer({ resource: () => resource });
       const document = {
         resource,
         authorization_servers: [authorization.issuer],

@@ -1,9 +1,9 @@
 /** A command of the program as a process of its own. */
-import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { bareEnvironment } from '../bare-environment.ts';
+import { startProgram } from '../programs/running-program.ts';
 
-const script = path.resolve(import.meta.dirname, '../../src/cli/checkout.ts');
+export const script = path.resolve(import.meta.dirname, '../../src/cli/checkout.ts');
 
 export interface CommandEnd {
   code: number | null;
@@ -12,20 +12,16 @@ export interface CommandEnd {
 }
 
 /** `onErrors` sees all that was written to stderr so far, until it says that it has seen enough. */
-export function startCommand(
+export async function startCommand(
   words: string[],
   env: Record<string, string>,
   onErrors: (errors: string) => boolean = () => true,
 ): Promise<CommandEnd> {
-  const child = spawn(process.execPath, [script, ...words], { env: { ...bareEnvironment(), ...env } });
-  const end = { output: '', errors: '' };
+  const { child, written, ended } = startProgram(process.execPath, [script, ...words], {
+    env: { ...bareEnvironment(), ...env },
+  });
   let hasSeen = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    end.output += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    end.errors += text;
-    hasSeen ||= onErrors(end.errors);
-  });
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...end })));
+  child.stderr.on('data', () => (hasSeen ||= onErrors(written.stderr)));
+  const { code } = await ended;
+  return { code, output: written.stdout, errors: written.stderr };
 }

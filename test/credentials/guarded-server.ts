@@ -46,7 +46,7 @@ export async function startGuardedServer(options: Options = {}): Promise<Guarded
     }
     return sendJson(response, { account: token.accountId, audience: token.aud });
   });
-  const authorization = await startAuthorizationServer({ resource: `${origin}/mcp`, ...options });
+  const authorization = await startAuthorizationServer({ resource: () => `${origin}/mcp`, ...options });
   onTestFinished(() => authorization.stop());
   guarded = {
     config: serverConfig(`${origin}/mcp`),

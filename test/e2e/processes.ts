@@ -2,19 +2,15 @@
  * The program's own processes, started, killed and started again as an operator would. What they write is kept
  * for the moment something fails, and none of them outlives the test.
  */
-import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
+import { follow } from '../programs/running-program.ts';
+import type { End } from '../programs/running-program.ts';
 
 /** The command that starts it. */
 export type Entry = 'start' | 'server' | 'worker';
-
-export interface End {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
 
 export interface ServiceProcess {
   pid: number;
@@ -48,22 +44,10 @@ export function spawnService(
     cwd: checkout,
     env: { ...bareEnvironment(), ...env },
   });
-  let output = '';
+  const { written, pid, ended, isAlive, kill } = follow(child, `interlude ${entry}`);
   // oxlint-disable-next-line no-control-regex -- that is what colours are made of
-  const keep = (chunk: Buffer) => (output += chunk.toString().replaceAll(/\u001B\[\d*m/g, ''));
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }) as End);
-  return {
-    pid: child.pid ?? 0,
-    output: () => output,
-    ended,
-    isAlive: () => child.exitCode === null && child.signalCode === null,
-    async kill(signal) {
-      child.kill(signal);
-      return ended;
-    },
-  };
+  const output = () => written.both.replaceAll(/\u001B\[\d*m/g, '');
+  return { pid, output, ended, isAlive, kill };
 }
 
 /** Resolves when the process lacks nothing: an API says so at /readyz, a worker in its log. */

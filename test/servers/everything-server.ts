@@ -1,9 +1,9 @@
 /** MCP's own reference server with everything in it (`@modelcontextprotocol/server-everything`), as a process. */
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { freePort } from '../free-port.ts';
+import { follow } from '../programs/running-program.ts';
 
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
 
@@ -52,26 +52,13 @@ export async function startPeer(
   args: string[],
   { env, url, ready }: PeerOptions,
 ): Promise<PeerProcess> {
-  const child = spawnBound(command, args, { env });
-  let output = '';
-  const isReady = new Promise<void>((resolve, reject) => {
-    const keep = (chunk: Buffer) => {
-      output += chunk.toString();
-      if (ready.test(output)) resolve();
-    };
-    child.stdout?.on('data', keep);
-    child.stderr?.on('data', keep);
-    child.once('exit', (code) => reject(new Error(`The peer ended with ${code}:\n${output}`)));
-  });
-  await isReady;
+  const { written, sees, kill } = follow(spawnBound(command, args, { env }), command);
+  await sees(ready);
   return {
     url,
-    output: () => output,
+    output: () => written.both,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
+      await kill();
     },
   };
 }

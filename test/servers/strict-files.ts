@@ -3,9 +3,6 @@
  * gave it what it is worth, or, where tokens are signed, checks the signature.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
@@ -19,12 +16,14 @@ import {
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { z } from 'zod';
-import { startStrictProvider } from './strict-provider.ts';
-import type { StrictProvider } from './strict-provider.ts';
+import { startAuthorizationServer } from '../credentials/authorization-server.ts';
+import type { AuthorizationServer } from '../credentials/authorization-server.ts';
+import { sendJson, serve } from './serve.ts';
+import type { Exchange } from './serve.ts';
 
 export interface StrictFiles {
   url: string;
-  authorization: StrictProvider;
+  authorization: AuthorizationServer;
   /** Tool calls that were carried out, oldest first. */
   calls: { tool: string; account: string; token: string }[];
   /** MCP requests that arrived with this status of their credential. */
@@ -36,17 +35,17 @@ export interface StrictFiles {
   stop(): Promise<void>;
 }
 
-type Options = Omit<Parameters<typeof startStrictProvider>[0], 'resource' | 'scopes'>;
+type Options = Omit<Parameters<typeof startAuthorizationServer>[0], 'resource' | 'scopes'>;
 type Held = { arrive: () => void; released: Promise<void> };
 
 const scopes = { read: 'files:read', write: 'files:write' };
 
 export async function startStrictFiles(options: Options = {}): Promise<StrictFiles> {
-  const http = createServer();
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', () => resolve()));
-  const { port } = http.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const authorization = await startStrictProvider({
+  const { origin, stop } = await serve((exchange) => answer(exchange));
+  const url = `${origin}/mcp`;
+  const authorization = await startAuthorizationServer({
+    accessTokenSeconds: 300,
+    isStrict: true,
     ...options,
     resource: () => url,
     scopes: Object.values(scopes),
@@ -68,10 +67,7 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
     },
     async stop() {
       await authorization.stop();
-      await new Promise<void>((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      });
+      await stop();
     },
   };
 
@@ -133,8 +129,7 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
     return server;
   }
 
-  async function serve(request: IncomingMessage & { auth?: AuthInfo }, response: ServerResponse) {
-    const { pathname } = new URL(request.url ?? '/', url);
+  async function answer({ request, response, url: { pathname }, body }: Exchange): Promise<void> {
     if (pathname === new URL(metadataUrl).pathname)
       return sendJson(response, {
         resource: url,
@@ -157,16 +152,10 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
     }
     if (found instanceof Response)
       return void response.writeHead(found.status, Object.fromEntries(found.headers)).end(await found.text());
-    request.auth = found;
-    await caller.run(found, () => mcp(request as Parameters<typeof mcp>[0], response));
+    Object.assign(request, { auth: found });
+    const message: unknown = body === '' ? undefined : JSON.parse(body);
+    await caller.run(found, () => mcp(request as Parameters<typeof mcp>[0], response, message));
   }
 
-  http.on('request', (request, response) => {
-    serve(request, response).catch(() => response.destroy());
-  });
   return files;
-}
-
-function sendJson(response: ServerResponse, body: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -24,6 +23,8 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
+import { follow } from '../programs/running-program.ts';
+import type { RunningProgram } from '../programs/running-program.ts';
 
 export interface PostgresServer extends AsyncDisposable {
   /** The URL of a new, empty database. */
@@ -147,8 +148,7 @@ function clusterAt({ folder, native, data, spawning }: Place, port: number): Clu
     // Within the data folder: what lies in the machine's memory folder outlives a server that is killed.
     'dynamic_shared_memory_type=mmap',
   ];
-  let server: ChildProcess | undefined;
-  let ended: Promise<void> = Promise.resolve();
+  let server: RunningProgram | undefined;
   return {
     port,
     data,
@@ -158,20 +158,11 @@ function clusterAt({ folder, native, data, spawning }: Place, port: number): Clu
         ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
         spawning,
       );
-      server = started;
-      ended = new Promise<void>((resolve) => started.once('exit', () => resolve()));
-      await new Promise<void>((resolve, reject) => {
-        let log = '';
-        started.stderr?.on('data', (chunk: Buffer) => {
-          log = (log + chunk.toString()).slice(-4000);
-          if (/ready to accept (read-only )?connections/.test(log)) resolve();
-        });
-        void ended.then(() => reject(new Error(`PostgreSQL did not start:\n${log}`)));
-      });
+      server = follow(started, 'PostgreSQL');
+      await server.sees(/ready to accept (read-only )?connections/);
     },
     async stop(signal) {
-      server?.kill(signal);
-      await ended;
+      await server?.kill(signal);
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

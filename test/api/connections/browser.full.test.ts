@@ -143,11 +143,11 @@ test('disconnecting again, by loading the page again, is harmless', async () => 
 test('who says no at the provider, or whose provider fails, can try again', async () => {
   const tracker = await startGuardedServer();
   const setup = await setUpPages(tracker.config);
-  tracker.authorization.refuse.consent = true;
+  tracker.authorization.person.agrees = 'to nothing';
   await signIn(setup);
   await person.press('Connect Tracker');
   await person.sees('Tracker was not connected');
-  tracker.authorization.refuse.consent = false;
+  tracker.authorization.person.agrees = 'to all';
   tracker.authorization.refuse.tokens = 'broken';
   await person.press('Try again');
   await person.sees('Tracker could not be connected');

@@ -74,7 +74,9 @@ test('connecting again asks for what was granted before', async () => {
   const { browser, page } = await openAs(setup, 'alice');
   const leaving = await browser.press(page, { action: 'connect' });
   await browser.open(onward(leaving));
-  expect(tracker.authorization.authorization.get('scope')).toBe('issues:write offline_access openid email');
+  expect(tracker.authorization.authorizations.at(-1)?.get('scope')).toBe(
+    'issues:write offline_access openid email',
+  );
 });
 
 test('what the page says of a new connection, it says only of one', async () => {

@@ -17,7 +17,7 @@ test('saying no at the provider leaves the question open, to try again or not', 
   const setup = await setUpPages(tracker.config);
   await setup.ask();
   const { browser, page } = await setup.openAs('alice');
-  tracker.authorization.refuse.consent = true;
+  tracker.authorization.person.agrees = 'to nothing';
   const denied = await browser.open(onward(await browser.press(page, { action: 'connect' })));
   expect(denied.status).toBe(200);
   expect(words(denied)).toContain('Tracker is not connected');
@@ -25,7 +25,7 @@ test('saying no at the provider leaves the question open, to try again or not', 
   expect(await setup.storage.elicitations.get('q1')).toMatchObject({ status: 'pending' });
   expect(setup.confirmed).toEqual([]);
 
-  tracker.authorization.refuse.consent = false;
+  tracker.authorization.person.agrees = 'to all';
   const done = await browser.open(onward(await browser.press(denied, { action: 'connect' })));
   expect(words(done)).toContain('Tracker is connected');
 });

@@ -94,12 +94,13 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
   note('This cannot be finished here', await alice.open(`${publicUrl}/auth/callback/x?state=x`));
   note('This sign-in cannot be finished here', await alice.open(`${publicUrl}/auth/login/callback?state=x`));
 
-  setup.tracker.authorization.refuse.consent = true;
+  setup.tracker.authorization.person.agrees = 'to nothing';
   const denied = onward(await alice.press(question, { action: 'connect' }));
   note('Tracker is not connected', await alice.open(denied));
   const deniedHere = onward(await alice.press(await alice.open(settingsUrl), { action: 'connect' }));
   note('Tracker was not connected', await alice.open(deniedHere));
-  Object.assign(setup.tracker.authorization.refuse, { consent: false, tokens: 'broken' });
+  setup.tracker.authorization.person.agrees = 'to all';
+  setup.tracker.authorization.refuse.tokens = 'broken';
   const failed = onward(await alice.press(question, { action: 'connect' }));
   note('Tracker could not be connected', await alice.open(failed));
   setup.tracker.authorization.refuse.tokens = 'no';

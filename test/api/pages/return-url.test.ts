@@ -100,7 +100,7 @@ test('it stands after "not now", and after the provider was told no', async () =
   expect(words(declined)).toContain(`Not now, then`);
   expect(leadsBack(declined)).toBe(true);
 
-  setup.tracker.authorization.refuse.consent = true;
+  setup.tracker.authorization.person.agrees = 'to nothing';
   const second = await browser.open(setup.linkBack('q2', chat));
   const denied = await browser.open(onward(await browser.press(second, { action: 'connect' })));
   expect(words(denied)).toContain('Tracker is not connected');

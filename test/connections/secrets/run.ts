@@ -1,12 +1,9 @@
 /** One long day of Alice's: she connects accounts of every kind, and nearly everything goes wrong on the way. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asTurn } from '../../asking/asking-service.ts';
 import type { AskedTurn } from '../../asking/asking-service.ts';
-import { bareEnvironment } from '../../bare-environment.ts';
+import { startCommand } from '../../cli/start-command.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Page } from '../../browsers/plain-browser.ts';
@@ -211,13 +208,7 @@ export async function badRequests({ deployment, secrets }: Cast, alice: Caller):
   await writer.finished().catch(() => undefined);
 }
 
-async function makeApiKey(deployment: Deployment): Promise<string> {
-  const child = spawn(process.execPath, ['src/cli/checkout.ts', 'api-keys', '--tenant', 'demo'], {
-    cwd: path.resolve(import.meta.dirname, '../../..'),
-    env: { ...bareEnvironment(), ...deployment.environment },
-  });
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await once(child, 'close');
+async function makeApiKey({ environment }: Deployment): Promise<string> {
+  const { output } = await startCommand(['api-keys', '--tenant', 'demo'], environment);
   return output.trim();
 }

@@ -40,7 +40,9 @@ test('a person who connects is missing before, and has a credential the server t
   expect(credential.version).toBe(1);
   expect(await call(credential.headers)).toMatchObject({ status: 200 });
   expect(guarded.uncredentialed).toBe(0);
-  expect(authorization.tokenRequests).toEqual([{ grantType: 'authorization_code', resource: config.url }]);
+  expect(authorization.tokenRequests).toEqual([
+    { grantType: 'authorization_code', resource: config.url, error: null },
+  ]);
   expect(await setup.storage.connections.get(alice)).toMatchObject({
     status: 'active',
     scopes: ['issues:read'],
@@ -68,14 +70,14 @@ test('an account at a sign-in server that is no longer used leaves it no scopes 
   await setup.connect(config, { scopes: ['issues:read', 'issues:write'] });
   const old = await setup.store.resolve(config, alice);
   if (old.kind !== 'credential') throw new Error('not connected');
-  guarded.authorization = await startAuthorizationServer({ resource: config.url });
+  guarded.authorization = await startAuthorizationServer({ resource: () => config.url });
   onTestFinished(guarded.authorization.stop);
   setup.later(25 * 3_600_000);
   const moved = { ...config, oauth: { issuer: guarded.authorization.issuer } };
   expect(await setup.store.resolve(moved, alice)).toMatchObject({ reason: 'revoked' });
 
   expect(await setup.connect(moved)).toMatchObject({ kind: 'connected', version: 2 });
-  const scope = guarded.authorization.authorization.get('scope');
+  const scope = guarded.authorization.authorizations.at(-1)?.get('scope');
   expect(scope).toBe('issues:read offline_access openid email');
   const token = old.headers['authorization']?.slice('Bearer '.length) ?? '';
   await expect.poll(() => before.provider.AccessToken.find(token)).toBeUndefined();
@@ -176,7 +178,7 @@ test('a state that is older than ten minutes, made up or absent is unknown', asy
 test('who says no at the provider is denied, nothing is connected, and may start again', async () => {
   const { config, authorization } = await startGuardedServer();
   const setup = await setUpOAuthStore();
-  authorization.refuse.consent = true;
+  authorization.person.agrees = 'to nothing';
   expect(await setup.connect(config)).toEqual({
     kind: 'denied',
     key: alice,
@@ -185,7 +187,7 @@ test('who says no at the provider is denied, nothing is connected, and may start
     returnUrl: null,
   });
   expect(await setup.storage.connections.get(alice)).toBeNull();
-  authorization.refuse.consent = false;
+  authorization.person.agrees = 'to all';
   expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
 });
 

@@ -28,7 +28,7 @@ function isBare(reply: unknown): reply is { status: number; headers: Record<stri
 }
 
 async function issuerOf(resource = 'http://nothing.example/mcp'): Promise<string> {
-  const { issuer, stop } = await startAuthorizationServer({ resource });
+  const { issuer, stop } = await startAuthorizationServer({ resource: () => resource });
   onTestFinished(stop);
   return issuer;
 }

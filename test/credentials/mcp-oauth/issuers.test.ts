@@ -38,7 +38,7 @@ async function naming(name: string, issuers: string[]): Promise<{ config: Server
 }
 
 async function honestIssuer(): Promise<AuthorizationServer> {
-  const authorization = await startAuthorizationServer({ resource: 'http://nothing.example/mcp' });
+  const authorization = await startAuthorizationServer({ resource: () => 'http://nothing.example/mcp' });
   onTestFinished(() => authorization.stop());
   return authorization;
 }
@@ -228,7 +228,7 @@ test('a client registered before is not used any more: a new one is, and account
   const before = { registration: { client_id: 'from before' }, awayFrom: null };
   await records.remember(`client:${issuer} ${publicUrl}/auth/callback`, before);
   expect(await setup.connect(config)).toMatchObject({ kind: 'connected' });
-  expect(authorization.authorization.get('client_id')).not.toBe('from before');
+  expect(authorization.authorizations.at(-1)?.get('client_id')).not.toBe('from before');
   expect(authorization.registrations).toHaveLength(1);
   setup.later(day);
   expect(await setup.store.resolve(config, alice)).toMatchObject({ kind: 'credential', version: 1 });

@@ -68,7 +68,7 @@ test('a token that is refused right after it was made is not renewed: the person
 });
 
 test('a token with a very short life that is refused near its end is renewed', async () => {
-  const { refuse, current, later, call } = await connected({ accessTokenLifeSeconds: 6 });
+  const { refuse, current, later, call } = await connected({ accessTokenSeconds: 6 });
   const first = await current();
   later(3_000);
   const healed = credential(await refuse(first));
@@ -114,7 +114,7 @@ test('too little scope asks for what is missing, loses nothing that is held, and
 
   if (ask.kind !== 'connection-required' || !ask.scopes) throw new Error('unreachable');
   await connect(config, { scopes: ask.scopes });
-  expect(authorization.authorization.get('scope')?.split(' ')).toEqual(
+  expect(authorization.authorizations.at(-1)?.get('scope')?.split(' ')).toEqual(
     expect.arrayContaining(['issues:read', 'issues:write']),
   );
   expect(await call((await current()).headers, 'issues:write')).toMatchObject({ status: 200 });

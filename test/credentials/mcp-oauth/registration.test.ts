@@ -33,7 +33,7 @@ test('a client that was registered by hand comes first, with its secret from the
   });
   expect(await setup.connect(server)).toMatchObject({ kind: 'connected' });
   expect(authorization.registrations).toEqual([]);
-  expect(authorization.authorization.get('scope')).toBe('issues:write offline_access');
+  expect(authorization.authorizations.at(-1)?.get('scope')).toBe('issues:write offline_access');
 });
 
 test('a wrong secret is the operator’s to mend: the person is not told to try again', async () => {
@@ -99,7 +99,7 @@ test('when a server has lost our registration, the next attempt is a new client'
   const { config, authorization } = await startGuardedServer();
   const setup = await setUpOAuthStore();
   await setup.connect(config);
-  const { client_id: lost } = Object.fromEntries(authorization.authorization);
+  const { client_id: lost } = Object.fromEntries(authorization.authorizations.at(-1) ?? []);
   await authorization.lose('Client', lost ?? '');
 
   await expect(setup.connect(config)).rejects.toThrow(/stuck with 400/);

@@ -34,7 +34,7 @@ test('a token close to its end is renewed, for the same resource, and the connec
   expect(second.headers).not.toEqual(first.headers);
   expect(second.version).toBe(1);
   expect(await call(second.headers)).toMatchObject({ status: 200 });
-  expect(refreshes()).toEqual([{ grantType: 'refresh_token', resource: config.url }]);
+  expect(refreshes()).toEqual([{ grantType: 'refresh_token', resource: config.url, error: null }]);
 });
 
 test('rotated refresh tokens are kept, so that renewing goes on', async () => {
@@ -104,7 +104,7 @@ test('while the sign-in server is down, the old token serves as long as it lives
 });
 
 test('a token that lives only seconds is still used for most of its life', async () => {
-  const { store, config, later, refreshes } = await connected({ accessTokenLifeSeconds: 30 });
+  const { store, config, later, refreshes } = await connected({ accessTokenSeconds: 30 });
   await store.resolve(config, alice);
   later(15_000);
   await store.resolve(config, alice);

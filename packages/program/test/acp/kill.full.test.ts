@@ -13,7 +13,7 @@ import { createOpenAIServer } from '../../../../test/servers/openai-server.ts';
 import { connectAccount } from '../../../../test/service/connect-account.ts';
 import { playEditor } from './editor.ts';
 import type { PlayedEditor } from './editor.ts';
-import { script } from './program.ts';
+import { script } from '../../../../test/cli/start-command.ts';
 
 let deployment: Deployment;
 let service: ServiceProcess;

@@ -9,7 +9,7 @@ import type { AcpElicitationHandler, AcpPermissionHandler } from 'acpx/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { useAskingService } from '../../../../test/asking/asking-service.ts';
 import { bareEnvironment } from '../../../../test/bare-environment.ts';
-import { script } from './program.ts';
+import { script } from '../../../../test/cli/start-command.ts';
 import { pythonWith } from '../../../../test/programs/python-package.ts';
 import { asks, form, page } from '../../../../test/servers/scripted-mcp-server.ts';
 import { callOf } from '../../../../test/service/asking.ts';

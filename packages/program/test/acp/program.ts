@@ -1,11 +1,9 @@
 /** `interlude acp` as the process that an editor starts, spoken to line by line. */
-import { spawn } from 'node:child_process';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { bareEnvironment } from '../../../../test/bare-environment.ts';
-
-export const script = path.resolve(import.meta.dirname, '../../../../src/cli/checkout.ts');
+import { startProgram as start } from '../../../../test/programs/running-program.ts';
+import { createWaiting } from '../../../../test/waiting.ts';
+import { script } from '../../../../test/cli/start-command.ts';
 
 export interface Line {
   jsonrpc?: unknown;
@@ -16,63 +14,39 @@ export interface Line {
   error?: { code: number; message: string; data?: unknown };
 }
 
-export interface Program {
-  child: ChildProcessWithoutNullStreams;
-  /** Everything that came on stdout, line by line. */
-  lines: Line[];
-  errors(): string;
-  /** As it is. */
-  write(text: string): void;
-  /** A request, until it is answered. */
-  ask(method: string, params?: object, id?: number | string): Promise<Line>;
-  until(holds: (line: Line) => boolean): Promise<Line>;
-  /** Closes its input. */
-  end(): Promise<number | null>;
-}
+export type Program = ReturnType<typeof startProgram>;
 
-export function startProgram(words: string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, [script, 'acp', ...words], { env: { ...bareEnvironment(), ...env } });
+export function startProgram(words: string[], env: Record<string, string> = {}) {
+  const { child, written, ended } = start(process.execPath, [script, 'acp', ...words], {
+    env: { ...bareEnvironment(), ...env },
+  });
   const lines: Line[] = [];
-  let errors = '';
-  let wake = Promise.withResolvers<void>();
-  const changed = () => {
-    wake.resolve();
-    wake = Promise.withResolvers();
-  };
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const waiting = createWaiting();
   createInterface({ input: child.stdout }).on('line', (line) => {
     // A line that is no JSON fails the test that looks at it.
     lines.push(toLine(line));
-    changed();
+    waiting.wake();
   });
-  const over = new Promise<number | null>((resolve) =>
-    child.once('close', (code) => {
-      resolve(code);
-      changed();
-    }),
-  );
   let next = 1;
   const write = (text: string) => void child.stdin.write(`${text}\n`);
-  const until = async (holds: (line: Line) => boolean) => {
-    for (let seen = 0; ; await wake.promise)
-      for (; seen < lines.length; seen++) {
-        const line = lines[seen];
-        if (line && holds(line)) return line;
-      }
-  };
+  const until = (holds: (line: Line) => boolean) => waiting.until(() => lines.find(holds));
   return {
     child,
+    /** Everything that came on stdout, line by line. */
     lines,
-    errors: () => errors,
+    errors: () => written.stderr,
+    /** As it is. */
     write,
     until,
-    ask(method, params = {}, id = next++) {
+    /** A request, until it is answered. */
+    ask(method: string, params: object = {}, id: number | string = next++): Promise<Line> {
       write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
       return until((line) => line.id === id && line.method === undefined);
     },
-    end() {
+    /** Closes its input. */
+    async end(): Promise<number | null> {
       child.stdin.end();
-      return over;
+      return (await ended).code;
     },
   };
 }
