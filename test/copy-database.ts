@@ -1,5 +1,6 @@
 /** As a backup that is restored elsewhere: all rows of a PostgreSQL database at one moment, while others go on with it. */
 import { Client } from 'pg';
+import { query } from './setup/postgres-server.ts';
 
 export async function copyDatabase(from: string, to: string): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -26,18 +27,8 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 
 /** Every row of the named tables, in a stable order: to see that nothing was changed. */
 export async function rowsOf(url: string, tables: string[]): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const all: unknown[] = [];
-    for (const table of tables) {
-      const { rows } = await client.query(`select to_jsonb(t) as row from ${table} t order by 1`);
-      all.push(...rows);
-    }
-    return all;
-  } finally {
-    await client.end();
-  }
+  const all = tables.map((table) => query(url, `select to_jsonb(t) as row from ${table} t order by 1`));
+  return (await Promise.all(all)).flat();
 }
 
 async function tablesIn(client: Client): Promise<string[]> {

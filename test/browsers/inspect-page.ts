@@ -1,7 +1,6 @@
 /** What is wrong with a page on a phone, in letters of twice the size there, and on a desk: too wide, or found by axe. */
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { picture } from '../../packages/widget/test/look.ts';
+import { axeFindings, picture } from './findings.ts';
 
 const looks = [
   { width: 390, percent: 100, colorScheme: 'light' },
@@ -13,7 +12,6 @@ const looks = [
 /** `name` is for the pictures. */
 export async function inspectPage(page: Page, name: string): Promise<string[]> {
   const problems: string[] = [];
-  await page.evaluate(axe.source);
   // What arrives moves for a moment, and half of it has no contrast yet.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const { width, percent, colorScheme } of looks) {
@@ -26,14 +24,7 @@ export async function inspectPage(page: Page, name: string): Promise<string[]> {
       return scrollWidth - clientWidth;
     });
     if (excess > 0) problems.push(`${where}: ${excess} pixels too wide`);
-    const { violations, passed } = await page.evaluate(async () => {
-      const found = await (globalThis as unknown as { axe: typeof axe }).axe.run();
-      return { violations: found.violations, passed: found.passes.length };
-    });
-    if (passed < 5) problems.push(`${where}: axe has looked at nothing`);
-    problems.push(
-      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${where}: ${id} ${html}`)),
-    );
+    problems.push(...(await axeFindings(page)).map((found) => `${where}: ${found}`));
     await picture(page, where);
   }
   await page.evaluate(() => (document.documentElement.style.fontSize = ''));

@@ -24,7 +24,8 @@ export interface Page {
 
 export interface Browser {
   cookies: CookieJar;
-  get(url: string | URL, headers?: Record<string, string>): Promise<Page>;
+  /** `stopAt`: stops before this address is asked for, where the page then has status 0. Default: that of the browser. */
+  get(url: string | URL, headers?: Record<string, string>, stopAt?: StopAt): Promise<Page>;
   /** Presses the button whose words contain `button`, with the form's hidden fields and, if given, more of them. */
   press(page: Page, button: string, fields?: Record<string, string>): Promise<Page>;
   /** Follows the link whose words contain `link`. */
@@ -33,14 +34,12 @@ export interface Browser {
   send(url: string | URL, init?: RequestInit): Promise<Response>;
 }
 
-export interface BrowserOptions {
-  /** Stop before this address is asked for: the page then has status 0. For redirects to places that do not exist. */
-  stopAt?: (url: URL) => boolean;
-}
+type StopAt = (url: URL) => boolean;
 
 const mostRedirects = 20;
 
-export function openBrowser({ stopAt = () => false }: BrowserOptions = {}): Browser {
+/** `stopAt`: for redirects to places that do not exist. */
+export function openBrowser({ stopAt: usual = () => false }: { stopAt?: StopAt } = {}): Browser {
   const cookies = new CookieJar();
 
   async function send(url: string | URL, init: RequestInit = {}): Promise<Response> {
@@ -53,7 +52,7 @@ export function openBrowser({ stopAt = () => false }: BrowserOptions = {}): Brow
     return response;
   }
 
-  async function visit(start: URL, init: RequestInit): Promise<Page> {
+  async function visit(start: URL, init: RequestInit, stopAt = usual): Promise<Page> {
     const path: URL[] = [];
     let url = start;
     let request = init;
@@ -74,7 +73,7 @@ export function openBrowser({ stopAt = () => false }: BrowserOptions = {}): Brow
   return {
     cookies,
     send,
-    get: (url, headers = {}) => visit(new URL(url), { headers }),
+    get: (url, headers = {}, stopAt) => visit(new URL(url), { headers }, stopAt),
     click(page, link) {
       const found = page.links.find(({ text }) => text.includes(link));
       if (!found) throw new Error(`No link "${link}" on the page "${page.title}": ${page.text}`);

@@ -8,9 +8,8 @@ import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { createTimeSkipping, temporalOf } from '../time-skipping.ts';
 import { brittleFetch } from './brittle-fetch.ts';
-import { createChatClient, versions } from './chat-client.ts';
+import { createChatClient, versions, question } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
-import { question } from './chat-question.ts';
 
 let environment: TestWorkflowEnvironment;
 let service: Service;

@@ -9,9 +9,8 @@ import { connectAccount } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
 import type { Service } from '../service/service.ts';
 import { useDevelopmentServer } from '../service/use-development-server.ts';
-import { createChatClient, versions } from './chat-client.ts';
+import { createChatClient, versions, question } from './chat-client.ts';
 import type { ChatClient, ChatClientOptions, Version } from './chat-client.ts';
-import { question } from './chat-question.ts';
 
 const temporal = useDevelopmentServer();
 let service: Service;

@@ -1,9 +1,8 @@
 /** What attacks begin with: people at their pages, and the way to say what an attack has changed. */
 import type { AuditEntry } from '../../src/storage/schema/question-tables.ts';
-import { hiddenFields } from '../api/pages/browser.ts';
+import { hiddenFields, onward } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
-import { onward } from '../api/pages/onward.ts';
-import { returnUrls } from '../api/pages/open-redirects.ts';
+import sent from '../api/pages/open-redirects.json' with { type: 'json' };
 import { setUpPages } from '../api/pages/pages-setup.ts';
 import { startGuardedServer } from '../credentials/guarded-server.ts';
 
@@ -13,7 +12,10 @@ export async function createAttackedPages() {
   const tracker = await startGuardedServer();
   const ledger = await startGuardedServer();
   const other = { ...ledger.config, name: 'ledger', title: 'Ledger' };
-  const setup = await setUpPages(tracker.config, {}, [other], { returnUrls, rateLimitPerMinute: 100_000 });
+  const setup = await setUpPages(tracker.config, {}, [other], {
+    returnUrls: sent.returnUrls,
+    rateLimitPerMinute: 100_000,
+  });
   const { publicUrl } = setup;
 
   /** A question of this user, opened in a browser in which they have signed in. */

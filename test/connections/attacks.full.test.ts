@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { issuerTag } from '../../src/credentials/mcp-oauth/client-metadata.ts';
 import type { AuditEntry } from '../../src/storage/schema/question-tables.ts';
-import { Browser, unescaped, words } from '../api/pages/browser.ts';
+import { Browser, onward, unescaped, words } from '../api/pages/browser.ts';
 import type { Shown } from '../api/pages/browser.ts';
-import { onward } from '../api/pages/onward.ts';
-import { openRedirects } from '../api/pages/open-redirects.ts';
+import sent from '../api/pages/open-redirects.json' with { type: 'json' };
 import { createAttackedPages, formOf } from './attacked-pages.ts';
 import type { AttackedPages } from './attacked-pages.ts';
 import { endQuestion } from '../storage/end-question.ts';
@@ -436,6 +435,7 @@ describe('open redirects', () => {
     const setup = await createAttackedPages();
     const { browser, page } = await setup.at('alice', 'q1');
     const before = setup.state();
+    const openRedirects = Object.values(sent.openRedirects).flat();
     for (const returnUrl of openRedirects) {
       const url = new URL(path, setup.publicUrl);
       if (!button) url.searchParams.set('returnUrl', returnUrl);

@@ -1,8 +1,7 @@
 /** Forwarded links, against the whole service: turns that wait, Tracker, and two people with browsers. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hiddenFields } from '../api/pages/browser.ts';
-import { onward } from '../api/pages/onward.ts';
+import { hiddenFields, onward } from '../api/pages/browser.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
 import { signIn } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';

@@ -1,13 +1,9 @@
 /** An OAuth store on a real database, with a clock that tests can turn. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { Config, ServerConfig } from '../../src/platform/config/config.ts';
 import { createOAuthStore } from '../../src/credentials/mcp-oauth/oauth-store.ts';
 import { generateKey, parseKeys } from '../../src/credentials/sealing/key-ring.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../src/storage/schema/account-tables.ts';
+import { createTurnedClock, openTestStorage } from '../storage/test-storage.ts';
 import { followRedirects } from './redirects.ts';
 
 export const publicUrl = 'http://127.0.0.1:3000';
@@ -24,15 +20,8 @@ export async function setUpOAuthStore({
   /** Where a person's browser finds an address. */
   browse?: (url: string) => string;
 } = {}) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-oauth-'));
-  let turned = 0;
-  const now = () => Date.now() + turned;
-  const database = given ?? { kind: 'sqlite', path: path.join(folder, 'test.db') };
-  const storage = await openStorage(database, { now });
-  onTestFinished(async () => {
-    await storage.close();
-    await rm(folder, { recursive: true });
-  });
+  const { now, turn } = createTurnedClock();
+  const { storage, database, folder } = await openTestStorage({ ...(given && { database: given }), now });
   const keys = options.keys ?? parseKeys(generateKey('k1'));
   const settings = { publicUrl, ...options, storage, keys, now };
   const store = createOAuthStore(settings);
@@ -43,9 +32,8 @@ export async function setUpOAuthStore({
     {
       scopes,
       session = 'laptop',
-      cookies,
       key = alice,
-    }: { scopes?: string[]; session?: string; cookies?: Map<string, string>; key?: ConnectionKey } = {},
+    }: { scopes?: string[]; session?: string; key?: ConnectionKey } = {},
   ) {
     const { url } = await store.begin({
       server,
@@ -54,7 +42,7 @@ export async function setUpOAuthStore({
       sessionHash: session,
       scopes,
     });
-    const callback = await followRedirects(browse(url), `${settings.publicUrl}/auth/callback`, cookies);
+    const callback = await followRedirects(browse(url), `${settings.publicUrl}/auth/callback`);
     return store.complete({
       callback,
       sessionHash: session,
@@ -71,9 +59,7 @@ export async function setUpOAuthStore({
     connect,
     /** Another process on the same database. */
     another: (more: Options & { now?: () => number } = {}) => createOAuthStore({ ...settings, ...more }),
-    later: (ms: number) => {
-      turned += ms;
-    },
+    later: turn,
     database,
   };
 }

@@ -34,7 +34,6 @@ export interface Deployment {
   token(user: User): Promise<string>;
   /** Over plain HTTP, for what the client hides. */
   caller(user: User): Promise<Caller>;
-  token(user: User): Promise<string>;
   /** What all processes have written, for when something fails. */
   output(): string;
   /** Runs when the deployment ends, before its parts are stopped. */

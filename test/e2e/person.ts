@@ -1,9 +1,7 @@
 /** A person at a real browser: what they press, what they see, and that nothing is wrong with any page on the way. */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { axeFindings, picture } from '../browsers/findings.ts';
 
 export interface Person {
   page: Page;
@@ -23,9 +21,6 @@ const looks = {
   dark: { colorScheme: 'dark', width: 900, height: 760 },
   light: { colorScheme: 'light', width: 900, height: 760 },
 } as const;
-
-/** Screenshots are left here, for eyes. */
-const screenshots = process.env['SCREENSHOTS'];
 
 /** `mayAsk`: what the addresses begin with that a page's own script may ask for, and may be refused. */
 export async function openPersonsBrowser(
@@ -57,9 +52,9 @@ export async function openPersonsBrowser(
       if (!scripts) break;
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height });
-      if (name !== 'narrow') problems.push(...(await violations(page)).map((found) => `${name}: ${found}`));
+      if (name !== 'narrow') problems.push(...(await axeFindings(page)).map((found) => `${name}: ${found}`));
       if (await isTooWide(page)) problems.push(`${name}: wider than the window`);
-      if (screenshots !== undefined) await shoot(page, name);
+      await picture(page, `${await page.title()} ${name}`);
     }
     problems.push(...complaints);
     if (problems.length > 0) throw new Error(`"${await page.title()}" has problems:\n${problems.join('\n')}`);
@@ -93,23 +88,4 @@ export async function openPersonsBrowser(
 
 function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { axe: checker } = window as unknown as { axe: typeof axe };
-    const { violations: list, passes } = await checker.run(document);
-    return { list, passed: passes.length };
-  });
-  expect(found.passed).toBeGreaterThan(5);
-  return found.list.map(
-    ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(', ')})`,
-  );
-}
-
-async function shoot(page: Page, look: string): Promise<void> {
-  mkdirSync(screenshots ?? '', { recursive: true });
-  const name = (await page.title()).replaceAll(/\W+/g, '-').toLowerCase();
-  await page.screenshot({ path: path.join(screenshots ?? '', `${name}-${look}.png`), fullPage: true });
 }

@@ -5,8 +5,7 @@ import { createApiKey } from '../../src/service/api-keys.ts';
 import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import type { StartClient, UserAnswer } from './clients/other-client.ts';
-import { startSdkV1 } from './clients/sdk-v1.ts';
-import { startSdkV2 } from './clients/sdk-v2.ts';
+import { startSdkV1, startSdkV2 } from './clients/typescript-clients.ts';
 import { rawRequest } from './mcp-client.ts';
 
 const lines: string[] = [];

@@ -8,8 +8,7 @@ import {
   useVersionedWorkers,
 } from '../platform/processes/versioned-workers.ts';
 import type { StartClient } from './clients/other-client.ts';
-import { startSdkV1 } from './clients/sdk-v1.ts';
-import { startSdkV2 } from './clients/sdk-v2.ts';
+import { startSdkV1, startSdkV2 } from './clients/typescript-clients.ts';
 import { workflowOf } from '../service/workflow-of.ts';
 
 useVersionedWorkers();

@@ -6,8 +6,7 @@ import { useAskingService } from '../asking/asking-service.ts';
 import { asks, form } from '../servers/scripted-mcp-server.ts';
 import { answer } from '../servers/raw-mcp-server.ts';
 import type { AskedOfUser, OtherClient, StartClient, UserAnswer } from './clients/other-client.ts';
-import { startSdkV1 } from './clients/sdk-v1.ts';
-import { startSdkV2 } from './clients/sdk-v2.ts';
+import { startSdkV1, startSdkV2 } from './clients/typescript-clients.ts';
 
 const all = { form: true, url: true } as const;
 const lisbon: UserAnswer = { action: 'accept', content: { city: 'Lisbon' } };

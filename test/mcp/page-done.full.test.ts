@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { connectAccount } from '../service/connect-account.ts';
 import { useService } from '../service/use-service.ts';
 import type { AskedOfUser } from './clients/other-client.ts';
-import { startSdkV1 } from './clients/sdk-v1.ts';
+import { startSdkV1 } from './clients/typescript-clients.ts';
 import { noteKeptReplies } from './kept-replies.ts';
 
 const { kept, around } = noteKeptReplies();

@@ -44,13 +44,13 @@ export function createCheckout(number: number): Checkout & Disposable {
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   for (const [file, names] of Object.entries(workflows))
     addCommands(path.join(copy, 'src/workflows', file), names, number);
-  // Its workers find the bundle made, as in an image.
+  return built(`copy ${number}`, copy);
+}
+
+/** Its workers find the bundle made, as in an image. */
+function built(name: string, copy: string): Checkout & Disposable {
   execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
-  return {
-    name: `copy ${number}`,
-    root: copy,
-    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
-  };
+  return { name, root: copy, [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
 function copySources(prefix: string): string {
@@ -76,12 +76,7 @@ export function createCheckoutWithSdk(version: string): Checkout & Disposable {
   for (const name of readdirSync(path.join(root, 'node_modules')))
     if (name !== '@temporalio') symlinkSync(path.join(root, 'node_modules', name), path.join(packages, name));
   symlinkSync(path.join(sdk, 'node_modules/@temporalio'), path.join(packages, '@temporalio'));
-  execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
-  return {
-    name: `SDK ${version}`,
-    root: copy,
-    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
-  };
+  return built(`SDK ${version}`, copy);
 }
 
 function addCommands(file: string, workflows: string[], count: number): void {
@@ -108,10 +103,5 @@ export function createCheckoutOf(commit: string): Checkout & Disposable {
     cpSync(path.join(root, 'test/fixtures', fixture), path.join(copy, 'test/fixtures', fixture), {
       recursive: true,
     });
-  execFileSync(process.execPath, ['scripts/build-workflows.ts'], { cwd: copy, stdio: 'pipe' });
-  return {
-    name: `commit ${commit.slice(0, 12)}`,
-    root: copy,
-    [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }),
-  };
+  return built(`commit ${commit.slice(0, 12)}`, copy);
 }

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 import { Connection, Client as TemporalClient } from '@temporalio/client';
@@ -21,8 +20,11 @@ import type { Entry, ServiceProcess } from '../e2e/processes.ts';
 import { freePort } from '../free-port.ts';
 import { kinds } from '../servers/booking-server.ts';
 import { serve } from '../servers/serve.ts';
-import { startPlainServer } from './plain-server.ts';
-import type { PlainServer } from './plain-server.ts';
+import { shiftedClock } from '../shifted-clock.ts';
+import { text } from '../servers/asking-tools.ts';
+import { startMcpServer } from '../servers/mcp-server.ts';
+import { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { startDatabase, startTemporal } from './outages.ts';
 import type { DatabaseService, TemporalService } from './outages.ts';
 import { thisCheckout } from './checkouts.ts';
@@ -35,7 +37,7 @@ export interface Installation {
   /** A client of that Temporal. */
   workflows: TemporalClient['workflow'];
   desks: Desks;
-  plain: PlainServer;
+  plain: Awaited<ReturnType<typeof startPlainServer>>;
   /** What tools in TypeScript have booked. */
   booked: string[];
   apiUrls: [string, string];
@@ -91,8 +93,6 @@ export interface InstallationOptions {
   isUnversioned?: boolean;
 }
 
-const preload = pathToFileURL(path.join(import.meta.dirname, 'shifted-clock.mjs')).href;
-
 export async function startInstallation({
   env = {},
   checkout = thisCheckout,
@@ -138,7 +138,7 @@ export async function startInstallation({
   deployment.defer(() => Promise.all([...kinds.map((kind) => desks[kind].stop()), plain.stop()]));
   deployment.defer(() => hotel.stop());
   const temporal = await startTemporal(`${dataDir}/temporal`);
-  deployment.defer(() => temporal[Symbol.asyncDispose]());
+  deployment.defer(() => temporal.stop());
   const connection = await Connection.connect({ address: temporal.address });
   deployment.defer(() => connection.close());
   const workflows = new TemporalClient({ connection, namespace: 'default' }).workflow;
@@ -172,7 +172,7 @@ export async function startInstallation({
     mkdirSync(path.dirname(clockFile), { recursive: true });
     const shiftClock = (ms: number) => writeFileSync(clockFile, String(ms));
     shiftClock(clockShiftMs);
-    const clock = { NODE_OPTIONS: `--import=${preload}`, NODE_CLOCK_FILE: clockFile };
+    const clock = shiftedClock({ file: clockFile });
     const own = entry === 'server' && { PORT: String(ports[place]) };
     const all = { ...common(code), ...clock, ...own, ...more };
     const service = deployment.spawn(entry, all, { checkout: code.root, ...(program && { program }) });
@@ -265,6 +265,22 @@ export async function startInstallation({
     throw error;
   }
   return installation;
+}
+
+/** A server whose tool asks nothing, does something that is not to be repeated, and counts it: for approvals. */
+async function startPlainServer() {
+  /** Cities, in their order. */
+  const done: string[] = [];
+  const build = () => {
+    const server = new McpServer({ name: 'plain', version: '1' });
+    server.registerTool('visit', { inputSchema: z.object({ city: z.string() }) }, ({ city }) => {
+      done.push(city);
+      return text(`visit: ${city}`);
+    });
+    return server;
+  };
+  const { config, stop } = await startMcpServer({ era: 'modern', build });
+  return { url: config.url, done, stop };
 }
 
 /** Without what Temporal's core says about every attempt to reach a server that is away, and without stacks. */

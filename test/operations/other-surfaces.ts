@@ -5,11 +5,9 @@ import { expect } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { answerOf, connectAgent, stateOf, wordsOf } from '../api/a2a/a2a-client.ts';
 import { createCaller } from '../service/user.ts';
-import { addChat } from '../servers/slack/chat.ts';
 import type { Chat } from '../servers/slack/chat.ts';
-import { startSlackServer } from '../servers/slack/slack-server.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
-import { linkAlice, writeAsAlice } from '../api/slack/alice-in-slack.ts';
+import { linkAlice, startWorkspace as startSlack, writeAsAlice } from '../api/slack/alice-in-slack.ts';
 import type { Installation } from './installation.ts';
 import { acceptElicitation, doneAbout, nights, saidFor, textFor } from './waiting-turns.ts';
 import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';
@@ -25,12 +23,9 @@ export interface SlackWorkspace {
 }
 
 export async function startWorkspace(): Promise<SlackWorkspace> {
-  const slack = await startSlackServer();
-  const acme = slack.addWorkspace('T1', 'Acme');
-  acme.addUser('U1');
-  const chat = addChat(slack);
+  const { slack, chat, env } = await startSlack();
   return {
-    env: { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' },
+    env,
     async link({ database }) {
       const storage = await openStorage(database.config());
       await linkAlice(storage.slack);

@@ -5,19 +5,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { Client } from 'pg';
 import type { Config } from '../../src/platform/config/config.ts';
 import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
+import { createDeployment, someKeys } from '../e2e/deployment.ts';
+import type { Deployment } from '../e2e/deployment.ts';
 import { freePort } from '../free-port.ts';
-import { createCluster } from '../setup/postgres-server.ts';
+import { postgresUrl } from '../postgres.ts';
+import { createCluster, query } from '../setup/postgres-server.ts';
 
-export interface TemporalService extends AsyncDisposable {
-  address: string;
-  /** Resolves when it is back and answers. */
-  away(ms: number): Promise<void>;
-}
+export type TemporalService = Awaited<ReturnType<typeof startTemporal>>;
 
-export async function startTemporal(dataDir: string): Promise<TemporalService> {
+/** On ports of its own, which it keeps. */
+export async function startTemporal(dataDir: string) {
   const [port, uiPort] = [await freePort(), await freePort()];
   const start = () =>
     startTemporalServer({
@@ -28,13 +27,32 @@ export async function startTemporal(dataDir: string): Promise<TemporalService> {
   let server = await start();
   return {
     address: server.address,
-    async away(ms) {
+    dataDir,
+    stop: () => server.stop(),
+    async start(): Promise<void> {
+      server = await start();
+    },
+    /** Resolves when it is back and answers. */
+    async away(ms: number): Promise<void> {
       await server.stop();
       await sleep(ms);
       server = await start();
     },
-    [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+/** A deployment on PostgreSQL, with a Temporal of its own. No process runs yet. */
+export async function createOwnDeployment(
+  env: Record<string, string> = {},
+): Promise<{ deployment: Deployment; temporal: TemporalService; databaseUrl: string }> {
+  const databaseUrl = env['DATABASE_URL'] ?? (await postgresUrl());
+  const deployment = await createDeployment({
+    env: { DATABASE_URL: databaseUrl, INTERLUDE_KEYS: someKeys, ...env },
+  });
+  const temporal = await startTemporal(`${deployment.dataDir}/temporal`);
+  deployment.defer(() => temporal.stop());
+  deployment.environment['TEMPORAL_ADDRESS'] = temporal.address;
+  return { deployment, temporal, databaseUrl };
 }
 
 export interface DatabaseService extends AsyncDisposable {
@@ -62,21 +80,10 @@ export async function startDatabase(): Promise<DatabaseService> {
   let rotations = 0;
   const password = () => createHash('sha256').update(`${rotations}`).digest('hex').slice(0, 20);
   const urlOf = (database: string) => `postgres://${user}:${password()}@127.0.0.1:${port}/${database}`;
-  const asOwner = async (statements: string[], database = 'postgres') => {
-    const client = new Client({ connectionString: `postgres://interlude@127.0.0.1:${port}/${database}` });
-    await client.connect();
-    try {
-      let rows: Record<string, unknown>[] = [];
-      for (const statement of statements) ({ rows } = await client.query<Record<string, unknown>>(statement));
-      return rows;
-    } finally {
-      await client.end();
-    }
-  };
-  await asOwner([
-    `CREATE ROLE ${user} LOGIN PASSWORD '${password()}'`,
-    `CREATE DATABASE ${name} OWNER ${user}`,
-  ]);
+  const asOwner = (statement: string, database = 'postgres') =>
+    query(`postgres://interlude@127.0.0.1:${port}/${database}`, statement);
+  await asOwner(`CREATE ROLE ${user} LOGIN PASSWORD '${password()}'`);
+  await asOwner(`CREATE DATABASE ${name} OWNER ${user}`);
   return {
     url: () => urlOf(name),
     config: () => ({ kind: 'postgres', url: urlOf(name) }),
@@ -87,16 +94,14 @@ export async function startDatabase(): Promise<DatabaseService> {
     },
     async rotatePassword() {
       rotations++;
-      await asOwner([
-        `ALTER ROLE ${user} PASSWORD '${password()}'`,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`,
-      ]);
+      await asOwner(`ALTER ROLE ${user} PASSWORD '${password()}'`);
+      await asOwner(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`);
     },
     async copy(to) {
-      await asOwner([`CREATE DATABASE ${to} TEMPLATE ${name} OWNER ${user}`]);
+      await asOwner(`CREATE DATABASE ${to} TEMPLATE ${name} OWNER ${user}`);
       return urlOf(to);
     },
-    query: (statement, database = name) => asOwner([statement], database),
+    query: (statement, database = name) => asOwner(statement, database),
     async [Symbol.asyncDispose]() {
       await cluster.stop('SIGQUIT');
       cluster.remove();

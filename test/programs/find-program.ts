@@ -4,9 +4,10 @@
  */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { glob, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { glob, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { installInto } from '../../scripts/setup/steps.mjs';
 
 /** The first of these programs that this machine has. */
 export function onPath(names: string[]): string | undefined {
@@ -52,7 +53,7 @@ export async function findProgram(program: Program): Promise<Found> {
     return { kind: 'ready', executable: own, env: {}, isOwn: true };
   try {
     const folder = path.join(cache, `debian-${program.package}`);
-    if (!existsSync(folder)) await unpack(program.package, folder);
+    if (!existsSync(folder)) await installInto(folder, (draft) => unpack(program.package, draft));
     const executable = path.join(folder, program.executable);
     const env = { LD_LIBRARY_PATH: await librariesIn(folder) };
     return (await works(executable, env))
@@ -72,26 +73,16 @@ async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolea
   );
 }
 
-/** Complete or not at all, also when two processes unpack at once. */
 async function unpack(name: string, folder: string): Promise<void> {
   const signal = AbortSignal.timeout(fetchingMs);
   const plan = await run('apt-get', ['--simulate', '--no-install-recommends', 'install', name], { signal });
   const packages = [...plan.stdout.matchAll(/^Inst (\S+) (?:\[\S+\] )?\((\S+) /gm)];
   if (packages.length === 0) throw new Error('there is nothing to fetch');
-  await mkdir(cache, { recursive: true });
-  const draft = await mkdtemp(`${folder}-`);
-  try {
-    const wanted = packages.map(([, one, version]) => `${one}=${version}`);
-    await run('apt-get', ['download', ...wanted], { cwd: draft, signal });
-    for (const file of await readdir(draft)) {
-      await run('dpkg-deb', ['--extract', file, '.'], { cwd: draft, signal });
-      await rm(path.join(draft, file));
-    }
-    await rename(draft, folder).catch((error: unknown) => {
-      if (!existsSync(folder)) throw error;
-    });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
+  const wanted = packages.map(([, one, version]) => `${one}=${version}`);
+  await run('apt-get', ['download', ...wanted], { cwd: folder, signal });
+  for (const file of await readdir(folder)) {
+    await run('dpkg-deb', ['--extract', file, '.'], { cwd: folder, signal });
+    await rm(path.join(folder, file));
   }
 }
 
@@ -103,7 +94,7 @@ async function librariesIn(folder: string): Promise<string> {
   return [...folders].join(path.delimiter);
 }
 
-function lastLine(error: unknown): string {
+export function lastLine(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error && String(error.stderr).trim();
   return (said || String(error)).split('\n').at(-1) ?? '';
 }

@@ -2,9 +2,6 @@
  * Prometheus and promtool: those in PROMETHEUS_PATH, a folder, else built once from their Go module into the cache of built
  * tools, which takes ten minutes on two processors.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { installInto, onPath, run, timed } from '../../scripts/setup/steps.mjs';
 import { cacheFolder } from '../../scripts/setup/tools.mjs';
 import { freePort } from '../free-port.ts';
+import { startProgram } from './running-program.ts';
+import type { RunningProgram } from './running-program.ts';
 
 const version = 'v0.316.0';
 const programs = ['prometheus', 'promtool'] as const;
@@ -84,21 +83,15 @@ export async function startPrometheus(
   const file = path.join(folder, 'prometheus.yml');
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config));
-  const child = spawn(
-    executable,
-    [
-      `--config.file=${file}`,
-      `--storage.tsdb.path=${path.join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      '--web.enable-otlp-receiver',
-      '--log.level=warn',
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4_000)));
+  const running = startProgram(executable, [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${path.join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--web.enable-otlp-receiver',
+    '--log.level=warn',
+  ]);
   const url = `http://127.0.0.1:${port}`;
-  await untilReady(child, url, () => said);
+  await untilReady(running, url);
 
   async function get(at: string): Promise<unknown> {
     const response = await fetch(url + at);
@@ -121,17 +114,15 @@ export async function startPrometheus(
         : [];
     },
     async [Symbol.asyncDispose]() {
-      const closed = once(child, 'close');
-      child.kill('SIGKILL');
-      await closed;
+      await running.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function untilReady(child: ChildProcess, url: string, said: () => string): Promise<void> {
+async function untilReady({ isAlive, written }: RunningProgram, url: string): Promise<void> {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`Prometheus did not start:\n${said()}`);
+    if (!isAlive()) throw new Error(`Prometheus did not start:\n${written.both.slice(-4_000)}`);
     const response = await fetch(`${url}/-/ready`).catch(() => null);
     if (response?.ok) return;
     await sleep(200);

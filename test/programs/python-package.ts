@@ -5,10 +5,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { installInto } from '../../scripts/setup/steps.mjs';
 import { cacheFolder } from '../../scripts/setup/tools.mjs';
+import { lastLine } from './find-program.ts';
 
 export type Python = { kind: 'ready'; executable: string } | { kind: 'missing'; why: string };
 
@@ -26,45 +27,22 @@ export async function pythonWith(name: string, version: string, ...more: string[
       .digest('hex')
       .slice(0, 12);
     const folder = path.join(cacheFolder, `python-${name}`, `${version}-${kind}`);
-    if (!existsSync(folder)) await install(folder, [`${name}==${version}`, ...more]);
+    if (!existsSync(folder))
+      await installInto(folder, (draft) => install(draft, [`${name}==${version}`, ...more]));
     return { kind: 'ready', executable: executableIn(folder) };
   } catch (error) {
     return { kind: 'missing', why: `Python's ${name} ${version} cannot be installed: ${lastLine(error)}` };
   }
 }
 
-/** Made elsewhere and moved: half an environment is never found, and the second of two is thrown away. */
 async function install(folder: string, requirements: string[]): Promise<void> {
-  await mkdir(path.dirname(folder), { recursive: true });
-  const draft = await mkdtemp(`${folder}.`);
-  try {
-    await run('python3', ['-m', 'venv', draft]);
-    const pip = [
-      '-m',
-      'pip',
-      'install',
-      '--disable-pip-version-check',
-      '--retries',
-      '1',
-      '--only-binary',
-      ':all:',
-    ];
-    await run(executableIn(draft), [...pip, ...requirements]);
-    await rename(draft, folder).catch((error: unknown) => {
-      if (!existsSync(folder)) throw error;
-    });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  await run('python3', ['-m', 'venv', folder]);
+  const quickly = ['--disable-pip-version-check', '--retries', '1', '--only-binary', ':all:'];
+  await run(executableIn(folder), ['-m', 'pip', 'install', ...quickly, ...requirements]);
 }
 
 function executableIn(folder: string): string {
   return process.platform === 'win32'
     ? path.join(folder, 'Scripts', 'python.exe')
     : path.join(folder, 'bin', 'python');
-}
-
-function lastLine(error: unknown): string {
-  const said = error instanceof Error && 'stderr' in error && String(error.stderr).trim();
-  return (said || String(error)).split('\n').at(-1) ?? '';
 }

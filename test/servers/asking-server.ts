@@ -6,8 +6,9 @@ import {
   inputResponse,
   McpServer,
 } from '@modelcontextprotocol/server';
-import type { CallToolResult, EventStore, InputRequest } from '@modelcontextprotocol/server';
+import type { EventStore } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { nights, Nights, text } from './asking-tools.ts';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
 
@@ -21,21 +22,6 @@ interface Options {
   eventStore?: EventStore;
   guard?: Parameters<typeof startMcpServer>[0]['guard'];
 }
-
-const text = (words: string, isError = false): CallToolResult => ({
-  content: [{ type: 'text', text: words }],
-  ...(isError && { isError }),
-});
-
-const nights = (city: string): InputRequest =>
-  inputRequired.elicit({
-    message: `How many nights in ${city}?`,
-    requestedSchema: {
-      type: 'object',
-      properties: { nights: { type: 'integer', title: 'Nights', minimum: 1, maximum: 30 } },
-      required: ['nights'],
-    },
-  });
 
 export async function startAskingServer({ era, eventStore, guard }: Options): Promise<AskingServer> {
   const done: string[] = [];
@@ -51,7 +37,7 @@ export async function startAskingServer({ era, eventStore, guard }: Options): Pr
     server.registerTool('book', { description: 'Asks one form', inputSchema: city }, ({ city }, ctx) => {
       const given = inputResponse(ctx.mcpReq.inputResponses, 'nights');
       if (given.kind === 'missing') return inputRequired({ inputRequests: { nights: nights(city) } });
-      const content = acceptedContent(ctx.mcpReq.inputResponses, 'nights', z.object({ nights: z.number() }));
+      const content = acceptedContent(ctx.mcpReq.inputResponses, 'nights', Nights);
       if (!content) return text(`not booked: ${'action' in given ? String(given.action) : given.kind}`, true);
       done.push(`book ${city} for ${content.nights}`);
       return text(`booked ${city} for ${content.nights}`);
@@ -61,12 +47,11 @@ export async function startAskingServer({ era, eventStore, guard }: Options): Pr
       'compare',
       { description: 'Asks two forms at once', inputSchema: z.object({}) },
       (_, ctx) => {
-        const schema = z.object({ nights: z.number() });
         const { inputResponses } = ctx.mcpReq;
         if (inputResponse(inputResponses, 'rome').kind === 'missing')
           return inputRequired({ inputRequests: { rome: nights('Rome'), oslo: nights('Oslo') } });
-        const rome = acceptedContent(inputResponses, 'rome', schema)?.nights ?? 'none';
-        const oslo = acceptedContent(inputResponses, 'oslo', schema)?.nights ?? 'none';
+        const rome = acceptedContent(inputResponses, 'rome', Nights)?.nights ?? 'none';
+        const oslo = acceptedContent(inputResponses, 'oslo', Nights)?.nights ?? 'none';
         done.push(`compare ${rome} ${oslo}`);
         return text(`Rome ${rome}, Oslo ${oslo}`);
       },
@@ -77,11 +62,7 @@ export async function startAskingServer({ era, eventStore, guard }: Options): Pr
       { description: 'Asks three times', inputSchema: z.object({}) },
       async (_, ctx) => {
         const state = ctx.mcpReq.requestState<{ step: number; city: string }>() ?? { step: 0, city: '' };
-        const given = acceptedContent(
-          ctx.mcpReq.inputResponses,
-          `step${state.step}`,
-          z.object({ nights: z.number() }),
-        );
+        const given = acceptedContent(ctx.mcpReq.inputResponses, `step${state.step}`, Nights);
         if (state.step > 0 && !given) return text(`stopped at ${state.step}`, true);
         const trail = given ? `${state.city}${given.nights},` : '';
         if (state.step === 3) {

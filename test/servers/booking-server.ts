@@ -3,8 +3,9 @@
  * answer in its hands. The same tools in every era; for crashes on either side.
  */
 import { acceptedContent, inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
-import type { CallToolResult, InputRequest, ServerContext } from '@modelcontextprotocol/server';
+import type { ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { nights, Nights, text } from './asking-tools.ts';
 import { createEventStore } from './event-store.ts';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
@@ -34,20 +35,7 @@ interface Stop {
   released: Promise<void>;
 }
 
-const Nights = z.object({ nights: z.number() });
 const repeatable = { idempotentHint: true };
-
-const nights = (city: string): InputRequest =>
-  inputRequired.elicit({
-    message: `How many nights in ${city}?`,
-    requestedSchema: {
-      type: 'object',
-      properties: { nights: { type: 'integer', title: 'Nights', minimum: 1, maximum: 30 } },
-      required: ['nights'],
-    },
-  });
-
-const text = (words: string): CallToolResult => ({ content: [{ type: 'text', text: words }] });
 
 export async function startBookingServer(
   kind: Kind,

@@ -5,6 +5,7 @@ import { freePort } from '../free-port.ts';
 import { goProgram, rmcpProgram } from '../programs/built-program.ts';
 import type { BuiltProgram } from '../programs/built-program.ts';
 import { startPeer } from './everything-server.ts';
+import { withDeeds } from './fastmcp.ts';
 import type { FastMCPStart } from './fastmcp.ts';
 import { serverConfig } from './mcp-server.ts';
 
@@ -28,8 +29,7 @@ async function startBuilt(program: BuiltProgram, args: string[]): Promise<FastMC
     url: `http://127.0.0.1:${port}/mcp`,
     ready: /listening on/,
   });
-  const did = () => [...server.output().matchAll(/^did: (.*)$/gm)].map(([, what = '']) => what);
-  return { kind: 'ready', server: { ...server, did } };
+  return { kind: 'ready', server: withDeeds(server) };
 }
 
 /** The program on stdio, called for a user who wants three nights in Lisbon. */

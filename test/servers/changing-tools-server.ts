@@ -2,6 +2,7 @@
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
 import type { EventStore, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { text } from './asking-tools.ts';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
 
@@ -9,8 +10,6 @@ export interface ChangingToolsServer extends TestMcpServer {
   /** Lets the tool `import` go on to its next notice, or to its end. */
   go(): void;
 }
-
-const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
 
 export async function startChangingToolsServer(
   era: 'modern' | 'legacy',
@@ -23,7 +22,7 @@ export async function startChangingToolsServer(
 
   const report = async (context: ServerContext, progress: object) => {
     const progressToken = context.mcpReq._meta?.progressToken;
-    if (progressToken === undefined) throw new Error('nobody wants to know');
+    if (progressToken === undefined) throw new Error('the call has no progress token');
     await context.mcpReq.notify({
       method: 'notifications/progress',
       params: { progressToken, ...progress } as { progressToken: string; progress: number },
@@ -31,7 +30,7 @@ export async function startChangingToolsServer(
   };
 
   function build(): McpServer {
-    const server = new McpServer({ name: 'lively', version: '1' });
+    const server = new McpServer({ name: 'changing-tools', version: '1' });
     server.registerTool(
       'import',
       { inputSchema: z.object({ notices: z.array(z.looseObject({})), pause: z.boolean().default(false) }) },

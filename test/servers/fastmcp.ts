@@ -62,6 +62,10 @@ async function startPython(python: Python, file: string, more: string[]): Promis
     url: `http://127.0.0.1:${port}/mcp`,
     ready: /Uvicorn running/,
   });
+  return { kind: 'ready', server: withDeeds(server) };
+}
+
+export function withDeeds(server: PeerProcess): FastMCP {
   const did = () => [...server.output().matchAll(/^did: (.*)$/gm)].map(([, what = '']) => what);
-  return { kind: 'ready', server: { ...server, did } };
+  return { ...server, did };
 }

@@ -8,6 +8,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { text } from './asking-tools.ts';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
 
@@ -66,5 +67,5 @@ function ask(
 ): CallToolResult | InputRequiredResult {
   const given = inputResponse(context.mcpReq.inputResponses, 'question');
   if (given.kind !== 'elicit') return inputRequired({ inputRequests: { question } });
-  return { content: [{ type: 'text', text: answered(given.action, given.content) }] };
+  return text(answered(given.action, given.content));
 }

@@ -1,7 +1,9 @@
 /** A server of the old era whose tools push: one whose questions time out, one that listens for progress, one with pages. */
 import { McpServer, UrlElicitationRequiredError } from '@modelcontextprotocol/server';
-import type { CallToolResult, EventStore } from '@modelcontextprotocol/server';
+import type { EventStore } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { createWaiting } from '../waiting.ts';
+import { text } from './asking-tools.ts';
 import { startMcpServer } from './mcp-server.ts';
 import type { TestMcpServer } from './mcp-server.ts';
 
@@ -22,10 +24,6 @@ interface Options {
   answerTimeoutMs?: number;
 }
 
-const text = (words: string, isError = false): CallToolResult => ({
-  content: [{ type: 'text', text: words }],
-  ...(isError && { isError }),
-});
 const form = {
   mode: 'form' as const,
   message: 'Which colour?',
@@ -47,12 +45,12 @@ export async function startPushingServer({
   answerTimeoutMs = 60_000,
 }: Options = {}): Promise<PushingServer> {
   const seen: string[] = [];
-  const waiting = new Map<string, () => void>();
+  const waiting = createWaiting();
   const finishers = new Set<() => Promise<void>>();
   let isPageDone = false;
   const note = (what: string) => {
     seen.push(what);
-    waiting.get(what)?.();
+    waiting.wake();
   };
 
   function build(): McpServer {
@@ -103,8 +101,7 @@ export async function startPushingServer({
   return {
     ...server,
     seen,
-    saw: (what) =>
-      seen.includes(what) ? Promise.resolve() : new Promise((resolve) => waiting.set(what, resolve)),
+    saw: (what) => waiting.until(() => seen.includes(what)).then(() => undefined),
     async listenedSinceCall() {
       const last = (fits: (request: TestMcpServer['requests'][number]) => boolean) =>
         server.requests.findLastIndex(fits);

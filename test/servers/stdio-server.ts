@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
+import { nights, Nights as answered, text } from './asking-tools.ts';
 
 const [, , era = 'both'] = process.argv;
 const { STARTS } = process.env;
@@ -24,18 +25,6 @@ if (STARTS !== undefined) appendFileSync(STARTS, `${process.pid}\n`);
 // Programs say all sorts of things.
 process.stdout.write('welcome to the stdio server\n');
 process.stderr.write('a secret on stderr\n');
-
-const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
-const nights = (city: string) =>
-  inputRequired.elicit({
-    message: `How many nights in ${city}?`,
-    requestedSchema: {
-      type: 'object',
-      properties: { nights: { type: 'integer', minimum: 1 } },
-      required: ['nights'],
-    },
-  });
-const answered = z.object({ nights: z.number() });
 
 /** Known to this process alone, like much that such servers keep. */
 const codec = createRequestStateCodec<{ step: number; trail: string }>({ key: randomBytes(32) });

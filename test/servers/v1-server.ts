@@ -6,6 +6,7 @@ import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { nightsForm } from './asking-tools.ts';
 import { createEventStore } from './event-store.ts';
 import { createSessions } from './mcp-server.ts';
 import { serve } from './serve.ts';
@@ -33,11 +34,7 @@ export async function startV1Server({ hasEventIds }: { hasEventIds: boolean }): 
       server.server.elicitInput(
         {
           message: `How many nights in ${city}?`,
-          requestedSchema: {
-            type: 'object',
-            properties: { nights: { type: 'integer', title: 'Nights', minimum: 1, maximum: 30 } },
-            required: ['nights'],
-          },
+          requestedSchema: nightsForm,
         },
         timeout === undefined ? {} : { timeout },
       );

@@ -37,7 +37,7 @@ export async function startPostgres(given: string | undefined): Promise<Postgres
   return {
     async createDatabase() {
       const name = `interlude_test_${randomBytes(6).toString('hex')}`;
-      await execute(server.url, `CREATE DATABASE ${name}`);
+      await query(server.url, `CREATE DATABASE ${name}`);
       created.push(name);
       const url = new URL(server.url);
       url.pathname = name;
@@ -45,18 +45,23 @@ export async function startPostgres(given: string | undefined): Promise<Postgres
     },
     async [Symbol.asyncDispose]() {
       if (given !== undefined) {
-        for (const name of created) await execute(given, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        for (const name of created) await query(given, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       }
       await server.stop();
     },
   };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** One statement in a connection of its own. */
+export async function query(
+  url: string,
+  statement: string,
+  values: unknown[] = [],
+): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Record<string, unknown>>(statement, values)).rows;
   } finally {
     await client.end();
   }

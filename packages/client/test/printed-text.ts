@@ -2,10 +2,24 @@ import { TurnPrinter } from '@interlude-ai/program/chat/turn-printer.ts';
 import type { Screen } from '@interlude-ai/program/chat/screen.ts';
 import type { TurnView } from '../src/turn-view.ts';
 
+/** Shows nothing. */
+export const silentScreen: Screen = {
+  text: () => undefined,
+  endText: () => undefined,
+  takeBack: () => false,
+  line: () => undefined,
+  gap: () => undefined,
+  note: () => undefined,
+  prompt: () => undefined,
+  discard: () => undefined,
+  close: () => undefined,
+};
+
 /** Everything that the terminal prints. */
 export async function printedText(views: AsyncIterable<TurnView>): Promise<string> {
   let told = '';
   const screen: Screen = {
+    ...silentScreen,
     text: (text) => void (told += text),
     endText: () => void (told += '¶'),
     takeBack(text) {
@@ -14,11 +28,6 @@ export async function printedText(views: AsyncIterable<TurnView>): Promise<strin
       return true;
     },
     line: (line) => void (told += `[${line}]`),
-    gap: () => undefined,
-    note: () => undefined,
-    prompt: () => undefined,
-    discard: () => undefined,
-    close: () => undefined,
   };
   const printer = new TurnPrinter(screen, () => 0);
   for await (const view of views) printer.print(view);

@@ -6,7 +6,8 @@ import { en } from '@interlude-ai/core/elicitation/words/en.ts';
 import type { Words } from '@interlude-ai/core/elicitation/words/en.ts';
 import { message, openGallery, question, said } from './gallery.ts';
 import type { Gallery } from './gallery.ts';
-import { findings, look, picture, tooWide } from './look.ts';
+import { axeFindings, picture, wcag } from '../../../test/browsers/findings.ts';
+import { look, tooWide } from './look.ts';
 
 let gallery: Gallery;
 
@@ -136,7 +137,7 @@ test.each([
     await picture(page, `${visit === visitForm ? 'form' : 'link'} ${name}`);
     expect(await tooWide(page)).toEqual([]);
     expect(await cutOff(page)).toEqual([]);
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page, wcag)).toEqual([]);
     await leave();
   }
 });

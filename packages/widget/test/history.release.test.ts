@@ -11,7 +11,7 @@ import type { ChatRequest, OpenAIServer, Reply } from '../../../test/servers/ope
 import type { Caller } from '../../../test/service/user.ts';
 import { useDevelopmentServer } from '../../../test/service/use-development-server.ts';
 import { declineElsewhere, setUpWidgetPage } from './widget-page.ts';
-import { picture } from './look.ts';
+import { picture } from '../../../test/browsers/findings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { WidgetPageSetup } from './widget-page.ts';
 

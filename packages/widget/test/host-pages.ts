@@ -3,20 +3,20 @@
  * that loads the script of the service. Of another origin than the service, in a real browser.
  */
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { listen } from '../../../demo/listen.ts';
 import { startDevelopmentServer } from '../../../test/development-server.ts';
 import { installPackages, withTools } from '../../../test/package/installed.ts';
 import type { Project } from '../../../test/package/installed.ts';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
+import { complaintsOf } from '../../../test/browsers/findings.ts';
 import { createOpenAIServer } from '../../../test/servers/openai-server.ts';
 import type { OpenAIServer } from '../../../test/servers/openai-server.ts';
+import { serve } from '../../../test/servers/serve.ts';
 import { startService } from '../../../test/service/service.ts';
 import type { Service } from '../../../test/service/service.ts';
 
@@ -64,8 +64,7 @@ agents:
   const [files, rendered] = await Promise.all([bundleApp(project), renderApp(project)]);
   const tokens = new Map<string, string>();
   let api = '';
-  const host = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://host');
+  const { origin, stop } = await serve(({ response, url }) => {
     const code = files.get(url.pathname.slice(1));
     if (code !== undefined) return void response.setHeader('content-type', 'text/javascript').end(code);
     if (url.pathname === '/token') return void response.end(tokens.get(url.searchParams.get('user') ?? ''));
@@ -75,9 +74,7 @@ agents:
       `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,"><main>${page}`,
     );
   });
-  const { port, stop } = await listen(host, 0, 'PORT');
   stack.defer(stop);
-  const origin = `http://127.0.0.1:${port}`;
   const service = await startService({
     temporal,
     env: { INTERLUDE_CONFIG: path.join(folder, 'agents.yaml'), CORS_ORIGINS: origin },
@@ -106,11 +103,7 @@ interface Setting {
 async function visit({ browser, api, tokens, address }: Setting): Promise<HostVisit> {
   const context = await browser.newContext({ locale: 'en', viewport: { width: 900, height: 700 } });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
+  const complaints = complaintsOf(page);
   const open = new Map<unknown, { user: string; url: string }>();
   page.on('request', (request) => {
     const bearer = request.headers()['authorization'] ?? '';

@@ -3,29 +3,7 @@ import { readMarkdown } from '@interlude-ai/core/markdown/read-markdown.ts';
 import { processorMs } from '../../../test/processor-ms.ts';
 
 const length = 20_000;
-export const pieces = [
-  '*',
-  '_',
-  '**',
-  '__',
-  '~~',
-  '`',
-  '[',
-  '](',
-  '![',
-  '<',
-  '>',
-  '|',
-  '#',
-  '-',
-  ':',
-  '!',
-  '.',
-  ' ',
-  'a',
-  '\\',
-  '(',
-];
+export const pieces = [' ', ...String.raw`* _ ** __ ~~ [ ]( ![ < > | # - : ! . a \ (`.split(' '), '`'];
 const openings = [
   '',
   '_a',

@@ -1,8 +1,6 @@
 /** Eyes on the widget: at three widths, in both themes, and what a person could not use there. */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { axeFindings, picture, wcag } from '../../../test/browsers/findings.ts';
 
 const sizes = [
   { width: 360, height: 740 },
@@ -10,8 +8,6 @@ const sizes = [
   { width: 1280, height: 800 },
 ];
 const themes = ['light', 'dark'] as const;
-/** Screenshots are left here, for eyes. */
-const folder = process.env['SCREENSHOTS'];
 
 /** Fails with every problem of the page as it is now; `name` is for the screenshots. */
 export async function look(page: Page, name: string): Promise<void> {
@@ -26,7 +22,7 @@ export async function look(page: Page, name: string): Promise<void> {
       problems.push(...(await tooWide(page)).map((wide) => `${where}: ${wide} is too wide`));
       await picture(page, where);
     }
-    problems.push(...(await findings(page)).map((found) => `${name} ${colorScheme}: ${found}`));
+    problems.push(...(await axeFindings(page, wcag)).map((found) => `${name} ${colorScheme}: ${found}`));
   }
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
@@ -35,19 +31,12 @@ export async function look(page: Page, name: string): Promise<void> {
 export async function lookInForcedColors(page: Page): Promise<void> {
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
   await picture(page, 'forced-colors');
-  const problems = await findings(page);
+  const problems = await axeFindings(page, wcag);
   const moving = await page.evaluate(() =>
     document.getAnimations().map((one) => (one as CSSAnimation).animationName),
   );
   await page.emulateMedia({ forcedColors: 'none' });
   if (problems.length + moving.length > 0) throw new Error([...problems, ...moving].join('\n'));
-}
-
-/** For eyes, and only when they have asked for it. */
-export async function picture(page: Page, name: string): Promise<void> {
-  if (folder === undefined) return;
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: path.join(folder, `${name.replaceAll(' ', '-')}.png`) });
 }
 
 /** The page itself, and what sticks out of the conversation; code and tables scroll by themselves. */
@@ -59,17 +48,4 @@ export function tooWide(page: Page): Promise<string[]> {
       place && place.scrollWidth > place.clientWidth + 1 ? [place.className || place.tagName] : [],
     );
   });
-}
-
-/** Of axe. */
-export async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations, passed } = await page.evaluate(async () => {
-    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    });
-    return { violations: found.violations, passed: found.passes.length };
-  });
-  if (passed < 5) throw new Error('axe has looked at nothing');
-  return violations.map(({ id, nodes }) => `axe ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

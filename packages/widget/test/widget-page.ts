@@ -1,13 +1,12 @@
 /** The widget in a customer's page: another origin than the service, with a strict content security policy. */
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { listen } from '../../../demo/listen.ts';
 import { startTravelDesk } from '../../../demo/travel/travel.ts';
 import type { TravelDesk } from '../../../demo/travel/travel.ts';
+import { axeFindings, complaintsOf, wcag } from '../../../test/browsers/findings.ts';
 import { freePort } from '../../../test/free-port.ts';
+import { serve } from '../../../test/servers/serve.ts';
 import { startService } from '../../../test/service/service.ts';
 import type { Service, ServiceOptions } from '../../../test/service/service.ts';
 
@@ -80,8 +79,7 @@ export async function setUpWidgetPage({
   around,
 }: Setting): Promise<WidgetPageSetup> {
   const users = new Map<string, string>();
-  const host = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://host');
+  const { origin, port, stop } = await serve(({ response, url }) => {
     if (url.pathname === '/host.js')
       return void response.setHeader('content-type', 'text/javascript').end(hostScript);
     if (url.pathname === '/token') return void response.end(users.get(url.searchParams.get('user') ?? ''));
@@ -91,8 +89,6 @@ export async function setUpWidgetPage({
     response.setHeader('content-security-policy', policy(api));
     return void response.end(hostPage(api, url.searchParams));
   });
-  const { port, stop } = await listen(host, 0, 'PORT');
-  const origin = `http://127.0.0.1:${port}`;
   const travel = await startTravelDesk({ port: await freePort(), dataDir: folder });
   const service = await startService({
     temporal,
@@ -111,11 +107,7 @@ export async function setUpWidgetPage({
   }: VisitOptions = {}): Promise<Visitor> {
     const own = context ?? (await browser.newContext({ locale, viewport: { width: 900, height: 800 } }));
     const page = await own.newPage();
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
+    const complaints = complaintsOf(page);
     const start = isFramed ? `http://localhost:${port}/frame` : `${origin}/`;
     const open = (more: string) =>
       page.goto(
@@ -143,7 +135,7 @@ export async function setUpWidgetPage({
         await page.locator('textarea').waitFor();
       },
       async leave(expected) {
-        const found = page.isClosed() ? [] : await violations(view);
+        const found = page.isClosed() ? [] : await axeFindings(view, wcag);
         await (context ? page.close() : own.close());
         const unexpected = complaints.filter((text) => !isExpected(text) && expected?.test(text) !== true);
         if (unexpected.length + found.length > 0) throw new Error([...unexpected, ...found].join('\n'));
@@ -220,13 +212,3 @@ for (const type of ['elicitation', 'turn-started', 'turn-ended'])
 const user = new URLSearchParams(location.search).get('user');
 chat.token = async () => (await fetch('/token?user=' + user)).text();
 `;
-
-async function violations(page: Frame): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations: found } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    }),
-  );
-  return found.map(({ id, nodes }) => `axe ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}

@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import { timesScript } from '../../../src/api/pages/elements.ts';
 import { startGuardedServer, serverConfig } from '../../credentials/guarded-server.ts';
-import { Browser, words } from '../pages/browser.ts';
+import { Browser, onward, words } from '../pages/browser.ts';
 import type { Shown } from '../pages/browser.ts';
-import { onward } from '../pages/onward.ts';
 import { setUpPages } from '../pages/pages-setup.ts';
 import { putAccount } from './accounts.ts';
 

@@ -5,8 +5,7 @@ import {
   redirectUri,
 } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
-import { words } from './browser.ts';
-import { onward } from './onward.ts';
+import { onward, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 

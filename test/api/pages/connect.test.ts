@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/service/service-error.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
-import { Browser, hiddenFields, words } from './browser.ts';
-import { onward } from './onward.ts';
+import { Browser, hiddenFields, onward, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 import { timesScript } from '../../../src/api/pages/elements.ts';

@@ -4,9 +4,8 @@ import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
 import { vaultServer } from '../../credentials/vault/vault-store.ts';
 import { nangoUnderTest } from '../../servers/nango/nango-under-test.ts';
-import { Browser, hiddenFields, unescaped, words } from './browser.ts';
+import { Browser, hiddenFields, onward, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
-import { onward } from './onward.ts';
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
 

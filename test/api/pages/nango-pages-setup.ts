@@ -68,12 +68,3 @@ export async function opensWindow(person: Person, button: string): Promise<Page>
   await popup.getByRole('button', { name: 'Allow' }).waitFor();
   return popup;
 }
-
-export async function allow(popup: Page, as: 'Alice' | 'Bob' = 'Alice'): Promise<void> {
-  await popup.getByLabel(as).check();
-  await popup.getByRole('button', { name: 'Allow' }).click();
-}
-
-export async function deny(popup: Page): Promise<void> {
-  await popup.getByRole('button', { name: 'Deny' }).click();
-}

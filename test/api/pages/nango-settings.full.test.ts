@@ -2,7 +2,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../browsers/chromium.ts';
-import { alices, allow, setUpNangoPages, deny, isReady, opensWindow } from './nango-pages-setup.ts';
+import { allow, deny } from '../../connections/nango-visitor.ts';
+import { alices, setUpNangoPages, isReady, opensWindow } from './nango-pages-setup.ts';
 import type { NangoPagesSetup } from './nango-pages-setup.ts';
 
 let browser: Browser;

@@ -4,12 +4,14 @@ import { serverConfig, startGuardedServer } from '../../credentials/guarded-serv
 import { vaultServer } from '../../credentials/vault/vault-store.ts';
 import { nangoUnderTest } from '../../servers/nango/nango-under-test.ts';
 import { connectPage, walkThrough } from '../../servers/nango/walk.ts';
-import { Browser, hiddenFields, unescaped, words } from './browser.ts';
+import { Browser, hiddenFields, onward, unescaped, words } from './browser.ts';
 import type { Shown } from './browser.ts';
-import { onward } from './onward.ts';
-import { openRedirects, returnUrls } from './open-redirects.ts';
+import sent from './open-redirects.json' with { type: 'json' };
 import { setUpPages } from './pages-setup.ts';
 import { endQuestion } from '../../storage/end-question.ts';
+
+const { returnUrls } = sent;
+const openRedirects = Object.values(sent.openRedirects).flat();
 
 const chat = 'https://app.example/chat/42?tab=open&q=%C3%A9#last';
 const back = 'Back to app.example';

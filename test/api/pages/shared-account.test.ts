@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { serverConfig, startGuardedServer } from '../../credentials/guarded-server.ts';
 import { goodKey, startTracker } from '../../credentials/vault/vault-store.ts';
 import { putAccount } from '../connections/accounts.ts';
-import { Browser, hiddenFields, words } from './browser.ts';
-import { onward } from './onward.ts';
+import { Browser, hiddenFields, onward, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 
 const shared = { tenant: 'demo', server: 'tracker', user: null };

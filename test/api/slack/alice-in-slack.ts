@@ -1,7 +1,18 @@
 /** Alice in Slack: U1 of the workspace T1, who writes to the app by herself. For files that start their services themselves. */
 import { expect, vi } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
+import { addChat } from '../../servers/slack/chat.ts';
+import { startSlackServer } from '../../servers/slack/slack-server.ts';
 import type { SlackServer } from '../../servers/slack/slack-server.ts';
+
+/** A fake Slack with the workspace T1, in which U1 is. `env` is for the settings of the service. */
+export async function startWorkspace() {
+  const slack = await startSlackServer();
+  const acme = slack.addWorkspace('T1', 'Acme');
+  acme.addUser('U1');
+  const env = { ...slack.env, SLACK_BOT_TOKEN: acme.botToken, SLACK_TENANT: 'demo' };
+  return { slack, acme, chat: addChat(slack), env };
+}
 
 /** Once T1 is known, which the first API sees to. */
 export async function linkAlice({ installations, people }: Storage['slack']): Promise<void> {

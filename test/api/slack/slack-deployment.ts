@@ -1,18 +1,13 @@
 /** The program as processes, with PostgreSQL and a Temporal of its own, and a fake Slack with the workspace T1 around it. */
-import { pino } from 'pino';
 import { expect } from 'vitest';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { createDeployment, someKeys } from '../../e2e/deployment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
-import { freePort } from '../../free-port.ts';
-import { postgresUrl } from '../../postgres.ts';
-import { addChat } from '../../servers/slack/chat.ts';
+import { createOwnDeployment } from '../../operations/outages.ts';
 import type { Chat } from '../../servers/slack/chat.ts';
-import { startSlackServer } from '../../servers/slack/slack-server.ts';
 import type { SlackServer } from '../../servers/slack/slack-server.ts';
 import type { Workspace } from '../../servers/slack/slack-state.ts';
+import { startWorkspace } from './alice-in-slack.ts';
 
 export interface SlackDeployment {
   deployment: Deployment;
@@ -28,31 +23,9 @@ export interface SlackDeployment {
 
 /** No process runs yet. */
 export async function createSlackDeployment(env: Record<string, string> = {}): Promise<SlackDeployment> {
-  const slack = await startSlackServer();
-  const acme = slack.addWorkspace('T1', 'Acme');
-  acme.addUser('U1');
-  const chat = addChat(slack);
-  const temporalPort = await freePort();
-  const temporalAddress = `127.0.0.1:${temporalPort}`;
-  const databaseUrl = await postgresUrl();
-  const deployment = await createDeployment({
-    env: {
-      DATABASE_URL: databaseUrl,
-      TEMPORAL_ADDRESS: temporalAddress,
-      INTERLUDE_KEYS: someKeys,
-      ...slack.env,
-      SLACK_BOT_TOKEN: acme.botToken,
-      SLACK_TENANT: 'demo',
-      ...env,
-    },
-  });
+  const { slack, acme, chat, env: slackEnv } = await startWorkspace();
+  const { deployment, temporal, databaseUrl } = await createOwnDeployment({ ...slackEnv, ...env });
   deployment.defer(() => slack[Symbol.asyncDispose]());
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
   const storage = await openStorage({ kind: 'postgres', url: databaseUrl });
   deployment.defer(() => storage.close());
   return {
@@ -61,7 +34,7 @@ export async function createSlackDeployment(env: Record<string, string> = {}): P
     acme,
     chat,
     storage,
-    temporalAddress,
+    temporalAddress: temporal.address,
     async mention(text, channel, baseUrl = deployment.baseUrl) {
       const ts = slack.nextTs();
       const event = { type: 'app_mention', channel, user: 'U1', text: `<@${acme.botUser}> ${text}`, ts };

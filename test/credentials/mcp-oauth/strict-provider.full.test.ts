@@ -16,6 +16,7 @@ import { serverConfig } from '../../servers/mcp-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
 import { findPgBouncer, startPgBouncer } from '../../pgbouncer.ts';
 import { postgresUrl } from '../../postgres.ts';
+import { openBrowser } from '../../browsers/plain-browser.ts';
 import { followRedirects } from '../redirects.ts';
 import type { Task } from '../resolving-process.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
@@ -302,10 +303,10 @@ test('who connects the wrong account sees which, connects another, and the wrong
 
 test('who connects the same account again keeps it: what is replaced is not ended, for both are one grant', async () => {
   const { authorization, store, config, storage, keys, later, token, use, refreshes } = await setup();
-  const cookies = new Map<string, string>();
+  const browser = openBrowser();
   const again = async () => {
     const { url } = await store.begin({ server: config, key: alice, elicitationId: null, sessionHash: 's' });
-    const callback = await followRedirects(url, `${publicUrl}/auth/callback`, cookies);
+    const callback = await followRedirects(url, `${publicUrl}/auth/callback`, browser);
     return store.complete({ callback, sessionHash: 's', serverByName: () => config });
   };
   expect(await again()).toMatchObject({ version: 1 });

@@ -1,10 +1,6 @@
 /** A Nango store on a real database, with a double of Nango, clocks that can be turned together, and its log kept. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
-import type { Config, ServerConfig } from '../../../src/platform/config/config.ts';
+import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import type { NangoAttempt } from '../../../src/credentials/nango/begin.ts';
 import type { Confirmation } from '../../../src/credentials/nango/record.ts';
 import { createNangoStore } from '../../../src/credentials/nango/nango-store.ts';
@@ -17,9 +13,11 @@ import type {
   CredentialStoreError,
   Unrelated,
 } from '../../../src/credentials/credential-store.ts';
-import { openStorage } from '../../../src/storage/open-storage.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { postgresUrl } from '../../postgres.ts';
+import { serverConfig } from '../../servers/mcp-server.ts';
+import { createTurnedClock, openTestStorage } from '../../storage/test-storage.ts';
 import { startNangoDouble } from '../../servers/nango/nango-double.ts';
 import type { NangoDoubleOptions } from '../../servers/nango/nango-state.ts';
 import { walkThrough } from '../../servers/nango/walk.ts';
@@ -38,34 +36,24 @@ interface Options extends NangoDoubleOptions {
 export async function setUpNangoStore(options: Options = {}) {
   const { store: given = {}, database = 'sqlite', ...nangoOptions } = options;
   const nango = await startNangoDouble({ requestsPerMinute: null, ...nangoOptions });
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-nango-'));
-  let turned = 0;
-  const now = () => Date.now() + turned;
+  const { now, turn } = createTurnedClock();
+  const { storage, folder, open } = await openTestStorage({
+    ...(database === 'postgres' && { database: { kind: 'postgres', url: await postgresUrl() } }),
+    now,
+  });
   const keys = parseKeys(generateKey('k1'));
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
-  const server: ServerConfig = {
+  const server: ServerConfig = serverConfig('https://tracker.example/mcp', {
     name: 'tracker',
     title: 'Tracker',
-    url: 'https://tracker.example/mcp',
-    credentialScope: 'user',
     store: 'nango',
     nango: { integration: nango.integration },
-    headers: {},
-    headersEnv: {},
     timeout: 5_000,
-    maxRounds: 10,
-  };
+  });
   const servers = new Map([[server.name, server]]);
 
-  const kept: Config['database'] =
-    database === 'sqlite'
-      ? { kind: 'sqlite', path: path.join(folder, 'test.db') }
-      : { kind: 'postgres', url: await postgresUrl() };
-
-  async function openProcess(more: StoreOptions = {}) {
-    const storage = await openStorage(kept, { now });
-    onTestFinished(() => storage.close());
+  function openProcess(storage: Storage, more: StoreOptions = {}) {
     const config = {
       host: nango.host,
       publicUrl: nango.host,
@@ -88,8 +76,7 @@ export async function setUpNangoStore(options: Options = {}) {
     });
     return { store, storage };
   }
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const { store, storage } = await openProcess();
+  const { store } = openProcess(storage);
 
   const begin = (more: Partial<Parameters<typeof store.begin>[0]> = {}) =>
     store.begin({ server, key: alice, elicitationId: 'q1', actor: 'alice', ...more });
@@ -130,16 +117,14 @@ export async function setUpNangoStore(options: Options = {}) {
     catchUp: async (of: Pick<typeof store, 'catchUp'>) => of.catchUp?.(server, alice),
     row: (key: ConnectionKey = alice) => storage.connections.get(key),
     /** Another process on the same database. */
-    another: openProcess,
+    another: async (more?: StoreOptions) => openProcess(await open(), more),
     /** Turns our clock and Nango's. */
     later(milliseconds: number) {
-      turned += milliseconds;
+      turn(milliseconds);
       nango.advance(milliseconds);
     },
     /** Turns only ours. */
-    ourClock(milliseconds: number) {
-      turned += milliseconds;
-    },
+    ourClock: turn,
     reads: () => nango.count('GET', '/connections/*'),
     lists: () => nango.count('GET', '/connections'),
   };

@@ -1,16 +1,16 @@
 /** A vault on a real database, and a server that wants keys. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import type { ConnectionRequired, Credential } from '../../../src/credentials/credential-store.ts';
 import { createVaultStore } from '../../../src/credentials/vault.ts';
-import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { ConnectionKey } from '../../../src/storage/schema/account-tables.ts';
 import { startKeyedServer } from '../../servers/keyed-server.ts';
 import type { KeyedServer } from '../../servers/keyed-server.ts';
+import { serverConfig } from '../../servers/mcp-server.ts';
+import { openTestStorage } from '../../storage/test-storage.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 
 const remote = openRemoteServers();
@@ -22,12 +22,7 @@ export const bob: ConnectionKey = { ...alice, user: 'bob' };
 export const goodKey = 'trk_0123456789abcdefghijab12';
 
 export async function createVault({ keys = parseKeys(generateKey('k1')), now = Date.now } = {}) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-vault-'));
-  const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
-  onTestFinished(async () => {
-    await storage.close();
-    await rm(folder, { recursive: true });
-  });
+  const { storage, folder } = await openTestStorage();
   return {
     storage,
     store: createVaultStore({ storage, keys, listTools: remote.listTools, now }),
@@ -54,19 +49,15 @@ export async function startTracker(
 
 /** As the agents file would have it. */
 export function vaultServer(url: string, more: Partial<ServerConfig> = {}): ServerConfig {
-  return {
+  const vault = { header: 'authorization', check: true };
+  return serverConfig(url, {
     name: 'tracker',
     title: 'Tracker',
-    url,
-    credentialScope: 'user',
     store: 'vault',
-    vault: { header: 'authorization', check: true },
-    headers: {},
-    headersEnv: {},
+    vault,
     timeout: 5_000,
-    maxRounds: 10,
     ...more,
-  };
+  });
 }
 
 export function headersOf(answer: Credential | ConnectionRequired): Record<string, string> {

@@ -2,34 +2,16 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createMCPClient, ElicitationRequestSchema } from '@ai-sdk/mcp';
 import { beforeEach } from 'vitest';
 import { built, inPython } from './in-a-process.ts';
-import { toAsked, toTold } from './other-client.ts';
+import { toTold } from './other-client.ts';
 import type { AskedOfUser, ClientSetting, OtherClient, StartClient, UserAnswer } from './other-client.ts';
-import { startSdkV1 } from './sdk-v1.ts';
-import { startSdkV2 } from './sdk-v2.ts';
+import { startAISDK, startSdkV1, startSdkV2 } from './typescript-clients.ts';
 import { goProgram, rmcpProgram } from '../../programs/built-program.ts';
 import { npmProgram } from '../../programs/npm-program.ts';
 import { pythonWithFastMCP, pythonWithLangChain, pythonWithSdk } from '../../servers/fastmcp.ts';
 import type { Service } from '../../service/service.ts';
 import { testFolder } from '../../test-folder.ts';
-
-/** The AI SDK's own client, an implementation that shares no code with the official one. */
-async function startAISDK({ url, token, shows, answer }: ClientSetting): Promise<OtherClient> {
-  const canAsk = Object.keys(shows).length > 0;
-  const elicitation = Object.fromEntries(Object.keys(shows).map((mode) => [mode, {}]));
-  const client = await createMCPClient({
-    transport: { type: 'http', url, headers: { authorization: `Bearer ${token}` } },
-    capabilities: canAsk ? { elicitation } : {},
-  });
-  if (canAsk)
-    client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => answer(toAsked({ ...params })));
-  return {
-    call: async (name, given) => toTold(await client.callTool({ name, arguments: given })),
-    [Symbol.asyncDispose]: () => client.close(),
-  };
-}
 
 /** The Inspector's command line: a process for each call, which declares no questions. */
 const run = promisify(execFile);

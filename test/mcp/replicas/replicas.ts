@@ -1,15 +1,11 @@
 /** Two APIs and two workers over PostgreSQL, and programs that call them by turns, as through a load balancer without a memory. */
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { createApiKey } from '../../../src/service/api-keys.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import { createDeployment, someKeys } from '../../e2e/deployment.ts';
-import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
-import { freePort } from '../../free-port.ts';
-import { postgresUrl } from '../../postgres.ts';
+import { startInstallation } from '../../operations/installation.ts';
 import { asks, done, form } from '../../servers/scripted-mcp-server.ts';
 import { answer, listing, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 
@@ -59,17 +55,7 @@ async function startWizardServer(): Promise<WizardServer> {
   };
 }
 
-export interface Replicas {
-  deployment: Deployment;
-  wizards: WizardServer;
-  /** By index, as their ports are; a killed one is replaced by `startTheDead`. */
-  apis: ServiceProcess[];
-  workers: ServiceProcess[];
-  startTheDead(): Promise<void>;
-  /** For a program that acts for the user, and begins with the API of this index. */
-  line(user: string, first: 0 | 1): Line;
-  stop(): Promise<void>;
-}
+export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
 /** How a program sends its requests: each to the next API, or to the other one when that is down. */
 export interface Line {
@@ -78,20 +64,10 @@ export interface Line {
   url: URL;
 }
 
-export async function startReplicas(): Promise<Replicas> {
+export async function startReplicas() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-replicas-'));
   const wizards = await startWizardServer();
-  const databaseUrl = await postgresUrl();
-  const temporalPort = await freePort();
-  const deployment = await createDeployment({
-    env: {
-      DATABASE_URL: databaseUrl,
-      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
-      INTERLUDE_KEYS: someKeys,
-      RATE_LIMIT_PER_MINUTE: '1000000',
-    },
-  });
-  deployment.defer(() => wizards.stop());
-  const config = path.join(deployment.dataDir, 'replicas.yaml');
+  const config = path.join(folder, 'replicas.yaml');
   const script = path.resolve(import.meta.dirname, '../../fixtures/script.ts');
   await writeFile(
     config,
@@ -100,41 +76,32 @@ servers: { wizard: { url: '${wizards.url}', credentialScope: none, maxRounds: 20
 agents: { assistant: { model: scripted, servers: [wizard] } }
 `,
   );
-  deployment.environment['INTERLUDE_CONFIG'] = config;
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
-
-  const ports = [await freePort(), await freePort()];
-  const apis: ServiceProcess[] = [];
-  const workers: ServiceProcess[] = [];
-  const replace = async (among: ServiceProcess[], index: number, start: () => Promise<ServiceProcess>) => {
-    if (among[index]?.isAlive() !== true) among[index] = await start();
-  };
-  const startTheDead = async () => {
-    await Promise.all(
-      ports.flatMap((port, index) => [
-        replace(apis, index, () => deployment.start('server', { PORT: String(port) })),
-        replace(workers, index, () => deployment.start('worker')),
-      ]),
-    );
-  };
-  await startTheDead();
-  const storage = await openStorage({ kind: 'postgres', url: databaseUrl });
+  const at = await startInstallation({ env: { INTERLUDE_CONFIG: config, RATE_LIMIT_PER_MINUTE: '1000000' } });
+  at.deployment.defer(() => wizards.stop());
+  at.deployment.defer(() => rm(folder, { recursive: true }));
+  const storage = await openStorage(at.database.config());
   const key = await createApiKey(storage, 'demo', null, { actsForUsers: true });
   await storage.close();
-
+  const ports = at.apiUrls.map((url) => Number(new URL(url).port));
   return {
-    deployment,
+    deployment: at.deployment,
     wizards,
-    apis,
-    workers,
-    startTheDead,
-    line: (user, first) => line(ports, first, { authorization: `Bearer ${key}`, 'x-interlude-user': user }),
-    stop: () => deployment.stop(),
+    /** By index, as their ports are; a killed one is replaced by `startTheDead`. */
+    apis: at.apis,
+    workers: at.workers,
+    async startTheDead(): Promise<void> {
+      const isDead = (among: ServiceProcess[], place: 0 | 1) => among[place]?.isAlive() !== true;
+      await Promise.all(
+        ([0, 1] as const).map(async (place) => {
+          if (isDead(at.apis, place)) await at.startApi(place);
+          if (isDead(at.workers, place)) await at.startWorker(place);
+        }),
+      );
+    },
+    /** For a program that acts for the user, and begins with the API of this index. */
+    line: (user: string, first: 0 | 1): Line =>
+      line(ports, first, { authorization: `Bearer ${key}`, 'x-interlude-user': user }),
+    stop: () => at.stop(),
   };
 }
 

@@ -17,9 +17,9 @@ import { kinds } from '../../servers/booking-server.ts';
 import { startTcpProxy } from '../../servers/tcp-proxy.ts';
 import { nthQuestion } from '../../service/asking.ts';
 import type { Caller } from '../../service/user.ts';
-import { createCluster, createStandby, replicationRule } from '../../setup/postgres-server.ts';
+import { createCluster, createStandby, replicationRule, query } from '../../setup/postgres-server.ts';
 import { Client as TemporalClient, Connection } from '@temporalio/client';
-import { notTogether, query, startSite } from './site.ts';
+import { notTogether, startSite } from './site.ts';
 import type { Site } from './site.ts';
 
 const name = 'interlude_service';

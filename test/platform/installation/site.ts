@@ -1,18 +1,16 @@
 /** A deployment whose database and Temporal are stopped, copied and restored, and what its operator does about it. */
 import { pino } from 'pino';
-import { Client as DatabaseClient } from 'pg';
 import { vi } from 'vitest';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { openInstallation } from '../../../src/platform/installation/installation.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { startCommand } from '../../cli/start-command.ts';
 import { envOf, startDesks, urlsOf } from '../../e2e/bookings.ts';
-import { createDeployment, someKeys } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
 import { say } from '../../e2e/watch.ts';
-import { freePort } from '../../free-port.ts';
+import { createOwnDeployment } from '../../operations/outages.ts';
 import { kinds } from '../../servers/booking-server.ts';
+import { query } from '../../setup/postgres-server.ts';
 
 /** What processes log that wait for an operator. */
 export const notTogether = /do not belong together.*interlude installation adopt/s;
@@ -30,37 +28,21 @@ export type Site = Awaited<ReturnType<typeof startSite>>;
 /** Booking servers, a Temporal of its own, a worker and an API. Alice has talked to it: tools are known. */
 export async function startSite({ database, env = {} }: Options) {
   const desks = await startDesks();
-  const temporalPort = await freePort();
-  const deployment = await createDeployment({
-    env: {
-      ...envOf(urlsOf(desks)),
-      DATABASE_URL: database,
-      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
-      INTERLUDE_KEYS: someKeys,
-      ...env,
-    },
+  const { deployment, temporal } = await createOwnDeployment({
+    ...envOf(urlsOf(desks)),
+    DATABASE_URL: database,
+    ...env,
   });
   deployment.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
-  const temporalFolder = `${deployment.dataDir}/temporal`;
-  const start = async () =>
-    startTemporalServer({
-      temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-      dataDir: temporalFolder,
-      logger,
-    });
-  let temporal = await start();
-  deployment.defer(() => temporal.stop());
 
   const site = {
     desks,
     deployment,
     alice: deployment.client('alice'),
-    temporalFolder,
     processes: [] as ServiceProcess[],
+    temporalFolder: temporal.dataDir,
     stopTemporal: () => temporal.stop(),
-    async startTemporal() {
-      temporal = await start();
-    },
+    startTemporal: () => temporal.start(),
     async startProcesses() {
       site.processes = await Promise.all([deployment.start('worker'), deployment.start('server')]);
     },
@@ -109,18 +91,4 @@ export async function startSite({ database, env = {} }: Options) {
 /** When the database's next generation is due, which shows how old the last one is. */
 export async function dueIn(url: string, ms: number): Promise<void> {
   await query(url, 'update installation set due_at = $1', [Date.now() + ms]);
-}
-
-export async function query(
-  url: string,
-  statement: string,
-  values: unknown[] = [],
-): Promise<Record<string, unknown>[]> {
-  const client = new DatabaseClient({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statement, values)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../../../src/platform/config/config.ts';
 import type { RemoteTask } from '@interlude-ai/core/mcp/input-required.ts';
 import { openRemoteServers } from '../../../src/remote/open-remote-servers.ts';
 import type { CallOutcome, Continuation, ToolCall } from '../../../src/remote/remote-servers.ts';
+import { serverConfig } from '../../servers/mcp-server.ts';
 import { task } from '../../servers/raw-agent.ts';
 import type { Answer, Asked, RawAgent } from '../../servers/raw-agent.ts';
 
@@ -10,19 +11,15 @@ const nobody = { kind: 'credential', headers: {}, version: 0 } as const;
 const both = { form: true, url: true };
 
 function serverOf({ card }: Pick<RawAgent, 'card'>, more: Partial<ServerConfig> = {}): ServerConfig {
-  return {
+  return serverConfig(card, {
     name: 'flights',
     title: 'Flights',
-    url: card,
     credentialScope: 'none',
-    store: 'oauth',
-    headers: {},
-    headersEnv: {},
     timeout: 2_000,
     maxRounds: 3,
     agent: { card, description: '' },
     ...more,
-  } as ServerConfig;
+  });
 }
 
 export async function call(

@@ -20,23 +20,16 @@ export interface EventOptions extends SendOptions {
   eventId?: string;
 }
 
-export interface Sender {
-  /** `body` as its very bytes. */
-  send(url: string, body: string, contentType: string, options?: SendOptions): Promise<Sent>;
-  /** Once, with the number of the redelivery if it is one. */
-  sendEvent(
-    url: string,
-    event: Record<string, unknown>,
-    options: EventOptions & { retry?: number },
-  ): Promise<Sent>;
-  /** At each of these addresses in turn until one takes it, as Slack does it without its pauses: three times more at most. */
-  deliver(urls: string[], event: Record<string, unknown>, options: EventOptions): Promise<Sent[]>;
-  /** `payload=…`, as interactivity comes; or the fields of a slash command. */
-  sendForm(url: string, fields: Record<string, string>, options?: SendOptions): Promise<Sent>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
-export function createSender(signingSecret: string): Sender {
-  const send: Sender['send'] = async (url, body, contentType, options = {}) => {
+export function createSender(signingSecret: string) {
+  /** `body` as its very bytes. */
+  async function send(
+    url: string,
+    body: string,
+    contentType: string,
+    options: SendOptions = {},
+  ): Promise<Sent> {
     const timestamp = String(options.timestamp ?? Math.floor(Date.now() / 1000));
     const { signature = sign(signingSecret, timestamp, body) } = options;
     const response = await fetch(url, {
@@ -50,23 +43,25 @@ export function createSender(signingSecret: string): Sender {
       },
     });
     return { status: response.status, body: await response.text() };
-  };
-  const sendEvent: Sender['sendEvent'] = (
-    url,
-    event,
-    { team, eventId = newEventId(), retry = 0, ...options },
-  ) =>
-    send(url, JSON.stringify(envelope(team, eventId, event)), 'application/json', {
-      ...options,
-      headers: {
-        ...options.headers,
-        ...(retry > 0 && { 'x-slack-retry-num': String(retry), 'x-slack-retry-reason': 'http_timeout' }),
-      },
-    });
+  }
+
+  /** Once, with the number of the redelivery if it is one. */
+  function sendEvent(
+    url: string,
+    event: Record<string, unknown>,
+    { team, eventId = newEventId(), retry = 0, ...options }: EventOptions & { retry?: number },
+  ): Promise<Sent> {
+    const isAgain = { 'x-slack-retry-num': String(retry), 'x-slack-retry-reason': 'http_timeout' };
+    const headers = { ...options.headers, ...(retry > 0 && isAgain) };
+    const body = JSON.stringify(envelope(team, eventId, event));
+    return send(url, body, 'application/json', { ...options, headers });
+  }
+
   return {
     send,
     sendEvent,
-    async deliver(urls, event, options) {
+    /** At each of these addresses in turn until one takes it, as Slack does it without its pauses: three times more at most. */
+    async deliver(urls: string[], event: Record<string, unknown>, options: EventOptions): Promise<Sent[]> {
       const eventId = options.eventId ?? newEventId();
       const sent: Sent[] = [];
       for (let retry = 0; retry <= 3; retry += 1) {
@@ -77,7 +72,8 @@ export function createSender(signingSecret: string): Sender {
       }
       return sent;
     },
-    sendForm: (url, fields, options) =>
+    /** `payload=…`, as interactivity comes; or the fields of a slash command. */
+    sendForm: (url: string, fields: Record<string, string>, options?: SendOptions): Promise<Sent> =>
       send(url, new URLSearchParams(fields).toString(), 'application/x-www-form-urlencoded', options),
   };
 }

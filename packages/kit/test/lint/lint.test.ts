@@ -9,7 +9,7 @@ import { startAskingServer } from '../../../../test/servers/asking-server.ts';
 import type { HostileServer } from '../../../../test/servers/hostile-server.ts';
 import { startScriptedMcpServer } from '../../../../test/servers/scripted-mcp-server.ts';
 import { startRuleBreakingServer } from '../../../../test/servers/rule-breaking-server.ts';
-import { runLintCommand } from './in-process.ts';
+import { runLintCommand } from '../try/in-process.ts';
 
 interface Report {
   tools: { name: string; called: boolean; questions: number; leftOut?: string }[];

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runLintCommand } from '../lint/in-process.ts';
+import { runLintCommand, runTryCommand } from './in-process.ts';
 import { tricky } from '../../../../test/servers/noisy-server.ts';
 import { asks, done, form, startScriptedMcpServer } from '../../../../test/servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../../../../test/servers/scripted-mcp-server.ts';
@@ -13,7 +13,6 @@ import {
   startStream,
 } from '../../../../test/servers/raw-mcp-server.ts';
 import { testFolder } from '../../../../test/test-folder.ts';
-import { runTryCommand } from './in-process.ts';
 
 const onStdio = (habit: string) => [
   '--',

@@ -1,7 +1,8 @@
-/** `interlude try` without a process of its own: the same command line, and what it wrote. */
+/** `interlude try` and `interlude lint-server` without a process of their own: the same command lines, and what they wrote. */
 import { PassThrough } from 'node:stream';
 import { readArguments } from '../../src/terminal/run-program.ts';
-import { tryServer } from '../../src/commands/try.ts';
+import { lintServer, tryServer } from '../../src/commands/try.ts';
+import { lintWith } from '../../src/lint/run-lint.ts';
 import { tryWith } from '../../src/try/run-try.ts';
 
 export interface TryEnd {
@@ -43,6 +44,24 @@ export async function runTryCommand(
     env,
     ...(open && { open }),
     signal: signal ?? new AbortController().signal,
+  });
+  return { code, output: stdout.text, errors: stderr.text };
+}
+
+/** Rejects with the `UsageError` of a wrong command line. */
+export async function runLintCommand(words: string[], env: NodeJS.ProcessEnv = {}): Promise<TryEnd> {
+  const given = readArguments(lintServer, words);
+  if (!given) throw new Error('help was asked for');
+  const [stdin, stdout, stderr] = [new PassThrough(), new Collected(), new Collected()];
+  stdin.end();
+  const code = await lintWith(given.values as unknown as Parameters<typeof lintWith>[0], {
+    words: given.args,
+    order: given.order,
+    stdin,
+    stdout,
+    stderr,
+    env,
+    signal: new AbortController().signal,
   });
   return { code, output: stdout.text, errors: stderr.text };
 }

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Browser } from '../../../../test/api/pages/browser.ts';
-import { runLintCommand } from '../lint/in-process.ts';
+import { runLintCommand, runTryCommand } from './in-process.ts';
 import { startStrictFiles } from '../../../../test/servers/strict-files.ts';
 import type { StrictFiles } from '../../../../test/servers/strict-files.ts';
 import { startCommand } from '../../../../test/cli/start-command.ts';
-import { runTryCommand } from './in-process.ts';
 import type { TryEnd } from './in-process.ts';
 
 let files: StrictFiles;

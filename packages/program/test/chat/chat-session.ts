@@ -10,6 +10,7 @@ import { converse } from '../../src/chat/conversation.ts';
 import type { Keyboard, Screen } from '../../src/chat/screen.ts';
 import type { Decide } from '@interlude-ai/kit/answers/answer-from.ts';
 import { createClient } from '@interlude-ai/client/client.ts';
+import { silentScreen } from '../../../client/test/printed-text.ts';
 import { beginStream, startStreamServer, toEvents } from '../../../client/test/stream-server.ts';
 import type { Reply, StreamServer } from '../../../client/test/stream-server.ts';
 
@@ -50,15 +51,12 @@ export async function startChatSession(
     text += `${words}\n`;
   };
   const screen: Screen = {
+    ...silentScreen,
     text: (words) => void (text += words),
-    endText: () => undefined,
-    takeBack: () => false,
     line,
-    gap: () => undefined,
     note: line,
     prompt: (next) => void (render = next),
     discard: () => void (discards += 1),
-    close: () => undefined,
   };
   const left = converse({
     client,
