@@ -62,26 +62,7 @@ interface ChaosOptions extends PlanOptions {
   releases: [Checkout, ...Checkout[]];
 }
 
-interface ChaosResult {
-  seed: number;
-  sequence: string;
-  turns: number;
-  /** Did not end as they should have. */
-  lost: string[];
-  /** Deeds that were done more than once. */
-  twice: string[];
-  /** Processes that were not ready although everything that they need was there. */
-  notReady: string[];
-  /** Answers that took effect although they were refused, or did not although they were taken. */
-  falseReceipts: string[];
-  /** Turns whose model was correctly told that the outcome is unknown. */
-  unknown: number;
-  /** Processes that ended by themselves. */
-  ended: number;
-  seconds: number;
-  timeLine: string[];
-  log: string;
-}
+type ChaosResult = Awaited<ReturnType<ReturnType<typeof createRun>>>;
 
 const kinds: Kind[] = [...chatKinds, 'slack', 'a2a', 'mcp'];
 /** The longest wait once everything runs again. */
@@ -89,7 +70,7 @@ const answeredWithinMs = 180_000;
 /** Longer than the longest outage. */
 const readyWithinMs = 120_000;
 
-export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos(options: ChaosOptions) {
   await using stack = new AsyncDisposableStack();
   const slack = await startWorkspace();
   stack.defer(() => slack.stop());
@@ -171,7 +152,7 @@ function createRun(
     note(`new turn ${all.at(-1)?.turn.city}`);
   }
 
-  return async (): Promise<ChaosResult> => {
+  return async () => {
     await slack.link(at);
     for (let index = 0; index < count; index++)
       all.push({ turn: await begin(kinds[index % kinds.length] ?? 'round') });
@@ -194,11 +175,17 @@ function createRun(
       seed,
       sequence: plan.map(({ faults }) => faults.map(toWords).join(' + ')).join('; '),
       turns: all.length,
+      /** Did not end as they should have. */
       lost: failed('lost'),
+      /** Deeds that were done more than once. */
       twice: failed('twice'),
+      /** Answers that took effect although they were refused, or did not although they were taken. */
       falseReceipts: failed('falseReceipt'),
+      /** Processes that were not ready although everything that they need was there. */
       notReady: fleet.notReady,
+      /** Turns whose model was correctly told that the outcome is unknown. */
       unknown: failed('unknown').length,
+      /** Processes that ended by themselves. */
       ended: fleet.ended(),
       seconds: Math.round((Date.now() - startedAt) / 1000),
       timeLine,

@@ -48,22 +48,6 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-interface ProviderDouble {
-  behaviour: ProviderBehaviour;
-  /** Where this address is played. */
-  at(address: string | URL): string;
-  /** For a store: asks here instead of there. */
-  fetch(address: string | URL, init?: RequestInit): Promise<Response>;
-  authorizations: URLSearchParams[];
-  /** Of renewals, oldest first. */
-  renewals: URLSearchParams[];
-  /** Sent instead of the answer to a renewal. */
-  answerRenewals: Answer | null;
-  /** All refresh tokens end. */
-  withdraw(): void;
-  isValid(accessToken: string): boolean;
-}
-
 const invalidClient: Answer = { status: 401, body: { error: 'invalid_client' } };
 const badRequest = (error: string): Answer => ({ status: 400, body: { error } });
 
@@ -72,7 +56,7 @@ interface Grant {
   clientId: string;
 }
 
-export async function startProviderDouble(behaviour: ProviderBehaviour): Promise<ProviderDouble> {
+export async function startProviderDouble(behaviour: ProviderBehaviour) {
   const codes = new Map<string, Grant>();
   const refreshTokens = new Map<string, Grant>();
   const accessTokens = new Set<string>();
@@ -83,15 +67,20 @@ export async function startProviderDouble(behaviour: ProviderBehaviour): Promise
     const { host, pathname, search } = new URL(address);
     return `${origin}/${host}${pathname}${search}`;
   };
-  const double: ProviderDouble = {
+  const double = {
     behaviour,
+    /** Where this address is played. */
     at,
-    fetch: (address, init) => fetch(at(address), init),
-    authorizations: [],
-    renewals: [],
-    answerRenewals: null,
+    /** For a store: asks here instead of there. */
+    fetch: (address: string | URL, init?: RequestInit) => fetch(at(address), init),
+    authorizations: [] as URLSearchParams[],
+    /** Of renewals, oldest first. */
+    renewals: [] as URLSearchParams[],
+    /** Sent instead of the answer to a renewal. */
+    answerRenewals: null as Answer | null,
+    /** All refresh tokens end. */
     withdraw: () => refreshTokens.clear(),
-    isValid: (token) => accessTokens.has(token),
+    isValid: (accessToken: string) => accessTokens.has(accessToken),
   };
 
   function handle({ request, response, body }: Exchange): void {

@@ -17,30 +17,17 @@ import type { AuthInfo } from '@modelcontextprotocol/server';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { startAuthorizationServer } from '../credentials/authorization-server.ts';
-import type { AuthorizationServer } from '../credentials/authorization-server.ts';
 import { sendJson, serve } from './serve.ts';
 import type { Exchange } from './serve.ts';
 
-export interface StrictFiles {
-  url: string;
-  authorization: AuthorizationServer;
-  /** Tool calls that were carried out, oldest first. */
-  calls: { tool: string; account: string; token: string }[];
-  /** MCP requests that arrived with this status of their credential. */
-  refusals: { status: number; challenge: string }[];
-  /** How a token that is not valid is answered, in place of 401; `all`: whether or not it is valid. */
-  refuseWith: { status: number; headers: Record<string, string>; body: string; all?: boolean } | null;
-  /** Stops the next tool call until released. */
-  hold(): { arrived: Promise<void>; release: () => void };
-  stop(): Promise<void>;
-}
+export type StrictFiles = Awaited<ReturnType<typeof startStrictFiles>>;
 
 type Options = Omit<Parameters<typeof startAuthorizationServer>[0], 'resource' | 'scopes'>;
 type Held = { arrive: () => void; released: Promise<void> };
 
 const scopes = { read: 'files:read', write: 'files:write' };
 
-export async function startStrictFiles(options: Options = {}): Promise<StrictFiles> {
+export async function startStrictFiles(options: Options = {}) {
   const { origin, stop } = await serve((exchange) => answer(exchange));
   const url = `${origin}/mcp`;
   const authorization = await startAuthorizationServer({
@@ -53,19 +40,28 @@ export async function startStrictFiles(options: Options = {}): Promise<StrictFil
   const signatures = createRemoteJWKSet(new URL(`${authorization.issuer}/jwks`));
   let held: Held | undefined;
 
-  const files: StrictFiles = {
+  const files = {
     url,
     authorization,
-    calls: [],
-    refusals: [],
-    refuseWith: null,
-    hold() {
+    /** Tool calls that were carried out, oldest first. */
+    calls: [] as { tool: string; account: string; token: string }[],
+    /** MCP requests that arrived with this status of their credential. */
+    refusals: [] as { status: number; challenge: string }[],
+    /** How a token that is not valid is answered, in place of 401; `all`: whether or not it is valid. */
+    refuseWith: null as {
+      status: number;
+      headers: Record<string, string>;
+      body: string;
+      all?: boolean;
+    } | null,
+    /** Stops the next tool call until released. */
+    hold(): { arrived: Promise<void>; release: () => void } {
       const arrived = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       held = { arrive: arrived.resolve, released: released.promise };
       return { arrived: arrived.promise, release: released.resolve };
     },
-    async stop() {
+    async stop(): Promise<void> {
       await authorization.stop();
       await stop();
     },

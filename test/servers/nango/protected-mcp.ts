@@ -11,38 +11,20 @@ import { serve } from '../serve.ts';
 import type { Exchange } from '../serve.ts';
 import type { AccountProvider, PersonName } from './account-provider.ts';
 
-interface ProtectedCall {
-  tool: string;
-  /** Whose token it came with. */
-  person: PersonName;
-  accessToken: string;
-  /** Title of the issue that was created. */
-  title?: string;
-}
+export type ProtectedMcp = Awaited<ReturnType<typeof openProtectedMcp>>;
 
-export interface ProtectedMcp {
-  /** Address of the MCP endpoint. */
-  url: string;
-  /** Tool calls that were let in and done, oldest first. */
-  calls: ProtectedCall[];
-  /** Every request to the endpoint, with what it was answered. */
-  requests: { status: number; hadToken: boolean }[];
-  /** Answers every request like this, with any token. */
-  refuse: 'invalid_token' | 'insufficient_scope' | null;
-  /** What it says is missing when it refuses for that. */
-  missingScopes: string[];
-  stop(): Promise<void>;
-}
-
-export async function openProtectedMcp(provider: AccountProvider): Promise<ProtectedMcp> {
+export async function openProtectedMcp(provider: AccountProvider) {
   const handle = toNodeHandler(createMcpHandler(({ authInfo }) => build(authInfo)));
   const { origin, stop } = await serve(answer);
-  const mcp: ProtectedMcp = {
+  const mcp = {
+    /** Address of the MCP endpoint. */
     url: `${origin}/mcp`,
-    calls: [],
-    requests: [],
-    refuse: null,
-    missingScopes: ['issues:admin'],
+    /** Tool calls that were let in and done, oldest first, with whose token; `title` of the issue that was created. */
+    calls: [] as { tool: string; person: PersonName; accessToken: string; title?: string }[],
+    /** Every request to the endpoint, with what it was answered. */
+    requests: [] as { status: number; hadToken: boolean }[],
+    /** Answers every request like this, with any token. */
+    refuse: null as 'invalid_token' | 'insufficient_scope' | null,
     stop,
   };
 
@@ -96,7 +78,7 @@ export async function openProtectedMcp(provider: AccountProvider): Promise<Prote
   }
 
   function refuse(response: ServerResponse, status: 401 | 403, error: string): void {
-    const scope = status === 403 ? `, scope="${mcp.missingScopes.join(' ')}"` : '';
+    const scope = status === 403 ? ', scope="issues:admin"' : '';
     response.writeHead(status, { 'www-authenticate': `Bearer error="${error}"${scope}` }).end();
   }
 
