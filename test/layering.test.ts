@@ -138,6 +138,17 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       ['zod', '@slack/types'].includes(to),
   },
   {
+    name: 'agent-tests/ is imported by its command only, and in the runner needs only the client',
+    about: (file) => !isIn(file, 'agent-tests') || !/count-calls|service-process/.test(file),
+    allows: ({ from, to, typeOnly }) =>
+      isIn(from, 'agent-tests')
+        ? typeOnly ||
+          ['agent-tests', 'client'].some((folder) => isIn(to, folder)) ||
+          ['src/platform/network/ports.ts', 'packages/core/src/read-duration.ts', 'jose'].includes(to) ||
+          to.startsWith('node:')
+        : !isIn(to, 'agent-tests') || from === 'src/cli/commands/test.ts',
+  },
+  {
     name: 'models/ import only themselves, turn/, elicitation/, providers, and settings as types',
     about: (file) => isIn(file, 'models'),
     allows: ({ to, typeOnly }) =>
@@ -252,6 +263,7 @@ const violationsOf = (rule: (typeof rules)[number], files: SourceFile[]) =>
 
 const mayReadEnvironment = (file: string) =>
   [
+    'src/agent-tests/service.ts',
     'src/platform/processes/read-config.ts',
     'src/platform/processes/hide-environment.ts',
     'packages/program/src/commands/acp.ts',
@@ -315,6 +327,7 @@ describe('a planted violation is found:', () => {
     ['src/api/a2a/vocabulary/planted.ts', "import type { Service } from '../../../service/service.ts';"],
     ['src/api/slack/vocabulary/planted.ts', "import type { Service } from '../../../service/service.ts';"],
     ['src/api/slack/vocabulary/blocks/planted.ts', "import { WebClient } from '@slack/web-api';"],
+    ['src/agent-tests/planted.ts', "import { loadConfig } from '../platform/config/load-config.ts';"],
     ['src/models/planted.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['src/platform/network/planted.ts', "import type { ServerConfig } from '../config/config.ts';"],
     [

@@ -82,6 +82,11 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await import('./commands/installation.ts')).adoption,
   },
   {
+    name: 'test',
+    summary: 'run tests of agents',
+    load: async () => (await import('./commands/test.ts')).test,
+  },
+  {
     name: 'tools build',
     summary: 'bundle a folder of tools, so that workers start faster',
     load: async () => (await import('./commands/tools-build.ts')).build,

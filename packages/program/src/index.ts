@@ -18,6 +18,7 @@ const ofService = [
   'api-keys',
   'keys',
   'accounts',
+  'test',
   'tools build',
 ];
 

@@ -67,11 +67,8 @@ async function* speak(
   yield { type: 'finish', finishReason: finishOf(content), usage: usageOf(prompt, content) };
 }
 
-function decide(script: Script, { prompt, tools = [] }: LanguageModelV4CallOptions): Move {
-  const conversation = toConversation(
-    prompt,
-    tools.map(({ name }) => name),
-  );
+function decide(script: Script, options: LanguageModelV4CallOptions): Move {
+  const conversation = toConversation(options);
   for (const rule of script.rules) {
     const move = rule(conversation);
     if (move) return move;
@@ -79,7 +76,7 @@ function decide(script: Script, { prompt, tools = [] }: LanguageModelV4CallOptio
   return { say: 'My script has no answer to that.' };
 }
 
-function toConversation(prompt: LanguageModelV4Prompt, tools: string[]): Conversation {
+export function toConversation({ prompt, tools = [] }: LanguageModelV4CallOptions): Conversation {
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
   const inputs = new Map<string, unknown>();
   const outcomes: ToolOutcome[] = [];
@@ -90,7 +87,7 @@ function toConversation(prompt: LanguageModelV4Prompt, tools: string[]): Convers
       if (part.type === 'tool-result') outcomes.push(toOutcome(part, inputs.get(part.toolCallId)));
     }
   }
-  return { userText: textOf(prompt[lastUser]), tools, outcomes };
+  return { userText: textOf(prompt[lastUser]), tools: tools.map(({ name }) => name), outcomes };
 }
 
 function textOf(message: LanguageModelV4Prompt[number] | undefined): string {

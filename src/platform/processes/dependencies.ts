@@ -9,6 +9,8 @@ import type { CredentialStore } from '../../credentials/credential-store.ts';
 import { openStores, storeOf } from '../../credentials/stores.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { InstallationWatch } from '../installation/installation.ts';
+import type { Models } from '../../models/provider.ts';
+import type { AuthorCode } from './workers/tool-workers.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { toConfirmed } from '../../service/nango-attempts.ts';
@@ -39,6 +41,9 @@ export interface Dependencies {
   logger: Logger;
   /** Absent in tests with their own Temporal: whether it belongs to the database is not checked. */
   installation?: InstallationWatch;
+  /** Tests of agents: instead of the configured models, and around the functions of tools in TypeScript. */
+  models?: Models;
+  aroundTools?: (code: AuthorCode) => AuthorCode;
   /** Called when a worker has failed. True if it is replaced; otherwise the process ends. */
   onFailure?: () => boolean;
 }

@@ -86,10 +86,11 @@ async function createToolWorker(
   const { config, logger, keys } = parts;
   const { namespace, taskQueue } = config.temporal;
   const progress = createToolProgressWriters(parts.storage);
-  const [author, workflowBundle] = await Promise.all([
+  const [loaded, workflowBundle] = await Promise.all([
     loadAuthorCode(bundle),
     bundle.workflows === '' ? null : joinWithSdk({ code: bundle.workflows, hasInterceptors: true }),
   ]);
+  const author = parts.aroundTools?.(loaded) ?? loaded;
   return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>
     Worker.create({
       connection,
@@ -151,7 +152,7 @@ function sinksOf(
 
 const longestLoadMs = 30_000;
 
-interface AuthorCode {
+export interface AuthorCode {
   activities: Map<string, AuthorActivity>;
   tools: Map<string, PlainTool>;
 }

@@ -135,7 +135,7 @@ export async function createTurnWorker(
       namespace,
       taskQueue,
       workflowBundle,
-      activities: createActivities({ ...parts, catalogue, models: createModels(config) }),
+      activities: createActivities({ ...parts, catalogue, models: parts.models ?? createModels(config) }),
       // Reports of tools in TypeScript are sealed.
       dataConverter: { payloadCodecs: [unreadableAsNull(openingCodec(parts.keys))] },
       interceptors: { activity: activityInterceptors(parts) },

@@ -1,0 +1,53 @@
+/** `interlude test`: Node's own test runner over the given files, in one process, so that they share one service. */
+import { createWriteStream } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { junit, spec } from 'node:test/reporters';
+
+/** Without arguments. */
+const usualFiles = ['**/*.test.{ts,mts,js,mjs}'];
+
+export interface TestOptions {
+  /** Files and patterns; by default all test files below the folder. */
+  patterns: string[];
+  folder: string;
+  /** Only tests whose names match. */
+  name?: string | undefined;
+  /** Where to write a report in JUnit's format. */
+  junitFile?: string | undefined;
+}
+
+export async function findTests({
+  patterns,
+  folder,
+}: Pick<TestOptions, 'patterns' | 'folder'>): Promise<string[]> {
+  const exclude = (name: string) => name.split(path.sep).includes('node_modules');
+  const found = glob(patterns.length > 0 ? patterns : usualFiles, { cwd: folder, exclude });
+  const files = await Array.fromAsync(found, (name) => path.resolve(folder, name));
+  return files.toSorted();
+}
+
+/** Resolves with whether all of them have passed. `files`: from `findTests`. */
+export async function runTests(
+  files: string[],
+  { name, junitFile, folder }: Omit<TestOptions, 'patterns'>,
+): Promise<boolean> {
+  const events = run({ files, isolation: 'none', ...(name !== undefined && { testNamePatterns: name }) });
+  const all: unknown[] = [];
+  let hasFailed = false;
+  events.on('data', (event: { type: string }) => {
+    all.push(event);
+    hasFailed ||= event.type === 'test:fail';
+  });
+  const reporter = new spec();
+  // The terminal stays open.
+  await pipeline(events, reporter, process.stdout, { end: false });
+  if (junitFile !== undefined) {
+    const report = Readable.from(junit(Readable.from(all) as Parameters<typeof junit>[0]));
+    await pipeline(report, createWriteStream(path.resolve(folder, junitFile)));
+  }
+  return !hasFailed;
+}

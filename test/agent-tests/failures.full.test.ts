@@ -1,0 +1,88 @@
+/** Tests of agents across crashes and faults of the service, and the command that runs them. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { callsTool, says, script, testAgents } from '../../src/agent-tests/index.ts';
+import { books, useAgents } from './agents-under-test.ts';
+
+const under = useAgents();
+const root = path.resolve(import.meta.dirname, '../..');
+
+test('a turn that waits outlives a killed service', async () => {
+  const agents = await testAgents(under);
+  const turn = await agents.as('alice').send('assistant', 'Book Rome', { model: books() });
+  const question = await turn.question();
+  await agents.restart();
+  await question.answer({ nights: 3 });
+  expect(await turn.answer()).toBe('Booked.');
+  expect(await turn.calls('book')).toEqual([{ arguments: { city: 'Rome' }, result: 'book: Rome for 3' }]);
+});
+
+test('a repeatable call that was under way when the service was killed counts twice', async () => {
+  const agents = await testAgents(under);
+  const model = script(callsTool('plan', { city: 'Oslo' }), says('Planned.'));
+  const turn = await agents.as('alice').send('assistant', 'Plan Oslo', { model });
+  const question = await turn.question();
+  const stop = under.booking.stopAt('Oslo', 'after');
+  await question.answer({ nights: 1 });
+  await stop.arrived;
+  await agents.restart();
+  stop.release();
+  expect(await turn.answer()).toBe('Planned.');
+  expect(await turn.calls('plan')).toHaveLength(2);
+});
+
+test('a planted second execution is noticed', async () => {
+  const plant = pathToFileURL(path.join(import.meta.dirname, 'fixtures/send-twice.mjs')).href;
+  process.env['NODE_OPTIONS'] = `--import ${plant}`;
+  const agents = await testAgents({ ...under, env: { ...under.env, MODEL_URL: 'http://127.0.0.1:9/v1' } });
+  delete process.env['NODE_OPTIONS'];
+  const turn = await agents.as('alice').send('assistant', 'Book Bern', { model: books('Bern') });
+  await (await turn.question()).answer({ nights: 2 });
+  expect(await turn.answer()).toBe('Booked.');
+  expect(under.booking.done.filter((words) => words.includes('Bern'))).toHaveLength(2);
+  expect(await turn.calls('book')).toHaveLength(2);
+});
+
+const page = readFileSync(path.join(root, 'docs/testing-agents.md'), 'utf8');
+
+/** In the checkout, where the name of its own package leads to it. */
+function folderOfPage(): string {
+  const folder = path.join(root, 'build', `testing-agents-${process.pid}-${performance.now()}`);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [, name = '', text = ''] of page.matchAll(
+    /```\w+\n(?:\/\/|#) ([\w./-]+\.(?:ts|yaml))\n([^]*?)```/g,
+  )) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+function interludeTest(folder: string, ...words: string[]): Promise<{ code: unknown; output: string }> {
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [path.join(root, 'src/cli/checkout.ts'), 'test', ...words],
+      { cwd: folder, env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } },
+      (error, output, errors) => resolve({ code: error?.code ?? 0, output: output + errors }),
+    ),
+  );
+}
+
+test('docs/testing-agents.md runs as printed, and a failure prints the transcript', async () => {
+  const folder = folderOfPage();
+  const passed = await interludeTest(folder, '--junit', 'report.xml');
+  expect(passed).toMatchObject({ code: 0, output: expect.stringContaining('books a table') as string });
+  expect(readFileSync(path.join(folder, 'report.xml'), 'utf8')).toContain('<testcase name="books a table"');
+
+  const file = path.join(folder, 'book.test.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll("'Booked.');", "'Sorry.');"));
+  const failed = await interludeTest(folder, 'book.test.ts');
+  expect(failed.code).toBe(1);
+  expect(failed.output).toContain('alice → assistant: A table for four');
+
+  expect(await interludeTest(folder, 'nowhere.test.ts')).toMatchObject({ code: 2 });
+});
