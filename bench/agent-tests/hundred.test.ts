@@ -19,7 +19,7 @@ before(async () => {
 });
 
 for (let number = 0; number < 100; number++)
-  test(
+  void test(
     `test ${number}`,
     withAgents(options, async (agents) => {
       const turn = await agents.as('alice').send('assistant', 'Book Rome', { model });

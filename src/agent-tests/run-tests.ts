@@ -25,9 +25,16 @@ export async function findTests({
   folder,
 }: Pick<TestOptions, 'patterns' | 'folder'>): Promise<string[]> {
   const exclude = (name: string) => name.split(path.sep).includes('node_modules');
+  const files: string[] = [];
   const found = glob(patterns.length > 0 ? patterns : usualFiles, { cwd: folder, exclude });
-  const files = await Array.fromAsync(found, (name) => path.resolve(folder, name));
+  for await (const name of found) files.push(path.resolve(folder, name));
   return files.toSorted();
+}
+
+type TestEvent = Parameters<typeof junit>[0] extends AsyncGenerator<infer Event> ? Event : never;
+
+async function* replayed(events: TestEvent[]): AsyncGenerator<TestEvent, void> {
+  yield* events;
 }
 
 /** Resolves with whether all of them have passed. `files`: from `findTests`. */
@@ -36,9 +43,9 @@ export async function runTests(
   { name, junitFile, folder }: Omit<TestOptions, 'patterns'>,
 ): Promise<boolean> {
   const events = run({ files, isolation: 'none', ...(name !== undefined && { testNamePatterns: name }) });
-  const all: unknown[] = [];
+  const all: TestEvent[] = [];
   let hasFailed = false;
-  events.on('data', (event: { type: string }) => {
+  events.on('data', (event: TestEvent) => {
     all.push(event);
     hasFailed ||= event.type === 'test:fail';
   });
@@ -46,7 +53,7 @@ export async function runTests(
   // The terminal stays open.
   await pipeline(events, reporter, process.stdout, { end: false });
   if (junitFile !== undefined) {
-    const report = Readable.from(junit(Readable.from(all) as Parameters<typeof junit>[0]));
+    const report = Readable.from(junit(replayed(all)));
     await pipeline(report, createWriteStream(path.resolve(folder, junitFile)));
   }
   return !hasFailed;

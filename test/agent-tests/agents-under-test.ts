@@ -18,10 +18,9 @@ export interface AgentsUnderTest extends AgentsOptions {
 
 /** Filled before the first test. */
 export function useAgents(): AgentsUnderTest {
-  const under = {
-    file: path.join(import.meta.dirname, 'fixtures/agents.yaml'),
-    timeout: '60s',
-  } as AgentsUnderTest;
+  const under = {} as AgentsUnderTest;
+  under.file = path.join(import.meta.dirname, 'fixtures/agents.yaml');
+  under.timeout = '60s';
   const stack = new AsyncDisposableStack();
   stack.defer(stopServices);
   beforeAll(async () => {
