@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Client } from '@temporalio/client';
 import { activityInfo } from '@temporalio/activity';
@@ -218,10 +219,11 @@ function notingMove(note: (move: Move) => void) {
 async function skip({ parts, client }: Service, turn: TurnRef, ms: number): Promise<void> {
   const { config, storage } = parts;
   if (config.database.kind !== 'sqlite') throw new Error('Tests keep their database in a file.');
-  using database = new DatabaseSync(config.database.path, { timeout: 10_000 });
-  database
-    .prepare(`update elicitations set deadline = deadline - ? where turn_id = ? and status = 'pending'`)
-    .run(ms, turn.turnId);
+  using database = new DatabaseSync(config.database.path, { timeout: 0 });
+  const move = database.prepare(
+    `update elicitations set deadline = deadline - ? where turn_id = ? and status = 'pending'`,
+  );
+  await untilFree(() => move.run(ms, turn.turnId));
   const waiters = database
     .prepare(
       `select id, workflow_id as workflowId from elicitations
@@ -238,6 +240,21 @@ async function skip({ parts, client }: Service, turn: TurnRef, ms: number): Prom
   const overdue = (await storage.elicitations.read([...ids])).filter(({ remainingMs }) => remainingMs === 0);
   const signal = AbortSignal.timeout(10_000);
   await Promise.all(overdue.map(({ question }) => storage.elicitations.untilSettled(question, signal)));
+}
+
+const sqliteBusy = 5;
+
+/** SQLite itself would wait in this thread, in which the transaction that it waits for has to go on. */
+async function untilFree(write: () => unknown): Promise<void> {
+  for (;;) {
+    try {
+      write();
+      return;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
+    }
+    await sleep(2);
+  }
 }
 
 async function connect({ config, keys, stores, storage }: Dependencies, account: Account): Promise<void> {
