@@ -22,8 +22,6 @@ export const test = defineCommand({
       throw new GivenFileError(
         `There is no test file: ${patterns.join(', ') || 'no *.test.ts or *.test.js here'}.`,
       );
-    const isPassed = await runTests(files, { folder, name, junitFile });
-    // Servers that a test has not stopped would keep the process alive.
-    process.exit(isPassed ? 0 : 1);
+    return (await runTests(files, { folder, name, junitFile })) ? 0 : 1;
   },
 });
