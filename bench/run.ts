@@ -14,6 +14,7 @@ import { connectClient } from '../src/platform/temporal/connection.ts';
 import { startTemporalServer } from '../src/platform/development/temporal-server.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
 import { a2a } from './a2a.ts';
+import { agUi } from './ag-ui.ts';
 import { answering } from './answering.ts';
 import { asking } from './asking.ts';
 import { burst } from './burst.ts';
@@ -57,6 +58,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   start,
   firstText,
   a2a,
+  agUi,
   answering,
   asking,
   tools,

@@ -10,6 +10,7 @@ import type { Service } from '../service/service.ts';
 import { logAccess, traceRequests } from './http/observe-requests.ts';
 import { requirePrincipal } from './http/authentication.ts';
 import { a2aSurface } from './a2a/route.ts';
+import { agUiSurface } from './ag-ui/route.ts';
 import { cardRoutes } from './a2a/cards.ts';
 import { approvalsSurface, connectionsSurface } from './rest/connections.ts';
 import { chatSurface } from './chat/route.ts';
@@ -120,6 +121,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     operatorsSurface(api, service);
     mcpSurface(api, { service, readers, http: config.http });
     a2aSurface(api, { ...parts, ...cards });
+    agUiSurface(api, parts);
   });
 
   app.register(async (open) => {

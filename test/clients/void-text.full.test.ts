@@ -16,6 +16,7 @@ import { en } from '../../src/api/slack/vocabulary/words/en.ts';
 import { turnEntries } from '../../src/storage/log/turn-entries.ts';
 import { emptyTurn, foldTurn } from '../../src/turn/fold-turn.ts';
 import { answerOf, connectAgent } from '../api/a2a/a2a-client.ts';
+import { connect as connectAgUi } from '../api/ag-ui/stock-client.ts';
 import { connectClient } from '../mcp/mcp-client.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { ChatRequest, Reply } from '../servers/openai-server.ts';
@@ -156,6 +157,15 @@ test('OpenAI’s clients keep the word, with what counts below it; a completion 
   expect(said).toBe('Half a \n\nWhole again.');
   const { choices } = await openai.chat.completions.create(request);
   expect(choices[0]?.message.content).toBe('Whole again.');
+});
+
+test('a client of AG-UI takes the word back, and is left with what counts', async () => {
+  heard = Promise.withResolvers();
+  const client = await connectAgUi(service, { agent: 'thinker' });
+  client.agent.subscribe({ onTextMessageContentEvent: () => heard.resolve() });
+  const { events } = await client.run('Think.');
+  expect(events).toContainEqual(expect.objectContaining({ delta: 'Half a ' }));
+  expect(client.texts()).toEqual(['Whole again.']);
 });
 
 test('in a later step, nothing of the steps before is lost to anybody who watches', async () => {

@@ -9,7 +9,15 @@ import { problems as table } from './problems.ts';
 import type { ProblemCode } from './problems.ts';
 
 interface Description {
-  tag: 'chat' | 'openai' | 'conversations' | 'elicitations' | 'connections' | 'operators' | 'service';
+  tag:
+    | 'chat'
+    | 'openai'
+    | 'ag-ui'
+    | 'conversations'
+    | 'elicitations'
+    | 'connections'
+    | 'operators'
+    | 'service';
   /** The name in generated clients. Never renamed. */
   id: string;
   summary: string;

@@ -45,6 +45,7 @@ export function describeApi(
       tags: [
         { name: 'chat', description: 'For `useChat` and other clients of its stream' },
         { name: 'openai', description: 'For OpenAI clients' },
+        { name: 'ag-ui', description: 'For clients of AG-UI' },
         { name: 'conversations', description: 'What was said, and the neutral feed' },
         { name: 'elicitations', description: 'Questions to a person, and their answers' },
         { name: 'connections', description: 'Accounts at servers, and their end' },

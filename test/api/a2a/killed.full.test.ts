@@ -10,6 +10,7 @@ import { createDeployment, showOutput, someKeys } from '../../e2e/deployment.ts'
 import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
 import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
+import { connect as connectAgUi, post } from '../ag-ui/stock-client.ts';
 import { freePort } from '../../free-port.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { asks, form, page, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
@@ -105,6 +106,28 @@ test(
     expect([states[0], states.at(-1)]).toEqual(['AUTH_REQUIRED', 'COMPLETED']);
     expect(server.calls).toHaveLength(2);
     await target.until(isTold('COMPLETED', asked.id));
+  },
+);
+
+test(
+  'an interrupt of AG-UI waits through kill -9 of everything; the answer counts once, also when it is sent again',
+  { timeout: 120_000 },
+  async () => {
+    server.play(asks(question));
+    const service = { token: async () => deployment.token('alice'), begun: () => undefined };
+    const client = await connectAgUi({ ...service, baseUrl: deployment.baseUrl });
+    const { interrupts } = await client.run('call asking__ask {}');
+    await killEverything();
+    const resume = interrupts.map(({ id }) => {
+      return { interruptId: id, status: 'resolved' as const, payload: { city: 'Lisbon' } };
+    });
+    const runId = 'after-the-crash';
+    expect((await client.run(undefined, { resume, runId })).outcome).toBe('success');
+    expect(client.texts()).toEqual(['done']);
+    const again = { threadId: client.threadId, runId, resume };
+    const { events } = await post({ ...service, baseUrl: other.PUBLIC_URL }, again);
+    expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    expect(server.calls).toHaveLength(2);
   },
 );
 

@@ -87,7 +87,7 @@ function schemasIn(value: unknown, at = ''): [at: string, schema: Schema][] {
 }
 
 function typeOf(id: string, status: string): string {
-  if (status === '204' || (id.startsWith('follow') && status === '200')) return '';
+  if (status === '204' || ((id.startsWith('follow') || id === 'runAgent') && status === '200')) return '';
   return Number(status) < 400 || id === 'getReadiness' ? 'application/json' : 'application/problem+json';
 }
 

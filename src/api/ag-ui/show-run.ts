@@ -1,0 +1,261 @@
+/**
+ * A run as a stream: the part of a turn from where the client is to the next pause, or to the turn's end. A client whose messages
+ * are not those of the thread gets a snapshot first.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgUiEvent, AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
+import type { ReadTurn } from '../../service/conversations.ts';
+import { emptyTurn, foldTurn, openQuestions } from '../../turn/fold-turn.ts';
+import type { FoldedTurn } from '../../turn/fold-turn.ts';
+import type { LogEntry } from '../../turn/event.ts';
+import { inWords, questionInWords } from '../../turn/for-person.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
+import { sendEventStream } from '../http/event-stream.ts';
+import { problemFor } from '../http/problems.ts';
+import { closing } from '../http/readers.ts';
+import type { SurfaceParts } from '../http/readers.ts';
+import { nameTurn } from '../http/reader-headers.ts';
+import type { BegunRun } from './begin-run.ts';
+import { toUserContent } from './content.ts';
+import { isPaused, toInterrupt } from './interrupts.ts';
+import { createTranslator, idPrefix, questionSettled } from './translate.ts';
+import type { AgUiMessage } from './translate.ts';
+
+/** How long other work of the turn may hold back a question, which a client only gets at the end of a run. */
+const holdBackMs = 3_000;
+
+export const protocolVersion = '1.0';
+
+interface Shown {
+  parts: SurfaceParts;
+  request: FastifyRequest;
+  body: AgUiRun;
+  run: BegunRun;
+  language: Language | null;
+}
+
+export function streamRun(reply: FastifyReply, shown: Shown): FastifyReply {
+  const { parts, request, body, run } = shown;
+  if (run.turn) nameTurn(reply, run.turn);
+  const signal = parts.readers.listen(reply);
+  async function* texts(): AsyncGenerator<string> {
+    try {
+      for await (const event of eventsOf(shown, signal)) yield toData({ ...event, timestamp: Date.now() });
+      if (signal.reason === closing) yield toData(unfinished('This process is shutting down'));
+    } catch (error) {
+      const { code, message } = problemFor(error, request);
+      yield toData({ type: 'RUN_ERROR', code, message });
+    }
+  }
+  // `texts` end when the reader leaves; when the service closes, they send an error first.
+  const never = new AbortController().signal;
+  const lastText = toData(unfinished('Your token has expired'));
+  return sendEventStream(reply, { texts: texts(), signal: never, lastText });
+
+  function unfinished(why: string): AgUiEvent {
+    const message = `${why}. The turn goes on in thread ${body.threadId}; run the thread again to follow it.`;
+    return { type: 'RUN_ERROR', code: 'turn_unfinished', message };
+  }
+}
+
+async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUiEvent> {
+  const { parts, body, run, language } = shown;
+  const { service } = parts;
+  const { turn, answers } = run;
+  const { threadId, runId, parentRunId } = body;
+  const isOld = body.protocolVersion == null;
+  yield {
+    type: 'RUN_STARTED',
+    threadId,
+    runId,
+    protocolVersion,
+    ...(parentRunId != null && { parentRunId }),
+    ...(turn && { metadata: { interlude: { turnId: turn.turnId } } }),
+  };
+  for (const [interruptId, status] of answers.ended) yield questionSettled(interruptId, status);
+  const thread = createThread(shown, isOld);
+  const translator = createTranslator({ isOld });
+  const ended = (outcome: object, more: object = {}): AgUiEvent => ({
+    type: 'RUN_FINISHED',
+    threadId,
+    runId,
+    outcome,
+    ...more,
+  });
+  if (!turn) {
+    if (await thread.misses([])) yield await thread.snapshot([]);
+    return yield ended({ type: 'success' });
+  }
+
+  let folded = emptyTurn;
+  const add = (entries: LogEntry[]) => {
+    folded = foldTurn(folded, entries);
+    return entries.flatMap(({ event, ...entry }) =>
+      translator.add({ ...entry, event: inWords(event, language) }),
+    );
+  };
+  const toEvents = async (events: AgUiEvent[]) =>
+    Promise.all(
+      events.map((event) =>
+        event.type === 'MESSAGES_SNAPSHOT' ? thread.snapshot(event['messages'] as AgUiMessage[]) : event,
+      ),
+    );
+  const soFar = run.before ?? (await service.turnSoFar(turn));
+  const earlier = add(soFar?.entries ?? []);
+  const prefix = idPrefix(turn.turnId);
+  if (body.messages.some(({ id, role }) => role !== 'user' && id.startsWith(prefix))) {
+    if (await thread.misses(translator.messages())) yield await thread.snapshot(translator.messages());
+    yield* translator.open();
+  } else {
+    if (await thread.misses([])) yield await thread.snapshot([]);
+    yield* await toEvents(earlier);
+  }
+
+  const pause = new AbortController();
+  let holdBack: NodeJS.Timeout | undefined;
+  /** Without those whose answer is recorded but not yet in the log. */
+  const open = () => openQuestions(folded).filter(({ elicitationId: id }) => !answers.recorded.has(id));
+  const isAsking = () => open().some(({ elicitationId: id }) => !answers.agreed.has(id));
+  const mayEnd = () => {
+    if (isAsking()) {
+      holdBack ??= setTimeout(() => pause.abort(), holdBackMs);
+      return isPaused(folded, open());
+    }
+    clearTimeout(holdBack);
+    holdBack = undefined;
+    return false;
+  };
+  try {
+    if (!mayEnd() && !folded.end)
+      for await (const entries of service.followTurn(turn, {
+        signal: AbortSignal.any([signal, pause.signal]),
+        after: soFar?.position,
+      })) {
+        yield* await toEvents(add(entries));
+        if (mayEnd()) break;
+      }
+  } finally {
+    clearTimeout(holdBack);
+  }
+  if (signal.aborted) return;
+  if (!folded.end) {
+    const interrupts = open().map((question) =>
+      toInterrupt(questionInWords(question, language), folded, {
+        page: service.questionPage(question.elicitationId),
+        isOld,
+        errors: answers.errors.get(question.elicitationId),
+      }),
+    );
+    yield* translator.suspend(interrupts);
+    yield ended({ type: 'interrupt', interrupts });
+    return;
+  }
+  yield endOf(folded, { isOld, language, ended });
+}
+
+interface Ending {
+  isOld: boolean;
+  language: Language | null;
+  ended(outcome: object, more?: object): AgUiEvent;
+}
+
+/** The last run of a turn reports the usage of the whole turn, because the runs before it report none. */
+function endOf({ end, failure }: FoldedTurn, { isOld, language, ended }: Ending): AgUiEvent {
+  const { status = 'failed', usage: used } = end ?? {};
+  const usage = used && { usage: [{ ...used, totalTokens: used.inputTokens + used.outputTokens }] };
+  switch (status) {
+    case 'completed':
+      return ended({ type: 'success' }, usage);
+    case 'cancelled':
+    case 'superseded': {
+      // Clients of before 1.0 know only success and interrupts.
+      const message = status === 'cancelled' ? 'The turn was cancelled.' : 'A newer message took its place.';
+      return isOld
+        ? { type: 'RUN_ERROR', code: status, message, ...usage }
+        : ended({ type: 'cancelled' }, usage);
+    }
+    case 'failed': {
+      const error = failure && inWords(failure, language);
+      const code = failure?.code ?? 'failed';
+      const message = error?.type === 'error' ? error.errorText : 'The turn failed. Try again.';
+      return { type: 'RUN_ERROR', code, message, ...usage };
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+/** The newest turns are enough to see whether the client has the thread. */
+const turnsCompared = 3;
+const turnsPerPage = 50;
+
+function createThread({ parts, request, body, run }: Shown, isOld: boolean) {
+  const { service } = parts;
+  const current = run.turn?.turnId;
+
+  /** The messages before the run's turn has said anything. */
+  async function messagesBefore({ limit, isWhole }: { limit: number; isWhole: boolean }) {
+    let turns: ReadTurn[] = [];
+    let before: number | null = null;
+    do {
+      const page = { before, limit, images: isWhole };
+      const read = await service.readConversation(request.principal, body.threadId, page);
+      turns = [...read.turns, ...turns];
+      before = read.next?.seq ?? null;
+    } while (isWhole && before !== null);
+    return { turns, messages: turns.flatMap(messagesOf) };
+  }
+
+  function messagesOf({ turnId, given, log }: ReadTurn): AgUiMessage[] {
+    const asked = given.map(({ id, role, content }): AgUiMessage => ({
+      id,
+      role,
+      content: toUserContent(content),
+    }));
+    if (turnId === current) return asked;
+    const translator = createTranslator({ isOld });
+    for (const entry of log ?? []) translator.add(entry);
+    return [...asked, ...translator.messages()];
+  }
+
+  return {
+    async snapshot(own: AgUiMessage[]): Promise<AgUiEvent> {
+      const { messages } = await messagesBefore({ limit: turnsPerPage, isWhole: true });
+      return { type: 'MESSAGES_SNAPSHOT', messages: [...messages, ...own] };
+    },
+    /** Whether the client lacks one of these messages, or has one of these turns that was taken back. */
+    async misses(own: AgUiMessage[]): Promise<boolean> {
+      const { turns, messages } = await messagesBefore({ limit: turnsCompared, isWhole: false });
+      const stored = [...messages, ...own].filter(({ role }) => role !== 'reasoning');
+      const posted = body.messages.map(fingerprintOf);
+      let next = 0;
+      for (const message of stored) {
+        next = posted.indexOf(fingerprintOf(message), next) + 1;
+        if (next === 0) return true;
+      }
+      const ids = new Set(stored.map(({ id }) => id));
+      const prefixes = turns.map(({ turnId }) => idPrefix(turnId));
+      return body.messages.some(
+        ({ id, role }) =>
+          (role === 'assistant' || role === 'tool') &&
+          !ids.has(id) &&
+          prefixes.some((prefix) => id.startsWith(prefix)),
+      );
+    },
+  };
+}
+
+function fingerprintOf({
+  id,
+  role,
+  content,
+  toolCalls,
+}: Pick<AgUiMessage, 'id' | 'content'> & { role: string; toolCalls?: unknown }): string {
+  if (role !== 'assistant') return JSON.stringify([role, id]);
+  const calls = Array.isArray(toolCalls) ? toolCalls.map((call: { id?: unknown } | null) => call?.id) : [];
+  return JSON.stringify([role, id, content ?? '', calls]);
+}
+
+function toData(event: AgUiEvent): string {
+  return `data: ${JSON.stringify(event)}\n\n`;
+}
