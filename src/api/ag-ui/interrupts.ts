@@ -16,12 +16,9 @@ export function isPaused({ items, end }: FoldedTurn, pending: readonly Elicitati
     const own = items.filter(({ parentToolCallId }) => parentToolCallId === agent);
     if (own.some(({ type, endedAt }) => type === 'step' && endedAt === null)) return false;
     const calls = own.filter(isCallOpen);
-    return (
-      calls.length > 0 &&
-      calls.every(({ id, call }) =>
-        call.agent === undefined ? pending.some(({ context }) => isWaitingFor(context, call)) : waits(id),
-      )
-    );
+    const isWaiting = ({ id, call }: ItemOf<'call'>) =>
+      pending.some(({ context }) => isWaitingFor(context, call)) || (call.agent !== undefined && waits(id));
+    return calls.length > 0 && calls.every(isWaiting);
   };
   return waits(undefined);
 }

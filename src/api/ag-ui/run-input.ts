@@ -1,5 +1,6 @@
 /** Reads what an AG-UI client posts. Pure. */
 import type { AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
+import { PageContextTextSchema } from '@interlude-ai/core/contract/chat.ts';
 import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import { isApproval, longestReason } from '@interlude-ai/core/elicitation/approval.ts';
 import { isAction } from '@interlude-ai/core/elicitation/elicitation.ts';
@@ -20,7 +21,7 @@ export function isUser({ role }: Message): boolean {
 }
 
 /** The user's last message, with what the page shows. Throws a 400 that points at what is wrong. */
-export function lastUserMessage({ messages, context }: AgUiRun): GivenMessage {
+export function lastUserMessage({ messages, context: given }: AgUiRun): GivenMessage {
   const index = messages.findLastIndex(isUser);
   const message = messages[index];
   if (!message) throw invalidRequest([{ pointer: '/messages', detail: 'there is no message of the user' }]);
@@ -29,7 +30,8 @@ export function lastUserMessage({ messages, context }: AgUiRun): GivenMessage {
   const content = contentOf(message, at);
   if (content.length === 0)
     throw invalidRequest([{ pointer: `${at}/content`, detail: 'the message has no text and no image' }]);
-  const shown = (context ?? []).map(({ description, value }) => `${description}:\n${value}`).join('\n\n');
+  const context = (given ?? []).map(({ description, value }) => `${description}:\n${value}`).join('\n\n');
+  const shown = parseInput(PageContextTextSchema, context, '/context');
   return { id, role: 'user', content: [...content, ...(shown === '' ? [] : [toPageContextPart(shown)])] };
 }
 

@@ -4,7 +4,6 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgUiEvent, AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
-import type { ReadTurn } from '../../service/conversations.ts';
 import { emptyTurn, foldTurn, openQuestions } from '../../turn/fold-turn.ts';
 import type { FoldedTurn } from '../../turn/fold-turn.ts';
 import type { LogEntry } from '../../turn/event.ts';
@@ -16,15 +15,15 @@ import { closing } from '../http/readers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { nameTurn } from '../http/reader-headers.ts';
 import type { BegunRun } from './begin-run.ts';
-import { toUserContent } from './content.ts';
 import { isPaused, toInterrupt } from './interrupts.ts';
 import { createTranslator, idPrefix, questionSettled } from './translate.ts';
 import type { AgUiMessage } from './translate.ts';
+import { createThread } from './thread.ts';
 
 /** How long other work of the turn may hold back a question, which a client only gets at the end of a run. */
 const holdBackMs = 3_000;
 
-export const protocolVersion = '1.0';
+const protocolVersion = '1.0';
 
 interface Shown {
   parts: SurfaceParts;
@@ -59,7 +58,7 @@ export function streamRun(reply: FastifyReply, shown: Shown): FastifyReply {
 }
 
 async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUiEvent> {
-  const { parts, body, run, language } = shown;
+  const { parts, request, body, run, language } = shown;
   const { service } = parts;
   const { turn, answers } = run;
   const { threadId, runId, parentRunId } = body;
@@ -73,7 +72,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     ...(turn && { metadata: { interlude: { turnId: turn.turnId } } }),
   };
   for (const [interruptId, status] of answers.ended) yield questionSettled(interruptId, status);
-  const thread = createThread(shown, isOld);
+  const thread = createThread(service, request.principal, { body, current: turn?.turnId, isOld });
   const translator = createTranslator({ isOld });
   const ended = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
@@ -82,10 +81,8 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     outcome,
     ...more,
   });
-  if (!turn) {
-    if (await thread.misses([])) yield await thread.snapshot([]);
-    return yield ended({ type: 'success' });
-  }
+  // The thread is empty.
+  if (!turn) return yield ended({ type: 'success' });
 
   let folded = emptyTurn;
   const add = (entries: LogEntry[]) => {
@@ -94,12 +91,13 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
       translator.add({ ...entry, event: inWords(event, language) }),
     );
   };
-  const toEvents = async (events: AgUiEvent[]) =>
-    Promise.all(
-      events.map((event) =>
-        event.type === 'MESSAGES_SNAPSHOT' ? thread.snapshot(event['messages'] as AgUiMessage[]) : event,
-      ),
-    );
+  /** With the messages of earlier turns in snapshots. */
+  async function* complete(events: AgUiEvent[]): AsyncGenerator<AgUiEvent> {
+    for (const event of events) {
+      const { type, messages: own } = event;
+      yield type === 'MESSAGES_SNAPSHOT' ? await thread.snapshot(own as AgUiMessage[]) : event;
+    }
+  }
   const soFar = run.before ?? (await service.turnSoFar(turn));
   const earlier = add(soFar?.entries ?? []);
   const prefix = idPrefix(turn.turnId);
@@ -108,7 +106,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     yield* translator.open();
   } else {
     if (await thread.misses([])) yield await thread.snapshot([]);
-    yield* await toEvents(earlier);
+    yield* complete(earlier);
   }
 
   const pause = new AbortController();
@@ -131,7 +129,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
         signal: AbortSignal.any([signal, pause.signal]),
         after: soFar?.position,
       })) {
-        yield* await toEvents(add(entries));
+        yield* complete(add(entries));
         if (mayEnd()) break;
       }
   } finally {
@@ -183,77 +181,6 @@ function endOf({ end, failure }: FoldedTurn, { isOld, language, ended }: Ending)
     default:
       return status satisfies never;
   }
-}
-
-/** The newest turns are enough to see whether the client has the thread. */
-const turnsCompared = 3;
-const turnsPerPage = 50;
-
-function createThread({ parts, request, body, run }: Shown, isOld: boolean) {
-  const { service } = parts;
-  const current = run.turn?.turnId;
-
-  /** The messages before the run's turn has said anything. */
-  async function messagesBefore({ limit, isWhole }: { limit: number; isWhole: boolean }) {
-    let turns: ReadTurn[] = [];
-    let before: number | null = null;
-    do {
-      const page = { before, limit, images: isWhole };
-      const read = await service.readConversation(request.principal, body.threadId, page);
-      turns = [...read.turns, ...turns];
-      before = read.next?.seq ?? null;
-    } while (isWhole && before !== null);
-    return { turns, messages: turns.flatMap(messagesOf) };
-  }
-
-  function messagesOf({ turnId, given, log }: ReadTurn): AgUiMessage[] {
-    const asked = given.map(({ id, role, content }): AgUiMessage => ({
-      id,
-      role,
-      content: toUserContent(content),
-    }));
-    if (turnId === current) return asked;
-    const translator = createTranslator({ isOld });
-    for (const entry of log ?? []) translator.add(entry);
-    return [...asked, ...translator.messages()];
-  }
-
-  return {
-    async snapshot(own: AgUiMessage[]): Promise<AgUiEvent> {
-      const { messages } = await messagesBefore({ limit: turnsPerPage, isWhole: true });
-      return { type: 'MESSAGES_SNAPSHOT', messages: [...messages, ...own] };
-    },
-    /** Whether the client lacks one of these messages, or has one of these turns that was taken back. */
-    async misses(own: AgUiMessage[]): Promise<boolean> {
-      const { turns, messages } = await messagesBefore({ limit: turnsCompared, isWhole: false });
-      const stored = [...messages, ...own].filter(({ role }) => role !== 'reasoning');
-      const posted = body.messages.map(fingerprintOf);
-      let next = 0;
-      for (const message of stored) {
-        next = posted.indexOf(fingerprintOf(message), next) + 1;
-        if (next === 0) return true;
-      }
-      const ids = new Set(stored.map(({ id }) => id));
-      const prefixes = turns.map(({ turnId }) => idPrefix(turnId));
-      return body.messages.some(
-        ({ id, role }) =>
-          (role === 'assistant' || role === 'tool') &&
-          !ids.has(id) &&
-          prefixes.some((prefix) => id.startsWith(prefix)),
-      );
-    },
-  };
-}
-
-function fingerprintOf({
-  id,
-  role,
-  content,
-  toolCalls,
-}: Pick<AgUiMessage, 'id' | 'content'> & { role: string; toolCalls?: unknown }): string {
-  if (role !== 'assistant') return JSON.stringify([role, id]);
-  const calls = Array.isArray(toolCalls) ? toolCalls.map((call: { id?: unknown } | null) => call?.id) : [];
-  return JSON.stringify([role, id, content ?? '', calls]);
 }
 
 function toData(event: AgUiEvent): string {

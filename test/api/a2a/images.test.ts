@@ -1,5 +1,6 @@
-/** Images that clients of A2A send: the official SDK over each transport and version. */
+/** Images that clients of A2A send, by the official SDK over each transport and version, and those that clients of AG-UI send. */
 import { describe, expect, test } from 'vitest';
+import { connect as connectAgUi, post } from '../ag-ui/stock-client.ts';
 import { pdf, png } from '../../images.ts';
 import { onTheWire, text, useImageService } from '../../service/image-service.ts';
 import { answerOf, connectAgent, stateOf } from './a2a-client.ts';
@@ -35,8 +36,26 @@ describe.each([
   });
 });
 
+test('an image that a client of AG-UI sends goes to the agent, and another client of the thread gets it', async () => {
+  const client = await connectAgUi(setup.service, { agent: 'viewer' });
+  const image = {
+    type: 'image' as const,
+    source: { type: 'data' as const, value: png, mimeType: 'image/png' },
+  };
+  client.agent.addMessage({ id: 'm1', role: 'user', content: [text('What is this?'), image] });
+  expect((await client.run()).outcome).toBe('success');
+  expect(setup.given()).toEqual([{ role: 'user', content: [text('What is this?'), onTheWire(png)] }]);
+  const { threadId } = client;
+  const late = await connectAgUi(setup.service, { agent: 'viewer', threadId });
+  await late.run();
+  expect(late.agent.messages).toEqual(client.agent.messages);
+  const messages = client.agent.messages.slice(0, 1);
+  const refused = await post(setup.service, { threadId: 'other', messages }, { agent: 'reader' });
+  expect([refused.status, refused.problem]).toMatchObject([422, { code: 'images_not_taken' }]);
+});
+
 test('cards say which agents take images; addresses are refused with the code for types that are not taken', async () => {
-  const post = async (agent: string, parts: object[]) => {
+  const send = async (agent: string, parts: object[]) => {
     const response = await fetch(`${setup.service.baseUrl}/run/agents/${agent}/a2a`, {
       method: 'POST',
       headers: {
@@ -54,11 +73,11 @@ test('cards say which agents take images; addresses are refused with the code fo
     return (await response.json()) as { error: { code: number; message: string } };
   };
   const address = [{ url: 'https://x.example/a.png', mediaType: 'image/png' }];
-  expect((await post('viewer', address)).error).toMatchObject({
+  expect((await send('viewer', address)).error).toMatchObject({
     code: -32005,
     message: expect.stringContaining('fetches nothing from addresses') as string,
   });
-  expect((await post('reader', [{ raw: png }])).error).toMatchObject({
+  expect((await send('reader', [{ raw: png }])).error).toMatchObject({
     code: -32005,
     message: expect.stringContaining('This agent takes no images.') as string,
   });

@@ -7,8 +7,7 @@ import { HttpAgent as EarlierHttpAgent } from 'ag-ui-client-0.0.59';
 import { expect } from 'vitest';
 import type { Service } from '../../service/service.ts';
 
-export const versions = ['1.0.0', '0.0.59'] as const;
-export type Version = (typeof versions)[number];
+export type Version = '1.0.0' | '0.0.59';
 
 export interface ClientOptions {
   version?: Version;

@@ -3,15 +3,10 @@ import { HttpAgent } from '@ag-ui/client';
 import type { Message } from '@ag-ui/core';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { HttpAgent as EarlierHttpAgent } from 'ag-ui-client-0.0.59';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createTranslator } from '../../../src/api/ag-ui/translate.ts';
 import type { Translator } from '../../../src/api/ag-ui/translate.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
-
-const warned = vi.spyOn(console, 'warn');
-afterEach(() => {
-  expect(warned.mock.calls).toEqual([]);
-});
 
 const said = (id: string, delta: string): TurnEvent[] => [
   { type: 'text-start', id },
@@ -178,6 +173,8 @@ async function read(
     initialMessages: messages,
     fetch: async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } }),
   });
+  const warned = vi.spyOn(console, 'warn');
   await agent.runAgent();
+  expect(warned.mock.calls).toEqual([]);
   return JSON.parse(JSON.stringify(agent.messages)) as Message[];
 }

@@ -87,7 +87,7 @@ export const AgUiRunSchema = z
 
 export type AgUiRun = z.infer<typeof AgUiRunSchema>;
 
-export const agUiEventTypes = [
+const eventTypes = [
   'RUN_STARTED',
   'RUN_FINISHED',
   'RUN_ERROR',
@@ -115,7 +115,7 @@ export const agUiEventTypes = [
 
 /** The members of each type are in AG-UI's own schema. */
 export const AgUiEventSchema = z
-  .looseObject({ type: z.enum(agUiEventTypes) })
+  .looseObject({ type: z.enum(eventTypes) })
   .meta({ id: 'AgUiEvent', description: 'An event of AG-UI 1.0' });
 
 export type AgUiEvent = z.infer<typeof AgUiEventSchema>;

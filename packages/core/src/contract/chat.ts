@@ -54,11 +54,15 @@ export const ToolApprovalPartSchema = z.looseObject({
   }),
 });
 
+export const PageContextTextSchema = z
+  .string()
+  .max(16_000, 'the context of a page has at most 16,000 characters; send what matters');
+
 /** In the last message, at most once, beside the user's text: passed to the agent and never shown as the user's text. */
 export const PageContextPartSchema = z.looseObject({
   type: z.literal('data-page-context'),
   data: z.looseObject({
-    text: z.string().max(16_000, 'the context of a page has at most 16,000 characters; send what matters'),
+    text: PageContextTextSchema,
   }),
 });
 
