@@ -4,8 +4,7 @@ import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages
 import { answerQuestion } from '../../../src/service/answer-question.ts';
 import { startGuardedServer } from '../../credentials/guarded-server.ts';
 import { endQuestion } from '../../storage/end-question.ts';
-import { Browser, words } from './browser.ts';
-import { onward } from './onward.ts';
+import { Browser, onward, words } from './browser.ts';
 import { setUpPages } from './pages-setup.ts';
 
 const german = () => new Browser('fr, de-AT;q=0.9, en;q=0.8');
