@@ -2,6 +2,7 @@
  * The process of the service under test: API and worker as in production, on a database and a Temporal of their own. The
  * runner's process starts it, kills it for a restart, and talks to it over Node's IPC. It ends with the runner.
  */
+import { en } from '../turn/words/en.ts';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import path from 'node:path';
@@ -267,7 +268,7 @@ async function connect({ config, keys, stores, storage }: Dependencies, account:
   const key = connectionKey(server, { tenant, user });
   if (server.store === 'vault') {
     const kept = await stores.vault.keep(server, key, token);
-    if (kept.kind !== 'kept') throw new Error(kept.message);
+    if (kept.kind !== 'kept') throw new Error(en.keyProblem(server.title, kept.problem));
     return;
   }
   if (server.store !== 'oauth') throw new Error(`${server.name} keeps its accounts in ${server.store}.`);

@@ -23,6 +23,11 @@ export const serviceCommands: CommandEntry[] = [
     load: async () => (await import('./commands/processes.ts')).worker,
   },
   {
+    name: 'migrate',
+    summary: "bring the database's schema up to date",
+    load: async () => (await import('./commands/processes.ts')).migrate,
+  },
+  {
     name: 'turns',
     summary: 'list the turns of all users, and what they wait for',
     load: async () => (await turns()).turns,

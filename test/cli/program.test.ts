@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientCommands } from '@interlude-ai/program/client-commands.ts';
@@ -332,4 +333,14 @@ describe('in the checkout', () => {
     const { code, errors } = await start(older ?? '', ['src/cli/interlude.mjs', 'tokn']);
     expect([code, errors]).toEqual([2, expect.stringContaining('(did you mean token?)')]);
   });
+});
+
+test('the database is migrated without an agents file, as the job of a deployment does it', async () => {
+  const file = path.join(testFolder(), 'interlude.db');
+  const env = { DATABASE_URL: `sqlite:${file}`, INTERLUDE_CONFIG: '/nowhere/agents.yaml' };
+  const end = await start(process.execPath, ['src/cli/checkout.ts', 'migrate'], env);
+  expect(end).toEqual({ code: 0, output: 'The database is up to date.\n', errors: '' });
+  using database = new DatabaseSync(file);
+  const names = database.prepare("select name from sqlite_master where type = 'table'").all();
+  expect(names).toContainEqual({ name: 'turns' });
 });

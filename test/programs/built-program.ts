@@ -6,6 +6,7 @@ import { mkdir, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { run as building, timed } from '../../scripts/setup/steps.mjs';
 import { cacheFolder } from '../../scripts/setup/tools.mjs';
 import { onPath } from './find-program.ts';
 
@@ -41,26 +42,53 @@ export function rmcpProgram(): Promise<BuiltProgram> {
   });
 }
 
+/** A program of a Go module in this folder, whose `go.sum` pins it. */
+export function goTool(
+  folder: string,
+  name: string,
+  { goPackage = '.', variables = {} }: { goPackage?: string; variables?: Record<string, string> } = {},
+): Promise<BuiltProgram> {
+  const set = Object.entries(variables).map(([variable, value]) => ` -X ${variable}=${value}`);
+  const flags = `-ldflags=-s -w${set.join('')}`;
+  const at = path.join(import.meta.dirname, folder);
+  return builtProgram({
+    folder: at,
+    name,
+    files: ['go.mod', 'go.sum', ...(goPackage === '.' ? ['main.go'] : [])],
+    flags,
+    language: 'Go',
+    compiler: compilerAt('go', '/usr/local/go/bin/go'),
+    build: (go, cwd, draft) =>
+      timed(`building ${name} with Go (once, minutes)`, () =>
+        building(go, ['build', '-trimpath', flags, '-o', draft, goPackage], { cwd }),
+      ),
+  });
+}
+
 function compilerAt(name: string, usual: string): string | undefined {
   return onPath([name]) ?? (existsSync(usual) ? usual : undefined);
 }
 
 async function builtProgram({
   folder,
+  name = path.basename(folder),
   files,
+  flags = '',
   language,
   compiler,
   build,
 }: {
   folder: string;
+  name?: string;
   files: string[];
+  flags?: string;
   language: string;
   compiler: string | undefined;
-  build(compiler: string, folder: string, draft: string): Promise<void>;
+  build(compiler: string, folder: string, draft: string): Promise<unknown>;
 }): Promise<BuiltProgram> {
   const sources = await Promise.all(files.map((file) => readFile(path.join(folder, file))));
-  const hash = createHash('sha256').update(Buffer.concat(sources)).digest('hex').slice(0, 12);
-  const executable = path.join(cacheFolder, `${path.basename(folder)}-${hash}`);
+  const hash = createHash('sha256').update(Buffer.concat(sources)).update(flags).digest('hex').slice(0, 12);
+  const executable = path.join(cacheFolder, `${name}-${hash}`);
   if (existsSync(executable)) return { executable };
   if (compiler === undefined) return { missing: `this machine has no ${language}` };
   const draft = `${executable}.${process.pid}`;

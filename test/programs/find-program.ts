@@ -29,10 +29,12 @@ export interface Program {
   given: string;
   /** On the PATH. */
   names: string[];
-  /** Debian's. */
+  /** Debian's; further ones, separated by spaces, bring libraries. */
   package: string;
   /** Within the package: what is on the path there is a script, which looks for it where it would be installed. */
   executable: string;
+  /** What makes it print its version; `--version` by default. */
+  version?: string;
 }
 
 export type Found =
@@ -49,14 +51,14 @@ export async function findProgram(program: Program): Promise<Found> {
   // A given path must work.
   if (given !== undefined) return { kind: 'ready', executable: given, env: {}, isOwn: true };
   const own = onPath(program.names);
-  if (own !== undefined && (await works(own, {})))
+  if (own !== undefined && (await works(own, {}, program.version)))
     return { kind: 'ready', executable: own, env: {}, isOwn: true };
   try {
-    const folder = path.join(cache, `debian-${program.package}`);
+    const folder = path.join(cache, `debian-${program.package.replaceAll(' ', '-')}`);
     if (!existsSync(folder)) await installInto(folder, (draft) => unpack(program.package, draft));
     const executable = path.join(folder, program.executable);
     const env = { LD_LIBRARY_PATH: await librariesIn(folder) };
-    return (await works(executable, env))
+    return (await works(executable, env, program.version))
       ? { kind: 'ready', executable, env, isOwn: false }
       : { kind: 'missing', why: `Debian's ${program.package} does not run here` };
   } catch (error) {
@@ -65,8 +67,8 @@ export async function findProgram(program: Program): Promise<Found> {
 }
 
 /** What is on the PATH may be only a hint on how to install it. */
-async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const asked = run(executable, ['--version'], { env: { ...process.env, ...env }, timeout: 20_000 });
+async function works(executable: string, env: NodeJS.ProcessEnv, version = '--version'): Promise<boolean> {
+  const asked = run(executable, [version], { env: { ...process.env, ...env }, timeout: 20_000 });
   return asked.then(
     () => true,
     () => false,
@@ -75,7 +77,11 @@ async function works(executable: string, env: NodeJS.ProcessEnv): Promise<boolea
 
 async function unpack(name: string, folder: string): Promise<void> {
   const signal = AbortSignal.timeout(fetchingMs);
-  const plan = await run('apt-get', ['--simulate', '--no-install-recommends', 'install', name], { signal });
+  const plan = await run(
+    'apt-get',
+    ['--simulate', '--no-install-recommends', 'install', ...name.split(' ')],
+    { signal },
+  );
   const packages = [...plan.stdout.matchAll(/^Inst (\S+) (?:\[\S+\] )?\((\S+) /gm)];
   if (packages.length === 0) throw new Error('there is nothing to fetch');
   const wanted = packages.map(([, one, version]) => `${one}=${version}`);

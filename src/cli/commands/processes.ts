@@ -1,6 +1,7 @@
-/** `interlude server` and `interlude worker` hide the environment before anything else is loaded. */
+/** `interlude server` and `interlude worker` hide the environment before anything else is loaded; and `interlude migrate`. */
 import { hideEnvironment } from '../../platform/processes/hide-environment.ts';
 import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 export const server = defineCommand({
   arguments: [],
@@ -22,5 +23,21 @@ export const worker = defineCommand({
     hideEnvironment();
     const { runWorkerProcess } = await import('../../platform/processes/worker-process.ts');
     await runWorkerProcess();
+  },
+});
+
+export const migrate = defineCommand({
+  arguments: [],
+  options: {},
+  details:
+    'Processes do the same when they start. As a step of its own, before them, it shows that the database can be migrated. Needs the settings of the database only.',
+  async run() {
+    const [{ loadDatabase }, { openStorage }] = await Promise.all([
+      import('../../platform/config/load-config.ts'),
+      import('../../storage/open-storage.ts'),
+    ]);
+    const storage = await openStorage(loadDatabase(process.env, process.cwd()));
+    await storage.close();
+    print('The database is up to date.\n');
   },
 });

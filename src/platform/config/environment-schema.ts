@@ -162,7 +162,11 @@ export const environmentSchema = z.object({
     .string()
     .regex(/^https?:\/\/\S*\{traceId\}/, 'write an address with {traceId} in it')
     .optional(),
-  TEMPORAL_DEPLOYMENT_NAME: plainName.optional(),
+  // The Worker Controller names it <namespace>/<name>.
+  TEMPORAL_DEPLOYMENT_NAME: z
+    .string()
+    .regex(/^[\w./-]{1,128}$/, 'write letters, digits, . _ / and -')
+    .optional(),
   TEMPORAL_WORKER_BUILD_ID: plainName.optional(),
   AUTH_ISSUER: httpUrl.optional(),
   AUTH_AUDIENCE: z.string().default('interlude'),

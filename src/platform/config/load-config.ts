@@ -66,11 +66,7 @@ export function loadConfig(
   needs: readonly Combination[] = [],
 ) {
   const problems: string[] = [];
-  const set = Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || value === '' ? [] : [[name, value]],
-    ),
-  );
+  const set = withoutEmpty(env);
   const filled = readSecretFiles(set, isOurVariable, problems);
   const configPath = path.resolve(cwd, filled['INTERLUDE_CONFIG'] ?? 'demo/agents.yaml');
   // Only the demo's agents file uses it.
@@ -193,6 +189,21 @@ export function loadConfig(
     logLevel: values.LOG_LEVEL,
     telemetry: telemetryFrom(values),
   };
+}
+
+/** The database alone, without an agents file. Throws a `ConfigError` with every problem. */
+export function loadDatabase(env: Record<string, string | undefined>, cwd: string): Config['database'] {
+  const problems: string[] = [];
+  const set = withoutEmpty(env);
+  const filled = readSecretFiles(set, isOurVariable, problems);
+  const values = readEnvironment(filled, problems);
+  if (!values || problems.length > 0) throw new ConfigError(problems, []);
+  return databaseFrom(currentSecrets(set, filled), path.resolve(cwd, values.INTERLUDE_DATA), cwd);
+}
+
+function withoutEmpty(env: Record<string, string | undefined>): Record<string, string> {
+  const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
+  return Object.fromEntries(given) as Record<string, string>;
 }
 
 function isNamedIn(file: string, name: string): boolean {
