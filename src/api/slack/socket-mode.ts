@@ -2,6 +2,8 @@
  * Socket Mode, for development: events, commands and clicks arrive over a WebSocket that we open, so no public address is
  * needed. They are handled as over HTTP; the connection replaces the signature.
  */
+import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { WebSocket } from 'ws';
@@ -19,6 +21,9 @@ const messageSchema = z.object({
 });
 /** Slack ends each connection after some hours. */
 const againMs = 1_000;
+
+/** Unlike the library's own connections, it uses the proxy of the environment. */
+const agentFor = (url: string) => (url.startsWith('wss:') ? https : http).globalAgent;
 
 /** Returns a function that closes it. */
 export function openSocketMode({
@@ -47,7 +52,7 @@ export function openSocketMode({
   async function connection(): Promise<void> {
     const { url } = await createSlackClient(slack.settings.apiUrl, appToken).apps.connections.open({});
     if (url === undefined) throw new Error('Slack names no socket');
-    const socket = new WebSocket(url);
+    const socket = new WebSocket(url, { agent: agentFor(url) });
     const end = () => socket.close();
     closing.signal.addEventListener('abort', end);
     await new Promise<void>((resolve, reject) => {

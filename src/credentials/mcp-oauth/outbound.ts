@@ -9,13 +9,8 @@ import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
-import {
-  allowsAddress,
-  bareHost,
-  isLocalHost,
-  AddressRefused,
-  createGuardedAgent,
-} from '../../platform/network/addresses.ts';
+import { allowsAddress, bareHost, isLocalHost } from '../../platform/network/addresses.ts';
+import { AddressRefused, createGuardedAgent } from '../../platform/network/guarded-agent.ts';
 import type { Reach } from '../../platform/network/addresses.ts';
 import { readOAuthDocument, rewriteJson, withoutOddities } from '@interlude-ai/core/oauth/documents.ts';
 import type { ServerConfig } from '../../platform/config/agents-file/server-config.ts';

@@ -1,4 +1,5 @@
 /** All requests to Nango, and the parts of its answers that we read. Every failure is a `NangoError`. */
+import https from 'node:https';
 import type { Nango } from '@nangohq/node';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -172,13 +173,20 @@ async function connectToNango(
   const nango = new Client(
     { host, apiKey },
     {
+      // With `proxy` below: Node's own agents use the proxy of the environment.
+      httpsAgent: https.globalAgent,
       interceptors: {
         // The whole request, which the library's own timeout does not cover.
         request: (request) => Object.assign(request, { signal: AbortSignal.timeout(timeoutMs) }),
       },
     },
   );
-  Object.assign(nango.http.defaults, { timeout: timeoutMs, maxRedirects: 0, maxContentLength: 2_097_152 });
+  Object.assign(nango.http.defaults, {
+    timeout: timeoutMs,
+    maxRedirects: 0,
+    maxContentLength: 2_097_152,
+    proxy: false,
+  });
   return nango;
 }
 

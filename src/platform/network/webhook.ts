@@ -5,7 +5,8 @@
 import { isIP } from 'node:net';
 import { fetch } from 'undici';
 import type { Dispatcher } from 'undici';
-import { allowsAddress, bareHost, isLocalHost, AddressRefused, createGuardedAgent } from './addresses.ts';
+import { allowsAddress, bareHost, isLocalHost } from './addresses.ts';
+import { AddressRefused, createGuardedAgent } from './guarded-agent.ts';
 import type { Reach } from './addresses.ts';
 
 type Posted =

@@ -1,5 +1,6 @@
 /** What all exporters need: the identity of this process, and the headers for the collector. */
 import { randomUUID } from 'node:crypto';
+import type { AgentOptions, ProxyEnv } from 'node:http';
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import type { Resource } from '@opentelemetry/resources';
@@ -23,6 +24,12 @@ export function resourceOf({ service, version }: TelemetryOptions): Resource {
     'service.version': version,
     'service.instance.id': instance,
   }).merge(detectResources({ detectors: [envDetector] }));
+}
+
+/** The exporters make agents of their own, which know no proxy. */
+export function viaProxy(): { httpAgentOptions?: AgentOptions } {
+  const isProxied = process.env['no_proxy'] !== undefined;
+  return isProxied ? { httpAgentOptions: { keepAlive: true, proxyEnv: process.env as ProxyEnv } } : {};
 }
 
 /** Read for each export, because they may be in a file that changes. */

@@ -7,8 +7,10 @@ import type {
   WorkflowClientInterceptor,
 } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
+import { proxyFor } from '../network/proxy.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { grpcStatus } from './grpc-status.ts';
 import { TemporalUnreachable } from './outage.ts';
@@ -122,6 +124,7 @@ export function connectLazily(
           interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failOnceClosed],
           ...options,
           ...connectionOptions(config.address, now),
+          channelArgs: { 'grpc.enable_http_proxy': temporalProxy(config.address, now) ? 1 : 0 },
           // Called for each request.
           ...(now.apiKey !== undefined && { apiKey: () => login().apiKey ?? '' }),
         }),
@@ -162,7 +165,8 @@ const failOnceClosed: Interceptor = (options, nextCall) => {
 
 export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
   const login = loginOf(config);
-  const options = connectionOptions(config.address, login());
+  const proxy = temporalProxy(config.address, login());
+  const options = { ...connectionOptions(config.address, login()), ...(proxy && { proxy }) };
   let connection: NativeConnection;
   try {
     connection = await NativeConnection.connect(options);
@@ -215,6 +219,23 @@ function connectionOptions(address: string | undefined, { apiKey, tls }: Tempora
     address: address ?? 'localhost:7233',
     tls: typeof tls === 'boolean' ? tls : toTls(tls),
     ...(apiKey !== undefined && { apiKey }),
+  };
+}
+
+/** A proxy of the environment is used with TLS only. */
+function temporalProxy(
+  address: string | undefined,
+  { tls }: TemporalLogin,
+): NativeConnectionOptions['proxy'] {
+  const proxy = tls !== false && address !== undefined ? proxyFor(`https://${address}`) : undefined;
+  if (!proxy) return undefined;
+  const { username, password, hostname, port } = proxy;
+  return {
+    type: 'http-connect',
+    targetHost: `${hostname}:${port || 80}`,
+    ...(username !== '' && {
+      basicAuth: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
+    }),
   };
 }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { AddressRefused, createGuardedAgent } from '../../../src/platform/network/addresses.ts';
+import { AddressRefused, createGuardedAgent } from '../../../src/platform/network/guarded-agent.ts';
 import { startServer } from '../../credentials/guarded-server.ts';
 
 /** Counts who connects, and says nothing. */

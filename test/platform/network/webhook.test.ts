@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createGuardedAgent } from '../../../src/platform/network/addresses.ts';
+import { createGuardedAgent } from '../../../src/platform/network/guarded-agent.ts';
 import { createWebhooks, webhookProblem } from '../../../src/platform/network/webhook.ts';
 
 type Lookup = (

@@ -3,9 +3,9 @@
  *
  * This alone decides whether the server can have done anything: undici reports when it begins to write a request to an open
  * socket. Before that, nothing has left this machine; after it, only an answer gives certainty. Errors cannot tell the two
- * apart: a reset can come before or after the server has read the request.
+ * apart: a reset can come before or after the server has read the request. What a proxy is asked before that is no request.
  */
-import { Agent, fetch as undiciFetch } from 'undici';
+import { EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import { limitedBody } from './response-body.ts';
 import { errorCodeOf } from './network-failure.ts';
@@ -45,9 +45,9 @@ export interface RequestTrace {
 // Streams may be idle for as long as a tool takes, so only the operation's deadline limits them. Idle connections are
 // closed early, even if the server offers more: one that died unnoticed would make a call's outcome unknown.
 const timeouts = { bodyTimeout: 0, headersTimeout: 0, connect: { timeout: 10_000 } };
-const pool = new Agent({ ...timeouts, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
+const pool = new EnvHttpProxyAgent({ ...timeouts, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 });
 /** Opens a connection for each request. */
-const unpooled = new Agent({ ...timeouts, pipelining: 0 });
+const unpooled = new EnvHttpProxyAgent({ ...timeouts, pipelining: 0 });
 
 interface Options {
   signal: AbortSignal;
@@ -63,7 +63,7 @@ export async function trackedRequest(
   trace: RequestTrace,
   { signal, onSending, isHarmless = false }: Options,
 ): Promise<Response> {
-  const request = (agent: Agent) =>
+  const request = (agent: Dispatcher) =>
     undiciFetch(url, {
       // A caller that follows redirects has to keep them at the server: our headers are for no other host.
       redirect: 'manual',

@@ -232,8 +232,8 @@ function limited(response: Response, onFailure: (failure: unknown) => void): Res
 
 const send: FetchLike = async (url, init) => {
   if (!mayRest(init)) return fetch(url, init).catch((error: unknown) => sendAgain(error, url, init));
-  const { Agent, fetch: undiciFetch } = await import('undici');
-  agent ??= new Agent({ bodyTimeout: 0, headersTimeout: 0, pipelining: 0 });
+  const { EnvHttpProxyAgent, fetch: undiciFetch } = await import('undici');
+  agent ??= new EnvHttpProxyAgent({ bodyTimeout: 0, headersTimeout: 0, pipelining: 0 });
   const fetchLong = undiciFetch as unknown as (url: string | URL, init: object) => Promise<Response>;
   return fetchLong(url, { ...init, dispatcher: agent });
 };

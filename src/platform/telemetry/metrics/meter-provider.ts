@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { MetricData, PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { MetricsConfig } from '../../config/config.ts';
-import { headersOf, resourceOf } from '../resource.ts';
+import { headersOf, resourceOf, viaProxy } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
 import { telemetryDropped } from './instruments.ts';
 
@@ -26,7 +26,9 @@ export function createMeterProvider(
   { prometheus, otlp, exportIntervalMs }: MetricsConfig,
   options: TelemetryOptions,
 ): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
-  const exporter = otlp ? new OTLPMetricExporter({ headers: headersOf('METRICS', options) }) : null;
+  const exporter = otlp
+    ? new OTLPMetricExporter({ headers: headersOf('METRICS', options), ...viaProxy() })
+    : null;
   const exported =
     exporter &&
     new PeriodicExportingMetricReader({

@@ -7,7 +7,7 @@ import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
-import { headersOf, resourceOf } from '../resource.ts';
+import { headersOf, resourceOf, viaProxy } from '../resource.ts';
 import type { TelemetryOptions } from '../resource.ts';
 import { telemetryDropped } from '../metrics/instruments.ts';
 import { idGenerator, spansWritten, switchTracing } from './tracing.ts';
@@ -35,7 +35,7 @@ function meterOfLost(): Meter {
  * Returns a function that stops it. No propagator is registered: `requests.ts` decides which servers get our trace context.
  */
 export function startTraces(options: TelemetryOptions): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ headers: headersOf('TRACES', options) });
+  const exporter = new OTLPTraceExporter({ headers: headersOf('TRACES', options), ...viaProxy() });
   const provider = new BasicTracerProvider({
     resource: resourceOf(options),
     idGenerator,
