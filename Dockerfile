@@ -31,8 +31,9 @@ COPY src src
 COPY --from=bundles /app/build build
 RUN ln -s /app/src/cli/interlude.mjs /usr/local/bin/interlude
 USER node
-# The root may be read-only; /tmp may not.
-ENV INTERNAL_PORT=3100 INTERLUDE_DATA=/tmp/interlude
+ENV INTERNAL_PORT=3100
+# The root may be read-only, apart from /tmp.
+ENV INTERLUDE_DATA=/tmp/interlude
 EXPOSE 3000
 # Whether the process runs, not whether it is ready: without its database it waits, and a restart does not help.
 HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.INTERNAL_PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1))"]

@@ -1,6 +1,5 @@
 /** What all exporters need: the identity of this process, and the headers for the collector. */
 import { randomUUID } from 'node:crypto';
-import type { AgentOptions, ProxyEnv } from 'node:http';
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import type { Resource } from '@opentelemetry/resources';
@@ -27,9 +26,9 @@ export function resourceOf({ service, version }: TelemetryOptions): Resource {
 }
 
 /** The exporters make agents of their own, which know no proxy. */
-export function viaProxy(): { httpAgentOptions?: AgentOptions } {
+export function viaProxy() {
   const isProxied = process.env['no_proxy'] !== undefined;
-  return isProxied ? { httpAgentOptions: { keepAlive: true, proxyEnv: process.env as ProxyEnv } } : {};
+  return isProxied && { httpAgentOptions: { keepAlive: true, proxyEnv: process.env } };
 }
 
 /** Read for each export, because they may be in a file that changes. */
