@@ -266,6 +266,7 @@ const mayReadEnvironment = (file: string) =>
     'src/agent-tests/service.ts',
     'src/platform/processes/read-config.ts',
     'src/platform/processes/hide-environment.ts',
+    'src/platform/network/proxy.ts',
     'packages/program/src/commands/acp.ts',
     'packages/program/src/commands/chat.ts',
     'packages/program/src/commands/login.ts',
@@ -293,7 +294,7 @@ describe('the source', () => {
     test(rule.name, () => expect(violationsOf(rule, files)).toEqual([]));
   }
 
-  test('only read-config.ts reads the environment, what hides it, and what runs at a terminal', () =>
+  test('only read-config.ts reads the environment, what hides it, its proxy, and what runs at a terminal', () =>
     expect(environmentReaders(files)).toEqual([]));
 });
 

@@ -32,11 +32,11 @@ export const migrate = defineCommand({
   details:
     'Processes do the same when they start. As a step of its own, before them, it shows that the database can be migrated. Needs the settings of the database only.',
   async run() {
-    const [{ loadDatabase }, { openStorage }] = await Promise.all([
-      import('../../platform/config/load-config.ts'),
+    const [{ readDatabase }, { openStorage }] = await Promise.all([
+      import('../../platform/processes/read-config.ts'),
       import('../../storage/open-storage.ts'),
     ]);
-    const storage = await openStorage(loadDatabase(process.env, process.cwd()));
+    const storage = await openStorage(readDatabase());
     await storage.close();
     print('The database is up to date.\n');
   },

@@ -3,7 +3,7 @@ import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { needsOf } from '../config/environment.ts';
 import type { ProcessKind } from '../config/environment.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { loadConfig, loadDatabase } from '../config/load-config.ts';
 import { issuerProblem } from '../network/openid-issuer.ts';
 
 /**
@@ -12,6 +12,11 @@ import { issuerProblem } from '../network/openid-issuer.ts';
 export function readConfig(agentsFile?: string): Config {
   const env = { ...process.env, ...(agentsFile !== undefined && { INTERLUDE_CONFIG: agentsFile }) };
   return loadConfig(env, process.cwd());
+}
+
+/** The database alone, for a job without an agents file. */
+export function readDatabase(): Config['database'] {
+  return loadDatabase(process.env, process.cwd());
 }
 
 /** The configuration of a process. Where users sign in, it also checks that the issuer answers. */

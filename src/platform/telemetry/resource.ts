@@ -26,9 +26,10 @@ export function resourceOf({ service, version }: TelemetryOptions): Resource {
 }
 
 /** The exporters make agents of their own, which know no proxy. */
-export function viaProxy() {
-  const isProxied = process.env['no_proxy'] !== undefined;
-  return isProxied && { httpAgentOptions: { keepAlive: true, proxyEnv: process.env } };
+export function viaProxy({ secret }: TelemetryOptions) {
+  const names = ['http_proxy', 'https_proxy', 'no_proxy'];
+  const proxyEnv = Object.fromEntries(names.map((name) => [name, secret(name)]));
+  return proxyEnv['no_proxy'] !== undefined && { httpAgentOptions: { keepAlive: true, proxyEnv } };
 }
 
 /** Read for each export, because they may be in a file that changes. */

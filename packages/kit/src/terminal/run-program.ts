@@ -1,11 +1,10 @@
 /**
  * The program `interlude`: finds the command, reads its arguments, runs it. Exit codes: 0 done, 1 failed, 2 wrong command line.
- * Imports no command and of the service only the use of a proxy, so that `--help` starts fast and a process can hide its
- * environment before anything else is loaded.
+ * Imports no command and nothing of the service, so that `--help` starts fast and a process can hide its environment before
+ * anything else is loaded.
  */
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
-import { useProxy } from '../../../../src/platform/network/proxy.ts';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import { GivenFileError, UsageError } from './command.ts';
 import type { Command, CommandEntry, GivenValues, Options } from './command.ts';
@@ -35,6 +34,7 @@ async function run(commands: readonly CommandEntry[], words: string[]): Promise<
   try {
     const given = readArguments(command, rest);
     if (given === null) return show(helpFor(entry, command));
+    const { useProxy } = await import('../../../../src/platform/network/proxy.ts');
     useProxy();
     return (await command.run(given.values, given.args, given.order)) ?? 0;
   } catch (error) {

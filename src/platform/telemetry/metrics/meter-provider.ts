@@ -27,7 +27,7 @@ export function createMeterProvider(
   options: TelemetryOptions,
 ): { provider: MeterProvider; scrape: (() => Promise<string>) | null } {
   const exporter = otlp
-    ? new OTLPMetricExporter({ headers: headersOf('METRICS', options), ...viaProxy() })
+    ? new OTLPMetricExporter({ headers: headersOf('METRICS', options), ...viaProxy(options) })
     : null;
   const exported =
     exporter &&

@@ -35,7 +35,7 @@ function meterOfLost(): Meter {
  * Returns a function that stops it. No propagator is registered: `requests.ts` decides which servers get our trace context.
  */
 export function startTraces(options: TelemetryOptions): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ headers: headersOf('TRACES', options), ...viaProxy() });
+  const exporter = new OTLPTraceExporter({ headers: headersOf('TRACES', options), ...viaProxy(options) });
   const provider = new BasicTracerProvider({
     resource: resourceOf(options),
     idGenerator,
