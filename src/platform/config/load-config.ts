@@ -192,7 +192,7 @@ export function loadConfig(
 }
 
 /** The database alone, without an agents file. Throws a `ConfigError` with every problem. */
-export function loadDatabase(env: Record<string, string | undefined>, cwd: string): Config['database'] {
+export function loadDatabase(env: Record<string, string | undefined>, cwd: string): DatabaseConfig {
   const problems: string[] = [];
   const set = withoutEmpty(env);
   const filled = readSecretFiles(set, isOurVariable, problems);

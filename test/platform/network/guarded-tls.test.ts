@@ -8,11 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fetch } from 'undici';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import {
-  allowsAddress,
-  AddressRefused,
-  createGuardedAgent,
-} from '../../../src/platform/network/addresses.ts';
+import { allowsAddress } from '../../../src/platform/network/addresses.ts';
+import { AddressRefused, createGuardedAgent } from '../../../src/platform/network/guarded-agent.ts';
 import { startServer } from '../../credentials/guarded-server.ts';
 
 const fixture = (name: string) =>
