@@ -71,7 +71,7 @@ test('the files that services run or mount are in the repository, and scripts ar
   for (const name of processes) {
     const [program, ...words] = services[name]?.command ?? [];
     expect(program).toBe('interlude');
-    expect(serviceCommands.map((command) => command.name)).toContain(words.join(' '));
+    expect(serviceCommands().map((command) => command.name())).toContain(words.join(' '));
   }
 });
 

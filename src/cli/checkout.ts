@@ -1,6 +1,14 @@
 /** The program `interlude` with all its commands, in a checkout or an image where everything is installed. */
-import { clientCommands } from '@interlude-ai/program/client-commands.ts';
-import { runProgram } from '@interlude-ai/kit/terminal/run-program.ts';
-import { serviceCommands } from './service-commands.ts';
+import { hideEnvironment } from '../platform/processes/hide-environment.ts';
 
-await runProgram([...serviceCommands, ...clientCommands], process.argv.slice(2));
+const words = process.argv.slice(2);
+// Before anything else is loaded, which would otherwise be loaded twice.
+if (['start', 'server', 'worker'].includes(words[0] ?? '')) hideEnvironment();
+const [{ clientCommands, interlude }, { runProgram }, { serviceCommands }] = await Promise.all([
+  import('@interlude-ai/program/client-commands.ts'),
+  import('@interlude-ai/kit/terminal/run-program.ts'),
+  import('./service-commands.ts'),
+]);
+const commands = [...serviceCommands(), ...clientCommands()];
+const notes = 'A service is configured by its environment: docs/configuration.md.';
+await runProgram({ ...interlude, commands, notes }, words);

@@ -1,10 +1,10 @@
 /**
  * Prepares the checkout as far as the command needs it, and runs the program with the Node of the lockfile. Plain
- * JavaScript without packages: a fresh checkout has none installed. The image is complete. The version and the list of
- * commands need no packages, so they are printed without installing any.
+ * JavaScript without packages: a fresh checkout has none installed. The image is complete. The version and help are
+ * printed without installing anything.
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import path from 'node:path';
@@ -15,15 +15,29 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const words = process.argv.slice(2);
 
 if (['--version', '-v', 'version'].includes(words[0] ?? '')) process.stdout.write(`${version}\n`);
-else if (isThisNode(forProgram) && isAboutAllCommands()) await runHere();
-else if (await prepareCheckout()) {
+else if (words[0] === 'complete' || isAboutHelp()) {
+  if (isThisNode(forProgram) && existsSync(path.join(root, 'node_modules/commander'))) await runHere();
+  else if (words[0] !== 'complete') printFromPage();
+} else if (await prepareCheckout()) {
   if (isThisNode(forProgram)) await runHere();
   else handOver(pinnedNode());
 }
 
-/** Prints the list of commands, for which no command is loaded. */
-function isAboutAllCommands() {
-  return words.length === 0 || ['--help', '-h', 'help'].includes(words[0] ?? '');
+function isAboutHelp() {
+  const ours = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+  return words.length === 0 || words[0] === 'help' || ours.includes('--help') || ours.includes('-h');
+}
+
+/** What commander would print: a test keeps the page up to date. */
+function printFromPage() {
+  const page = readFileSync(path.join(root, 'docs/commands.md'), 'utf8');
+  const asked = ['interlude', ...words.filter((word) => !['help', '--help', '-h'].includes(word)), ''];
+  const texts = Array.from(page.matchAll(/^## `(.+)`\n\n```text\n([^]*?)\n```$/gm))
+    .filter(([, title]) => asked.join(' ').startsWith(`${title} `))
+    .map(([, , text = '']) => text.replaceAll('npx interlude', 'node src/cli/interlude.mjs'));
+  const isMistake = words.length === 0;
+  (isMistake ? process.stderr : process.stdout).write(`${texts.at(-1)}\n`);
+  if (isMistake) process.exitCode = 2;
 }
 
 async function runHere() {
@@ -49,7 +63,7 @@ async function prepareCheckout() {
   const isSecondStart = process.env.INTERLUDE_ENVIRONMENT !== undefined;
   if (isSecondStart || !existsSync(setUp)) return true;
   const { prepare } = await import(pathToFileURL(setUp).href);
-  return prepare(words[0] === 'start' && !words.includes('--help') ? ['temporal'] : []);
+  return prepare(words[0] === 'start' ? ['temporal'] : []);
 }
 
 /** The Node of the lockfile. If there is none, the set-up has refused an older one. */

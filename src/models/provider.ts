@@ -152,7 +152,7 @@ type Members = Record<string, unknown>;
  * reason. So only the members that it uses are passed on. `[DONE]` means that the answer is complete, so a missing reason
  * is added; without either, it was cut off.
  */
-async function fetchReadableChunks(url: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+export async function fetchReadableChunks(url: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   const { body, status, statusText, headers } = response;
   if (!response.ok || body === null) return response;

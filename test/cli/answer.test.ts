@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { runAnswer } from '@interlude-ai/program/commands/answer.ts';
-import type { AnswerOptions, QuestionReport } from '@interlude-ai/program/commands/answer.ts';
+import { runAnswer } from '@interlude-ai/program/chat/run-answer.ts';
+import type { AnswerOptions, QuestionReport } from '@interlude-ai/program/chat/run-answer.ts';
 import { createClient } from '@interlude-ai/client/client.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { decideFrom } from '@interlude-ai/kit/answers/answer-from.ts';
@@ -168,7 +168,7 @@ test('as a command: with a key for a user, a file, and an object for each questi
 test.each([
   [['answer'], 'Name a source of answers'],
   [['answer', '--for', 'alice', '--decline'], '--for needs an API key'],
-  [['answer', '--decline', '--timeout', '60'], '--timeout 60 is no duration'],
+  [['answer', '--decline', '--timeout', '60'], "argument '60' is invalid. Write for example 90s."],
   [['answer', '--answers', 'nowhere.yaml'], 'nowhere.yaml does not exist'],
 ])('a wrong command line, %j, is exit code 2', async (words, problem) => {
   const { code, errors } = await startCommand(words, {});

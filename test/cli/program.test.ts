@@ -6,11 +6,13 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import type { CommandUnknownOpts as Command } from '@commander-js/extra-typings';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { clientCommands } from '@interlude-ai/program/client-commands.ts';
-import { findCommand, helpFor, readArguments } from '@interlude-ai/kit/terminal/run-program.ts';
-import { programCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { clientCommands, interlude as about } from '@interlude-ai/program/client-commands.ts';
+import { createProgram } from '@interlude-ai/kit/terminal/run-program.ts';
 import { serviceCommands } from '../../src/cli/service-commands.ts';
+import { programCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import { turnStates } from '@interlude-ai/core/contract/operators.ts';
 import { startInternalServer } from '../../src/platform/processes/internal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { freePort } from '../free-port.ts';
@@ -18,7 +20,17 @@ import { testFolder } from '../test-folder.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-const all = [...serviceCommands, ...clientCommands];
+const allCommands = () => createProgram({ ...about, commands: [...serviceCommands(), ...clientCommands()] });
+const all = [...serviceCommands(), ...clientCommands()];
+/** Every command with its words: `chat`, `api-keys list`. */
+const leaves = all.flatMap((command) =>
+  command.commands.length === 0
+    ? [{ name: command.name(), command }]
+    : command.commands.map((member) => ({ name: `${command.name()} ${member.name()}`, command: member })),
+);
+
+const pageIntroduction =
+  'What `--help` prints. In the folder of the checkout, `npx interlude` runs the commands. `source <(interlude completion bash)` completes them and their options in bash, where `interlude` is on the PATH.';
 
 interface End {
   code: number;
@@ -43,26 +55,45 @@ describe('help', () => {
   test('lists every command', async () => {
     const { code, output, errors } = await interlude('--help');
     expect([code, errors]).toEqual([0, '']);
-    for (const { name, summary } of all) expect(output).toMatch(new RegExp(`^ {2}${name} +${summary}$`, 'm'));
+    for (const command of all) expect(output).toMatch(new RegExp(`^ {2}${command.name()} .*\\S$`, 'm'));
+    expect(output).toMatch(/^ {2}completion <shell> /m);
   });
 
-  test('lists the commands of a group together', async () => {
-    const { output } = await interlude('--help');
-    expect(output).toMatch(/^ {2}tools build .*\n {2}tools check /m);
+  // `vitest run -u` writes the page.
+  test('is also a page, for a clone where nothing is installed yet', async () => {
+    const page = ['# Commands', '', pageIntroduction];
+    const add = (command: Command, words: string) => {
+      page.push('', `## \`${words}\``, '', '```text');
+      command.configureOutput({ writeOut: (text) => page.push(text.trimEnd()), getOutHelpWidth: () => 100 });
+      command.outputHelp();
+      page.push('```');
+      for (const member of command.commands)
+        if (!['complete', 'version'].includes(member.name())) add(member, `${words} ${member.name()}`);
+    };
+    add(allCommands(), 'interlude');
+    await expect(`${page.join('\n')}\n`).toMatchFileSnapshot('../../docs/commands.md');
   });
 
-  test.each(all)('of $name says how it is used', async (entry) => {
-    const found = findCommand(all, [...entry.name.split(' '), '--help']);
-    expect(found).toMatchObject({ kind: 'command', entry, rest: ['--help'] });
-    const command = await entry.load();
-    expect(readArguments(command, ['--help'])).toBe(null);
-    const text = helpFor(entry, command);
-    expect(text).toMatch(new RegExp(`^${entry.summary}\n\nUsage: npx interlude ${entry.name}( |$)`, 'm'));
-    for (const name of [...Object.keys(command.options), 'help']) expect(text).toContain(`  --${name}`);
+  test.each(leaves)('of $name says how it is used', async ({ name, command }) => {
+    const words = name.split(' ');
+    const program = allCommands();
+    let output = '';
+    const found = words.reduce((at, word) => at.commands.find((one) => one.name() === word) ?? at, program);
+    found.configureOutput({ writeOut: (text) => (output += text) });
+    await expect(program.parseAsync([...words, '--help'], { from: 'user' })).rejects.toMatchObject({
+      exitCode: 0,
+    });
+    expect(output).toMatch(new RegExp(`^Usage: npx interlude ${name}( |$)`, 'm'));
+    expect(output.replaceAll(/\s+/g, ' ')).toContain(command.description());
+    for (const option of [...command.options.map(({ long }) => long), '--help'])
+      expect(output).toContain(` ${option}`);
   });
 
   test.each([
-    [['api-keys', '--help'], 'api-keys revoke'],
+    [['api-keys', '--help'], '  revoke <id>'],
+    [['help', 'token'], 'Usage: npx interlude token'],
+    [['try', '--tool', 'x', '-h'], 'Usage: npx interlude try [options] <url | command...>'],
+    [['try', 'http://127.0.0.1:9', '--help'], 'Usage: npx interlude try'],
     [['api-keys', 'create', '-h'], '--tenant <tenant>'],
     [['start', '--help'], 'Usage: npx interlude start'],
   ])('%j ends with 0 and prints it on stdout', async (words, text) => {
@@ -73,55 +104,83 @@ describe('help', () => {
 
 describe('a wrong command line ends with 2 and says', () => {
   test.each([
-    ['what there is, without a command', [], 'Usage: npx interlude <command>'],
+    ['what there is, without a command', [], 'Usage: npx interlude [options] [command]'],
     [
       'the nearest command',
       ['strat'],
-      'There is no command "strat" (did you mean start?). npx interlude --help lists the commands.\n',
+      "unknown command 'strat'\n(Did you mean start?)\n(npx interlude --help shows how it is used)\n",
     ],
     [
       'where the commands are listed',
       ['nonsense'],
-      'There is no command "nonsense". npx interlude --help lists the commands.\n',
+      "unknown command 'nonsense'\n(npx interlude --help shows",
     ],
-    ['the nearest command of a group', ['api-keys', 'lst'], '"api-keys lst" (did you mean list?)'],
-    ['what a group has', ['accounts'], ' · npx interlude accounts connect · '],
-    ['the nearest option', ['chat', '--urll', 'x'], 'There is no option --urll (did you mean --url?).'],
-    ['what a value is missing for', ['chat', '--as'], '--as needs a value: --as <user>.\nUsage: '],
-    ['that an empty value is none', ['chat', '--as='], '--as needs a value: --as <user>.\n'],
+    ['the nearest command of a group', ['api-keys', 'lst'], "unknown command 'lst' (did you mean list?)"],
+    ['what a group has', ['accounts'], 'connect [options] <server>'],
+    ['the nearest option', ['chat', '--urll', 'x'], "unknown option '--urll'\n(Did you mean --url?)"],
+    ['the nearest option before a command line', ['try', '--tol', 'x'], '(did you mean --tool?)'],
+    [
+      'what a value is missing for',
+      ['chat', '--as'],
+      "option '--as <user>' argument missing\n(npx interlude chat",
+    ],
+    ['that an empty value is none', ['chat', '--as='], "option '--as <user>' argument missing\n"],
     [
       'that the next option is no value',
       ['chat', '--as', '--agent', 'desk'],
-      '--as needs a value: --as <user>. A value that begins with - is written --as=…\n',
+      "option '--as <user>' argument missing\n",
     ],
     [
       'the same before a command line',
       ['try', '--tool', '--', 'node', 'server.js'],
-      '--tool needs a value: --tool <name>.\n',
+      "option '--tool <name>' argument missing\n",
     ],
-    ['what takes no value', ['chat', '--help=yes'], '--help takes no value.\n'],
+    ['what takes no value', ['chat', '--help=yes'], "unknown option '--help=…'"],
     [
       'which option is missing',
       ['api-keys', 'create'],
-      '--tenant <tenant> is missing.\nUsage: npx interlude api-keys',
+      "required option '--tenant <tenant>' not specified\n(npx interlude api-keys create --help",
     ],
-    ['which argument is missing', ['token'], '<user> is missing.\nUsage: npx interlude token <user>'],
-    ['which argument is too many', ['token', 'alice', 'bob'], '"bob" is one argument too many.'],
-    ['what is no id', ['chat', '--conversation', 'a b'], '--conversation "a b" is no id: an id has 1–128'],
+    ['which argument is missing', ['token'], "missing required argument 'user'\n(npx interlude token --help"],
+    ['which argument is too many', ['token', 'alice', 'bob'], 'Expected 1 argument but got 2: alice, bob.'],
+    ['what is no id', ['chat', '--conversation', 'a b'], "argument 'a b' is invalid. An id has 1–128"],
     [
       'what is no URL',
       ['chat', '--url', 'nowhere'],
-      '--url nowhere is not a URL; it begins with https:// or http://.\nUsage: npx interlude chat',
+      "'--url <url>' argument 'nowhere' is invalid. It is not a URL; it begins with https:// or http://.\n(npx interlude chat",
     ],
     [
       'a URL without its scheme',
       ['chat', '--url', 'localhost:3000'],
-      '--url localhost:3000 is not a URL; it begins with https:// or http://.\nUsage: npx interlude chat',
+      "'--url <url>' argument 'localhost:3000' is invalid. It is not a URL;",
     ],
   ])('%s', async (_, words, text) => {
     const { code, output, errors } = await interlude(...words);
     expect([code, output, errors]).toEqual([2, '', expect.stringContaining(text)]);
   });
+
+  test.each([
+    [['chat', '--tokne=hunter2'], "unknown option '--tokne=…'"],
+    [['chat', '--token', '--hunter2'], "option '--token <token>' argument missing"],
+    [['try', '--tokne=hunter2', 'node'], "unknown option '--tokne' (did you mean --token?)"],
+    [['try', '--header', 'a b: hunter2', 'node'], '--header a b cannot be sent'],
+  ])('%j, without the secret', async (words, text) => {
+    const { code, errors } = await interlude(...words);
+    expect([code, errors]).toEqual([2, expect.stringContaining(text)]);
+    expect(errors).not.toContain('hunter2');
+  });
+});
+
+test('a value that begins with a dash follows an equals sign', async () => {
+  const { code, errors } = await interlude('chat', '--agent=-x', '--url', 'http://127.0.0.1:9', '--token=-y');
+  expect([code, errors]).toEqual([1, expect.stringContaining('Interlude does not answer')]);
+});
+
+test('what follows a command line belongs to it, except the options of the command', async () => {
+  const echo = 'process.stderr.write(JSON.stringify(process.argv.slice(1)))';
+  const words = ['try', process.execPath, '-e', echo, 'a', '--timeout', '2s', '-h', '--', '--all'];
+  const { errors } = await interlude(...words);
+  expect(errors).toContain('["a","-h","--","--all"]');
 });
 
 test.each([
@@ -132,7 +191,31 @@ test.each([
   const { code, output, errors } = await interlude(...words);
   expect([code, output]).toEqual([2, '']);
   expect(errors).toContain('nowhere.yaml');
-  expect(errors).not.toContain('Usage:');
+  expect(errors).not.toContain('--help');
+});
+
+describe('completion', () => {
+  test('has a script for a shell', async () => {
+    const { code, output, errors } = await interlude('completion', 'bash');
+    expect([code, output, errors]).toEqual([0, expect.stringContaining('interlude complete --'), '']);
+  });
+
+  test.each([
+    [['api-'], /^api-keys\t/m],
+    [['api-keys', ''], /^revoke\t/m],
+    [['try', '--rec'], /^--record\t/m],
+    [['turns', '--state', ''], /^waiting\t/m],
+  ])('of %j', async (words, expected) => {
+    const { code, output } = await interlude('complete', '--', ...words);
+    expect([code, output]).toEqual([0, expect.stringMatching(expected)]);
+  });
+});
+
+test('states that can be searched for are all states of a turn', () => {
+  const state = leaves
+    .find(({ name }) => name === 'turns')
+    ?.command.options.find(({ long }) => long === '--state');
+  expect(state?.argChoices).toEqual([...turnStates]);
 });
 
 test.each(['--version', 'version'])('%s prints the version alone', async (word) => {
@@ -218,22 +301,22 @@ ${desk}Interlude is running already, at http://127.0.0.1:${env['PORT']}: use tha
 });
 
 describe('the set-up', () => {
-  test.each(['--version', '--help'])('is not needed for %s in a fresh clone', async (word) => {
+  test.each([
+    [['--version'], /^\d+\.\d+\.\d+\n$/],
+    [['--help'], /^ {2}chat \[options\] +talk to an agent/m],
+    [['chat', '--help'], /^Usage: node src\/cli\/interlude\.mjs chat \[options\]\n/],
+    [
+      ['api-keys', 'create', '-h'],
+      /^Usage: node src\/cli\/interlude\.mjs api-keys create [^]*--tenant <tenant>/,
+    ],
+  ])('is not needed for %j in a fresh clone', async (words, expected) => {
     const clone = testFolder();
-    for (const name of [
-      'package.json',
-      'package-lock.json',
-      'scripts',
-      'src/cli',
-      'src/platform/config',
-      'packages/core/src/elicitation',
-    ])
+    for (const name of ['package.json', 'package-lock.json', 'scripts', 'src/cli', 'docs/commands.md'])
       cpSync(path.join(root, name), path.join(clone, name), { recursive: true });
     // Without npm, so that an installation fails.
     const program = path.join(clone, 'src/cli/interlude.mjs');
-    const { code, output, errors } = await start(process.execPath, [program, word], { PATH: '' });
-    expect([code, errors]).toEqual([0, '']);
-    expect(output).toMatch(word === '--version' ? /^\d+\.\d+\.\d+\n$/ : /^ {2}chat +talk to an agent/m);
+    const { code, output, errors } = await start(process.execPath, [program, ...words], { PATH: '' });
+    expect([code, errors, output]).toEqual([0, '', expect.stringMatching(expected)]);
   });
 
   test('looks into no folder of the PATH that it cannot read', async () => {
@@ -319,7 +402,10 @@ describe('messages name the program as it can be started from there', () => {
 describe('in the checkout', () => {
   test('npx finds the program', async () => {
     const { code, output } = await start('npx', ['--no', '--', 'interlude', 'token', '--help']);
-    expect([code, output]).toEqual([0, expect.stringContaining('Usage: npx interlude token <user>')]);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining('Usage: npx interlude token [options] <user>'),
+    ]);
   });
 
   const older = ['/usr/bin/node', '/usr/local/bin/node'].find((file) => {
@@ -331,7 +417,7 @@ describe('in the checkout', () => {
   });
   test.runIf(older !== undefined)('an older Node hands over to the one of the lockfile', async () => {
     const { code, errors } = await start(older ?? '', ['src/cli/interlude.mjs', 'tokn']);
-    expect([code, errors]).toEqual([2, expect.stringContaining('(did you mean token?)')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('(Did you mean token?)')]);
   });
 });
 

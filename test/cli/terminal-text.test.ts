@@ -28,7 +28,7 @@ test('what libraries write on the console is harmless, too', () => {
     path.resolve(import.meta.dirname, '../../packages/kit/src/terminal/run-program.ts'),
   );
   const code = `import { runProgram } from ${program};
-    await runProgram([], ['--help']);
+    await runProgram({ name: 'program', description: '', commands: [] }, ['--help']);
     console.warn('it says %s', ${JSON.stringify(tricky)});`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   expect(stderr).toContain('it says [2J');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inspectToolSources } from '@interlude-ai/kit/lint/inspect-tools.ts';
-import { checkToolFolder } from '../../../src/platform/tool-bundles/open-tool-bundle.ts';
+import { checkToolFolder } from '../src/bundle/read-manifest.ts';
 import { ToolFolderError } from '../src/bundle/tool-files.ts';
 import { toolModule, writeToolFolder } from './folder.ts';
 

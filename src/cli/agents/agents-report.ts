@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { AuthorizationServer } from '../../credentials/mcp-oauth/metadata.ts';
 import type { clientKind } from '../../credentials/mcp-oauth/registration.ts';
-import { bold, counted, dim, oneLine, plain } from '@interlude-ai/kit/terminal/wording.ts';
+import { bold, counted, dim, oneLine, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 
 export interface ToolReport {

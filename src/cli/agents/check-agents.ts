@@ -4,7 +4,6 @@
  */
 import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { AgentConfig, Config, ServerConfig } from '../../platform/config/config.ts';
-import { duration } from '../../platform/config/duration.ts';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import { needsOf } from '../../credentials/mcp-oauth/discovery.ts';
 import { createOutbound } from '../../credentials/mcp-oauth/outbound.ts';
@@ -33,15 +32,16 @@ import { countsOf, exitCodeOf, reportLines } from './agents-report.ts';
 import type { AgentReport, Report, ServerReport, SignIn, ToolReport } from './agents-report.ts';
 
 interface Values {
-  server: string[];
-  token: string[];
-  timeout: string;
-  json: boolean;
+  server?: string[] | undefined;
+  token?: string[] | undefined;
+  /** In milliseconds. */
+  timeout: number;
+  json?: boolean | undefined;
 }
 
 export async function checkAgents(
   config: Config,
-  { server: named, token: given, timeout, json }: Values,
+  { server: named = [], token: given = [], timeout: timeoutMs, json = false }: Values,
   { env, signal, print }: { env: NodeJS.ProcessEnv; signal: AbortSignal; print(text: string): void },
 ): Promise<number> {
   const known = [...config.servers.keys()];
@@ -49,8 +49,6 @@ export async function checkAgents(
   for (const name of [...named, ...tokens.keys()])
     if (!config.servers.has(name))
       throw new UsageError(`There is no server "${name}"${didYouMean(name, known)}.`);
-  const { data: timeoutMs } = duration.safeParse(timeout);
-  if (timeoutMs === undefined) throw new UsageError(`--timeout ${timeout} is no duration; write 15s or 1m.`);
   const wanted = [...config.servers.values()].filter(
     ({ name }) => named.length === 0 || named.includes(name),
   );

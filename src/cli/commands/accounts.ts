@@ -4,95 +4,86 @@
  * `--as` names.
  */
 import { text } from 'node:stream/consumers';
+import { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Config, ServerConfig } from '../../platform/config/config.ts';
-import { storeOf } from '../../credentials/stores.ts';
 import type { VaultStore } from '../../credentials/vault.ts';
-import { onServiceDatabase } from '../../platform/processes/dependencies.ts';
 import type { Dependencies } from '../../platform/processes/dependencies.ts';
-import { readConfig } from '../../platform/processes/read-config.ts';
-import { createMayChange } from '../../service/accounts.ts';
-import { createConfirmConnection } from '../../service/confirm-connection.ts';
-import { createOwnConnections } from '../../service/connections.ts';
-import { en } from '../../turn/words/en.ts';
-import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { group } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
-import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { printFromService } from './open-service.ts';
 
 /** In the audit, instead of a user's id. */
 const operatorName = '(command line)';
 const permitMs = 15 * 60_000;
 
-const options = {
-  tenant: {
-    type: 'string',
-    value: '<tenant>',
-    description: 'the tenant whose accounts these are',
-    required: true,
-  },
-} as const;
+const tenantOption = ['--tenant <tenant>', 'the tenant whose accounts these are'] as const;
 
-export const list = defineCommand({
-  arguments: [],
-  options,
-  run: ({ tenant }) =>
-    printFrom(async (parts) => {
-      const all = await connectionsOf(parts).list(operatorOf(tenant));
-      const lines = all
-        .filter(({ scope }) => scope === 'project')
-        .map(({ server, state }) => {
-          const account = state.status === 'missing' ? null : state.row.account;
-          return [
-            server,
-            state.status,
-            ...(state.status === 'broken' ? [state.reason] : []),
-            ...(account === null ? [] : [account]),
-          ].join('\t');
-        });
-      return lines.length === 0 ? 'No server has an account that everybody shares.' : lines.join('\n');
-    }),
-});
-
-export const disconnect = defineCommand({
-  arguments: ['<server>'],
-  options,
-  run: ({ tenant }, [name = '']) =>
-    printFrom(async (parts) => {
-      const { wasThere, revokedAtProvider } = await connectionsOf(parts).disconnect(
-        operatorOf(tenant),
-        { server: name, scope: 'project' },
-        'command line',
-      );
-      if (!wasThere) return `${name} was not connected.`;
-      return `${name} is disconnected${revokedAtProvider === false ? '; its provider could not be notified' : ''}.`;
-    }),
-});
-
-export const connect = defineCommand({
-  arguments: ['<server>'],
-  options: {
-    ...options,
-    as: {
-      type: 'string',
-      value: '<user>',
-      description: 'the user who signs in to connect it, within fifteen minutes; not with store: vault',
-    },
-  },
-  details: `With store: vault, the API key is read from stdin: ${ourCommand('accounts connect billing --tenant acme < key.txt')}`,
-  run: ({ tenant, as }, [name = '']) =>
-    printFrom((parts) => {
-      const server = sharedServer(parts.config, name);
-      const store = storeOf(parts.stores, server);
-      return store.connectedBy === 'key'
-        ? keepGivenKey(parts, tenant, server, store)
-        : givePermit(parts, { tenant, server: server.name, user: as });
-    }),
-});
-
-async function printFrom(work: (parts: Dependencies) => Promise<string>): Promise<void> {
-  print(`${await onServiceDatabase(readConfig(), work)}\n`);
+export function accounts(): CommandUnknownOpts {
+  return group('accounts', 'the accounts that all users of a tenant share: list, connect, disconnect', [
+    new Command('list')
+      .description('list the accounts that all users of a tenant share')
+      .requiredOption(...tenantOption)
+      .action(({ tenant }) => printFromService((parts) => listShared(parts, tenant))),
+    new Command('connect')
+      .description('connect a shared account')
+      .argument('<server>')
+      .requiredOption(...tenantOption)
+      .option(
+        '--as <user>',
+        'the user who signs in to connect it, within fifteen minutes; not with store: vault',
+      )
+      .addHelpText(
+        'after',
+        `\nWith store: vault, the API key is read from stdin: ${ourCommand('accounts connect billing --tenant acme < key.txt')}`,
+      )
+      .action((name, { tenant, as }) =>
+        printFromService(async (parts) => {
+          const { storeOf } = await import('../../credentials/stores.ts');
+          const server = sharedServer(parts.config, name);
+          const store = storeOf(parts.stores, server);
+          return store.connectedBy === 'key'
+            ? keepGivenKey(parts, tenant, server, store)
+            : givePermit(parts, { tenant, server: server.name, user: as });
+        }),
+      ),
+    new Command('disconnect')
+      .description('disconnect a shared account')
+      .argument('<server>')
+      .requiredOption(...tenantOption)
+      .action((name, { tenant }) => printFromService((parts) => disconnectShared(parts, tenant, name))),
+  ]);
 }
 
-function connectionsOf(parts: Dependencies) {
+async function listShared(parts: Dependencies, tenant: string): Promise<string> {
+  const all = await (await connectionsOf(parts)).list(operatorOf(tenant));
+  const lines = all
+    .filter(({ scope }) => scope === 'project')
+    .map(({ server, state }) => {
+      const account = state.status === 'missing' ? null : state.row.account;
+      return [
+        server,
+        state.status,
+        ...(state.status === 'broken' ? [state.reason] : []),
+        ...(account === null ? [] : [account]),
+      ].join('\t');
+    });
+  return lines.length === 0 ? 'No server has an account that all users share.' : lines.join('\n');
+}
+
+async function disconnectShared(parts: Dependencies, tenant: string, name: string): Promise<string> {
+  const { wasThere, revokedAtProvider } = await (
+    await connectionsOf(parts)
+  ).disconnect(operatorOf(tenant), { server: name, scope: 'project' }, 'command line');
+  if (!wasThere) return `${name} was not connected.`;
+  return `${name} is disconnected${revokedAtProvider === false ? '; its provider could not be notified' : ''}.`;
+}
+
+async function connectionsOf(parts: Dependencies) {
+  const [{ createOwnConnections }, { createMayChange }] = await Promise.all([
+    import('../../service/connections.ts'),
+    import('../../service/accounts.ts'),
+  ]);
   return createOwnConnections({ ...parts, mayChange: createMayChange(parts.storage) });
 }
 
@@ -121,7 +112,11 @@ async function keepGivenKey(
     );
   const key = { tenant, server: server.name, user: null };
   const kept = await store.keep(server, key, (await text(process.stdin)).trim());
-  if (kept.kind !== 'kept') throw new Error(en.keyProblem(server.title, kept.problem));
+  if (kept.kind !== 'kept') {
+    const { en } = await import('../../turn/words/en.ts');
+    throw new Error(en.keyProblem(server.title, kept.problem));
+  }
+  const { createConfirmConnection } = await import('../../service/confirm-connection.ts');
   const confirm = createConfirmConnection(storage);
   const by = { actor: operatorName, address: 'command line', elicitationId: null };
   await confirm({ key, ...by, isNew: true });

@@ -1,96 +1,85 @@
 /** `interlude api-keys create | list | revoke`: keys of services. Only a new key goes to stdout. */
 import { userInfo } from 'node:os';
-import { readConfig } from '../../platform/processes/read-config.ts';
-import { createApiKey } from '../../service/api-keys.ts';
-import { openStorage } from '../../storage/open-storage.ts';
+import { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ApiKey } from '../../storage/tables/api-keys.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { group, UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
-import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { printFromStorage } from './open-service.ts';
 
-const tenant = { type: 'string', value: '<tenant>' } as const;
+export function apiKeys(): CommandUnknownOpts {
+  return group(
+    'api-keys',
+    'API keys of services: create, list, revoke',
+    [create(), list(), revoke()],
+    'create',
+  );
+}
 
-export const create = defineCommand({
-  arguments: [],
-  options: {
-    tenant: {
-      ...tenant,
-      description: 'the tenant whose conversations and accounts the service may use',
-      required: true,
-    },
-    service: {
-      type: 'string',
-      value: '<name>',
-      description:
-        'the service that uses the key; all its keys read the same conversations (default: a new one)',
-    },
-    'acts-for-users': {
-      type: 'boolean',
-      description: 'it may act for users, whom it names with each request',
-    },
-    'approves-for-users': {
-      type: 'boolean',
-      description: 'it may also approve calls for them, because its program asks them itself',
-    },
-    by: {
-      type: 'string',
-      value: '<name>',
-      description: 'who creates it, for the list (default: your user name)',
-    },
-  },
-  details:
-    'Conversations belong to the service. To replace a key, make another one for the same service, then revoke the first; a key without --service is of a service named by its id. A key that acts for users names one with each request (x-interlude-user) and is that user then: it reads and writes their conversations, uses their accounts, and is asked their questions. It never connects an account, and approves nothing unless it may.',
-  run: ({
-    tenant: given,
-    service,
-    by,
-    'acts-for-users': actsForUsers,
-    'approves-for-users': approvesForUsers,
-  }) => {
-    if (approvesForUsers && !actsForUsers)
-      throw new UsageError('--approves-for-users goes with --acts-for-users.');
-    const more = { service, actsForUsers, approvesForUsers };
-    const make = (storage: Storage) => createApiKey(storage, given, by ?? userInfo().username, more);
-    // The first key of a service may be made before it starts for the first time.
-    return printFrom(make, { isThere: false });
-  },
-});
+function create(): CommandUnknownOpts {
+  return new Command('create')
+    .description('create an API key for a service, and print it')
+    .requiredOption('--tenant <tenant>', 'the tenant whose conversations and accounts the service may use')
+    .option(
+      '--service <name>',
+      'the service that uses the key; all its keys read the same conversations (default: a new one)',
+    )
+    .option('--acts-for-users', 'it may act for users, whom it names with each request')
+    .option(
+      '--approves-for-users',
+      'it may also approve calls for them, because its program asks them itself',
+    )
+    .option('--by <name>', 'who creates it, for the list (default: your user name)')
+    .addHelpText(
+      'after',
+      `
+Conversations belong to the service. To replace a key, make another one for the
+same service, then revoke the first; a key without --service is of a service
+named by its id. A key that acts for users names one with each request
+(x-interlude-user) and is that user then: it reads and writes their
+conversations, uses their accounts, and is asked their questions. It never
+connects an account, and approves nothing unless it may.`,
+    )
+    .action(({ tenant, service, by, actsForUsers = false, approvesForUsers = false }) => {
+      if (approvesForUsers && !actsForUsers)
+        throw new UsageError('--approves-for-users goes with --acts-for-users.');
+      // The first key of a service may be made before it starts for the first time.
+      return printFromStorage(
+        async (storage) => {
+          const { createApiKey } = await import('../../service/api-keys.ts');
+          const more = { service, actsForUsers, approvesForUsers };
+          return createApiKey(storage, tenant, by ?? userInfo().username, more);
+        },
+        { isThere: false },
+      );
+    });
+}
 
-export const list = defineCommand({
-  arguments: [],
-  options: { tenant: { ...tenant, description: 'of this tenant only' } },
-  run: ({ tenant: given }) =>
-    printFrom(async (storage) => {
-      const keys = await storage.apiKeys.list(given ?? null);
-      return keys.length === 0 ? 'There are no keys.' : keys.map(describe).join('\n');
-    }),
-});
+function list(): CommandUnknownOpts {
+  return new Command('list')
+    .description('list the API keys')
+    .option('--tenant <tenant>', 'of this tenant only')
+    .action(({ tenant }) =>
+      printFromStorage(async (storage) => {
+        const keys = await storage.apiKeys.list(tenant ?? null);
+        return keys.length === 0 ? 'There are no keys.' : keys.map(describe).join('\n');
+      }),
+    );
+}
 
-export const revoke = defineCommand({
-  arguments: ['<id>'],
-  options: {},
-  details:
-    'The whole key may be given instead of its id. Every running process refuses it from its next request on.',
-  run: (_, [given = '']) =>
-    printFrom(async (storage) => {
-      const id = toId(given);
-      const isRevoked = await storage.apiKeys.revoke(id);
-      if (!isRevoked) throw new Error(`There is no key ${id}; ${ourCommand('api-keys list')} shows them.`);
-      return `The key ${id} is refused from now on.`;
-    }),
-});
-
-async function printFrom(
-  work: (storage: Storage) => Promise<string>,
-  { isThere = true }: { isThere?: boolean } = {},
-): Promise<void> {
-  const storage = await openStorage(readConfig().database, { isThere });
-  try {
-    print(`${await work(storage)}\n`);
-  } finally {
-    await storage.close();
-  }
+function revoke(): CommandUnknownOpts {
+  return new Command('revoke')
+    .description('revoke an API key at once')
+    .argument('<id>', 'its id, or the whole key')
+    .addHelpText('after', '\nEvery running process refuses it from its next request on.')
+    .action((given) =>
+      printFromStorage(async (storage) => {
+        const id = toId(given);
+        const isRevoked = await storage.apiKeys.revoke(id);
+        if (!isRevoked) throw new Error(`There is no key ${id}; ${ourCommand('api-keys list')} shows them.`);
+        return `The key ${id} is refused from now on.`;
+      }),
+    );
 }
 
 /** The whole key is accepted as well; its secret is not repeated. */

@@ -1,45 +1,47 @@
 /** `interlude config check` and `interlude agents check`. */
-import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Config } from '../../platform/config/config.ts';
-import { needsOf } from '../../platform/config/environment.ts';
 import type { ProcessKind } from '../../platform/config/environment.ts';
-import { readConfig, readProcessConfig } from '../../platform/processes/read-config.ts';
-import { defineCommand, GivenFileError, UsageError } from '@interlude-ai/kit/terminal/command.ts';
+import { duration, group, repeated, UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { interruptSignal } from '@interlude-ai/kit/try/exit-codes.ts';
 
-const kinds = Object.keys(needsOf) as ProcessKind[];
+const kinds = ['start', 'server', 'worker'] as const satisfies ProcessKind[];
 
-export const configCheck = defineCommand({
-  arguments: [],
-  options: {
-    for: {
-      type: 'string',
-      value: `<${kinds.join(' | ')}>`,
-      description: 'the process to check the configuration for',
-      default: 'start',
-    },
-  },
-  details: [
-    'Run it in the folder and with the environment of that process. For start and server it checks that AUTH_ISSUER answers; it contacts nothing else, and starts nothing.',
-    '',
-    'Exit codes: 0 nothing found but warnings, 1 something is wrong, 2 wrong command line. More: docs/configuration.md',
-  ].join('\n'),
-  async run({ for: given }) {
-    const kind = kinds.find((one) => one === given);
-    if (!kind) throw new UsageError(`--for ${given} is none of ${kinds.join(', ')}.`);
-    try {
-      const config = await readProcessConfig(kind);
-      print(`${[...describe(config), ...config.warnings.map((one) => `Warning: ${one}`)].join('\n')}\n`);
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      printAside(`${error.message}\n`);
-      return 1;
-    }
-  },
-});
+export function config(): CommandUnknownOpts {
+  const check = new Command('check')
+    .description('check the settings and the agents file, and show the result')
+    .addOption(
+      new Option('--for <process>', 'the process to check them for').choices(kinds).default('start' as const),
+    )
+    .addHelpText(
+      'after',
+      `
+Run it in the folder and with the environment of that process. For start and
+server it checks that AUTH_ISSUER answers; it contacts nothing else, and starts
+nothing.
+
+Exit codes: 0 nothing found but warnings, 1 something is wrong, 2 wrong command
+line. More: docs/configuration.md`,
+    )
+    .action(async ({ for: kind }) => {
+      const [{ ConfigError }, { readProcessConfig }] = await Promise.all([
+        import('@interlude-ai/core/config-error.ts'),
+        import('../../platform/processes/read-config.ts'),
+      ]);
+      try {
+        const read = await readProcessConfig(kind);
+        print(`${[...describe(read), ...read.warnings.map((one) => `Warning: ${one}`)].join('\n')}\n`);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        printAside(`${error.message}\n`);
+        process.exitCode = 1;
+      }
+    });
+  return group('config', 'the settings and the agents file: check', [check], 'check');
+}
 
 /** Where each part comes from, so that an ineffective setting is noticed. No secrets. */
 function describe({ configFile, agents, servers, database, temporal, auth, http }: Config): string[] {
@@ -68,42 +70,50 @@ function placeOf(url: string): string {
   return `PostgreSQL, ${host}${pathname}`;
 }
 
-export const agentsCheck = defineCommand({
-  arguments: [],
-  options: {
-    config: { type: 'string', value: '<file>', description: 'the agents file (default: INTERLUDE_CONFIG)' },
-    server: { type: 'strings', value: '<name>', description: 'only this server' },
-    token: {
-      type: 'strings',
-      value: '<server=token>',
-      description: 'the token for listing the tools of a server that wants an account',
-    },
-    timeout: {
-      type: 'string',
-      value: '<duration>',
-      description: 'how long a server may take',
-      default: '15s',
-    },
-    json: { type: 'boolean', description: 'for programs: one object on standard output' },
-  },
-  details: [
-    'Run it with the environment of a process. It calls no tool and registers nowhere.',
-    `A server that wants an account is asked for its tools with --token, or as the account that ${ourCommand('try')} has there.`,
-    '',
-    'Exit codes: 0 nothing found but warnings, 1 an agent will lack something, 2 wrong command line or agents file. More: docs/agents.md',
-  ].join('\n'),
-  async run({ config: file, ...values }) {
-    const { env } = process;
-    const { checkAgents } = await import('../agents/check-agents.ts');
-    return checkAgents(configOf(file), values, { env, signal: interruptSignal(), print });
-  },
-});
+export function agents(): CommandUnknownOpts {
+  const check = new Command('check')
+    .description('reach the servers of the agents file, and show which tools each agent gets')
+    .option('--config <file>', 'the agents file (default: INTERLUDE_CONFIG)')
+    .option('--server <name>', 'only this server; may be repeated', repeated)
+    .option(
+      '--token <server=token>',
+      'the token for listing the tools of a server that wants an account; may be repeated',
+      repeated,
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'how long a server may take')
+        .argParser(duration)
+        .default(15_000, '15s'),
+    )
+    .option('--json', 'for programs: one object on standard output')
+    .addHelpText(
+      'after',
+      `
+Run it with the environment of a process. It calls no tool and registers
+nowhere. A server that wants an account is asked for its tools with --token, or
+as the account that ${ourCommand('try')} has there.
 
-function configOf(file: string | undefined): Config {
+Exit codes: 0 nothing found but warnings, 1 an agent will lack something,
+2 wrong command line or agents file. More: docs/agents.md`,
+    )
+    .action(async ({ config: file, ...values }) => {
+      const { env } = process;
+      const { checkAgents } = await import('../agents/check-agents.ts');
+      const read = await configOf(file);
+      process.exitCode = await checkAgents(read, values, { env, signal: interruptSignal(), print });
+    });
+  return group('agents', 'the agents file: check', [check], 'check');
+}
+
+async function configOf(file: string | undefined): Promise<Config> {
+  const [{ ConfigError }, { readConfig }] = await Promise.all([
+    import('@interlude-ai/core/config-error.ts'),
+    import('../../platform/processes/read-config.ts'),
+  ]);
   try {
     return readConfig(file);
   } catch (error) {
-    if (error instanceof ConfigError) throw new GivenFileError(error.message, { cause: error });
+    if (error instanceof ConfigError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

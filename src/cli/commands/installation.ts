@@ -2,111 +2,47 @@
  * `interlude installation status`: whether the database and Temporal belong together, and what only one of them knows.
  * `interlude installation adopt`: an operator's decision that they belong together from now on.
  */
-import { pino } from 'pino';
-import type { Logger } from 'pino';
-import type { Config } from '../../platform/config/config.ts';
-import { adopt, survey } from '../../platform/installation/adopt.ts';
-import { explain } from '../../platform/installation/belonging.ts';
-import { openInstallation } from '../../platform/installation/installation.ts';
-import type { Examined, OpenedInstallation } from '../../platform/installation/installation.ts';
-import { readConfig } from '../../platform/processes/read-config.ts';
-import { openStorage } from '../../storage/open-storage.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { defineCommand, UsageError } from '@interlude-ai/kit/terminal/command.ts';
-import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { group } from '@interlude-ai/kit/terminal/command.ts';
 
-interface Parts {
-  config: Config;
-  storage: Storage;
-  installation: OpenedInstallation;
-  logger: Logger;
-}
-
-/** Together, not together, or one of them does not answer. */
-const exitCodes = { together: 0, apart: 1, unknown: 3 } as const;
-
-export const status = defineCommand({
-  arguments: [],
-  options: {},
-  details:
-    'Changes nothing. Exit codes: 0 they belong together, 1 they do not, 3 one of them does not answer. Run it with the environment of a process.',
-  run: () =>
-    withBoth(async (parts, examined) => {
-      const { belonging } = examined;
-      print(`${await describe(parts, examined)}\n`);
-      if (belonging.kind === 'apart') print(`${explain(belonging.reason)}\n`);
-      else if (examined.found) print('They belong together.\n');
-      else print('There is no mark yet; the first process that starts writes it.\n');
-      return exitCodes[belonging.kind];
-    }),
-});
-
-export const adoption = defineCommand({
-  arguments: [],
-  options: {
-    turns: {
-      type: 'string',
-      value: '<end | restart>',
-      required: true,
-      description:
-        'what to do with turns that Temporal does not know: end all of them, or restart those that only wait for a person and whose calls may be repeated',
-    },
-    'dry-run': { type: 'boolean', description: 'show what would be done, and change nothing' },
-    'take-over': {
-      type: 'boolean',
-      description:
-        'go on although the mark at Temporal was written minutes ago; the processes that wrote it stop',
-    },
-  },
-  details:
-    'Nothing is sent to other servers. Turns that only Temporal knows are terminated there. Processes that wait go on by themselves afterwards.',
-  run: ({ turns, 'dry-run': dryRun, 'take-over': takeOver }) => {
-    if (turns !== 'end' && turns !== 'restart')
-      throw new UsageError(`--turns ${turns} is neither end nor restart.`);
-    return withBoth(async (parts, examined) => {
-      if (examined.belonging.kind === 'together') {
-        print('They belong together; there is nothing to do.\n');
-        return 0;
-      }
-      if (dryRun) {
-        print(`${await describe(parts, examined)}\n`);
-        return 0;
-      }
-      const { ended, begunAgain, terminated } = await adopt(parts, examined, { turns, takeOver });
-      print(
-        `The database and Temporal belong together now. Turns ended: ${ended}. Begun again: ${begunAgain}. Terminated at Temporal: ${terminated}.\n`,
-      );
-      return 0;
+export function installation(): CommandUnknownOpts {
+  const status = new Command('status')
+    .description('show whether the database and Temporal belong together')
+    .addHelpText(
+      'after',
+      `
+Changes nothing. Exit codes: 0 they belong together, 1 they do not, 3 one of
+them does not answer. Run it with the environment of a process.`,
+    )
+    .action(async () => {
+      const { showInstallation } = await import('../installation.ts');
+      process.exitCode = await showInstallation();
     });
-  },
-});
-
-async function withBoth(work: (parts: Parts, examined: Examined) => Promise<number>): Promise<number> {
-  const config = readConfig();
-  const logger = pino({ level: 'silent' });
-  await using stack = new AsyncDisposableStack();
-  const storage = await openStorage(config.database, { logger, isThere: true });
-  stack.defer(() => storage.close());
-  const installation = openInstallation({ config, storage, logger });
-  stack.defer(() => installation.close());
-  const examined = await installation.examine().catch((error: unknown) => {
-    printAside(
-      `They cannot be compared: ${error instanceof Error ? error.message : String(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.\n`,
-    );
-    return null;
-  });
-  return examined ? await work({ config, storage, installation, logger }, examined) : exitCodes.unknown;
-}
-
-async function describe(parts: Parts, examined: Examined): Promise<string> {
-  const { row, found } = examined;
-  const { namespace } = parts.config.temporal;
-  const { live, unknown, ahead, orphans } = await survey(parts, examined);
-  const side = (id: string | undefined, generation: number | undefined) =>
-    id === undefined ? 'no mark' : `installation ${id}, generation ${generation}`;
-  return [
-    `database: ${side(row?.id, row?.generation)}`,
-    `Temporal: ${side(found?.mark.installation, found?.mark.generation)} (namespace ${namespace}, schedule ${parts.installation.marks.scheduleId})`,
-    `Turns that have not ended: ${live}. Temporal does not know: ${unknown.length}. Went on without this database: ${ahead.length}. Only Temporal knows: ${orphans.length}.`,
-  ].join('\n');
+  const adopt = new Command('adopt')
+    .description('join the database and Temporal after one of them was restored')
+    .addOption(
+      new Option(
+        '--turns <end | restart>',
+        'what to do with turns that Temporal does not know: end all of them, or restart those that only wait for a person and whose calls may be repeated',
+      )
+        .choices(['end', 'restart'])
+        .makeOptionMandatory(),
+    )
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .option(
+      '--take-over',
+      'go on although the mark at Temporal was written minutes ago; the processes that wrote it stop',
+    )
+    .addHelpText(
+      'after',
+      `
+Nothing is sent to other servers. Turns that only Temporal knows are terminated
+there. Processes that wait go on by themselves afterwards.`,
+    )
+    .action(async ({ turns, dryRun = false, takeOver = false }) => {
+      const { adoptInstallation } = await import('../installation.ts');
+      process.exitCode = await adoptInstallation(turns, { dryRun, takeOver });
+    });
+  return group('installation', 'the database and Temporal: status, adopt', [status, adopt], 'status');
 }

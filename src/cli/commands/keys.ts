@@ -2,38 +2,38 @@
  * `interlude keys reseal`: re-encrypts everything with the newest key; the service may run meanwhile. Results go to
  * stdout and progress to stderr. The exit code is 1 when an older key is still needed.
  */
-import { openKeys } from '../../credentials/sealing/key-file.ts';
-import { describeReseal, isDone, reseal as resealAll } from '../../credentials/sealing/reseal.ts';
-import { readConfig } from '../../platform/processes/read-config.ts';
-import { openStorage } from '../../storage/open-storage.ts';
-import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
-import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { group } from '@interlude-ai/kit/terminal/command.ts';
+import { printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { printFromStorage } from './open-service.ts';
 
 const progressEveryMs = 2_000;
 
-export const reseal = defineCommand({
-  arguments: [],
-  options: { 'dry-run': { type: 'boolean', description: 'show what would be done, and change nothing' } },
-  details: 'INTERLUDE_KEYS lists the newest key first, and the older ones after it.',
-  async run({ 'dry-run': dryRun }) {
-    const config = readConfig();
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-    await using stack = new AsyncDisposableStack();
-    const storage = await openStorage(config.database, { isThere: true });
-    stack.defer(() => storage.close());
-    const keys = await openKeys(config, { areThere: true });
-    const report = await resealAll({
-      storage,
-      keys,
-      dryRun,
-      signal: stop.signal,
-      onProgress: sayNowAndThen(),
-    });
-    print(`${describeReseal(report, { keys, dryRun })}\n`);
-    return isDone(report, { keys, dryRun }) ? 0 : 1;
-  },
-});
+export function keys(): CommandUnknownOpts {
+  const reseal = new Command('reseal')
+    .description('encrypt everything again with the newest encryption key')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .addHelpText('after', '\nINTERLUDE_KEYS lists the newest key first, and the older ones after it.')
+    .action(({ dryRun = false }) => resealAll(dryRun));
+  return group('keys', 'encryption keys: reseal', [reseal]);
+}
+
+async function resealAll(dryRun: boolean): Promise<void> {
+  const [{ openKeys }, { describeReseal, isDone, reseal }] = await Promise.all([
+    import('../../credentials/sealing/key-file.ts'),
+    import('../../credentials/sealing/reseal.ts'),
+  ]);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  await printFromStorage(async (storage, config) => {
+    const opened = await openKeys(config, { areThere: true });
+    const onProgress = sayNowAndThen();
+    const report = await reseal({ storage, keys: opened, dryRun, signal: stop.signal, onProgress });
+    if (!isDone(report, { keys: opened, dryRun })) process.exitCode = 1;
+    return describeReseal(report, { keys: opened, dryRun });
+  });
+}
 
 function sayNowAndThen(): (progress: { table: string; done: number; of: number }) => void {
   let saidAt = performance.now();

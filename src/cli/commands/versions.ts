@@ -1,92 +1,83 @@
-/**
- * `interlude versions`: the versions of the workflow code, the one that new turns start with, and going back to
- * another.
- */
-import { readConfig } from '../../platform/processes/read-config.ts';
-import { useVersion } from '../../platform/processes/versions.ts';
-import { openStorage } from '../../storage/open-storage.ts';
-import { routedByTemporal } from '../../storage/tables/versions.ts';
+/** `interlude versions`: the versions of the workflow code, which one new turns start with, and how to go back to another. */
+import { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Config } from '../../platform/config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
+import { group } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
-import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { printFromStorage } from './open-service.ts';
 
-export const list = defineCommand({
-  arguments: [],
-  options: {},
-  details:
-    'A turn goes on with the version that it started with. Workers run every version that has open turns, with the code that the database keeps. A new release becomes current when its first worker polls.',
-  run: () =>
-    withStorage(async (storage, deployment) => {
-      const [deployed, kept, open] = await Promise.all([
-        storage.versions.list(deployment),
-        storage.workflowCode.list('turns'),
-        storage.versions.openTurns(),
-      ]);
-      if (deployed.length === 0) {
-        print('No worker of this deployment has started yet.\n');
-        return;
-      }
-      const turnsOf = (buildId: string | null) => open.find((turns) => turns.buildId === buildId)?.turns ?? 0;
-      const lines = deployed.map(({ buildId, since }, index) => [
-        index === 0 ? '*' : ' ',
-        buildId === routedByTemporal ? "(Temporal's routing decides)" : buildId,
-        new Date(since).toISOString(),
-        `${turnsOf(buildId)} open`,
-        buildId === routedByTemporal || kept.some(({ id }) => id === buildId)
-          ? ''
-          : 'its code is no longer kept',
-      ]);
-      const widths = [0, 1, 2, 3].map((column) =>
-        Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-      );
-      for (const line of lines)
-        print(
-          `${line
-            .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-            .join('  ')
-            .trimEnd()}\n`,
-        );
-      const unversioned = turnsOf(null);
-      if (unversioned > 0)
-        print(
-          `\n${unversioned} open turns were started by a release without versions. No worker of this release runs them; their users can cancel them.\n`,
-        );
-    }),
-});
+export function versions(): CommandUnknownOpts {
+  const list = new Command('list')
+    .description('list the versions of the workflow code, and the open turns of each')
+    .addHelpText(
+      'after',
+      `
+A turn goes on with the version that it started with. Workers run every version
+that has open turns, with the code that the database keeps. A new release
+becomes current when its first worker polls.`,
+    )
+    .action(() => printFromStorage(listVersions));
+  const rollback = new Command('rollback')
+    .description('start new turns with the version that was current before')
+    .addHelpText(
+      'after',
+      '\nTurns of other versions stay with theirs. Restarting workers of the newer release does not undo it.',
+    )
+    .action(() =>
+      printFromStorage(async (storage, config) => {
+        const [, before] = await storage.versions.list(config.temporal.deployment.name);
+        if (!before)
+          throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
+        return startNewTurnsWith(before.buildId, storage, config);
+      }),
+    );
+  const use = new Command('use')
+    .description('start new turns with the version that you name')
+    .argument('<build-id>', 'any version whose code is kept')
+    .action((buildId) => printFromStorage((storage, config) => startNewTurnsWith(buildId, storage, config)));
+  return group(
+    'versions',
+    'versions of the workflow code: list, rollback, use',
+    [list, rollback, use],
+    'list',
+  );
+}
 
-export const rollback = defineCommand({
-  arguments: [],
-  options: {},
-  details:
-    'New turns start with the version that was current before; turns of other versions stay with theirs. Restarting workers of the newer release does not undo it.',
-  run: () =>
-    withStorage(async (storage, deployment) => {
-      const [, before] = await storage.versions.list(deployment);
-      if (!before)
-        throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
-      await useVersion(storage, deployment, before.buildId);
-      print(`New turns start with version ${before.buildId}.\n`);
-    }),
-});
+async function startNewTurnsWith(buildId: string, storage: Storage, { temporal }: Config): Promise<string> {
+  const { useVersion } = await import('../../platform/processes/versions.ts');
+  await useVersion(storage, temporal.deployment.name, buildId);
+  return `New turns start with version ${buildId}.`;
+}
 
-export const use = defineCommand({
-  arguments: ['<build-id>'],
-  options: {},
-  details: 'As rollback, to any version whose code is kept.',
-  run: (_, [buildId = '']) =>
-    withStorage(async (storage, deployment) => {
-      await useVersion(storage, deployment, buildId);
-      print(`New turns start with version ${buildId}.\n`);
-    }),
-});
-
-async function withStorage(run: (storage: Storage, deployment: string) => Promise<void>): Promise<void> {
-  const { database, temporal } = readConfig();
-  const storage = await openStorage(database, { isThere: true });
-  try {
-    await run(storage, temporal.deployment.name);
-  } finally {
-    await storage.close();
-  }
+async function listVersions(storage: Storage, { temporal }: Config): Promise<string> {
+  const { routedByTemporal } = await import('../../storage/tables/versions.ts');
+  const [deployed, kept, open] = await Promise.all([
+    storage.versions.list(temporal.deployment.name),
+    storage.workflowCode.list('turns'),
+    storage.versions.openTurns(),
+  ]);
+  if (deployed.length === 0) return 'No worker of this deployment has started yet.';
+  const turnsOf = (buildId: string | null) => open.find((turns) => turns.buildId === buildId)?.turns ?? 0;
+  const lines = deployed.map(({ buildId, since }, index) => [
+    index === 0 ? '*' : ' ',
+    buildId === routedByTemporal ? "(Temporal's routing decides)" : buildId,
+    new Date(since).toISOString(),
+    `${turnsOf(buildId)} open`,
+    buildId === routedByTemporal || kept.some(({ id }) => id === buildId) ? '' : 'its code is no longer kept',
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const rows = lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const unversioned = turnsOf(null);
+  if (unversioned > 0)
+    rows.push(
+      '',
+      `${unversioned} open turns were started by a release without versions. No worker of this release runs them; their users can cancel them.`,
+    );
+  return rows.join('\n');
 }

@@ -13,7 +13,7 @@ import { buildConnector, EnvHttpProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import { allowsAddress, bareHost, isLocalHost } from './addresses.ts';
 import type { AllowsAddress, Reach } from './addresses.ts';
-import { proxyFor } from './proxy.ts';
+import { proxyFor } from '@interlude-ai/core/proxy.ts';
 
 export class AddressRefused extends Error {
   override name = 'AddressRefused';

@@ -10,7 +10,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { useProxy } from '../network/proxy.ts';
+import { useProxy } from '@interlude-ai/core/proxy.ts';
 
 const handedOn = 'INTERLUDE_ENVIRONMENT';
 /** In memory where the system has it, so that the environment never reaches a disk. */

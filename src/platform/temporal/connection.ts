@@ -10,7 +10,7 @@ import { NativeConnection } from '@temporalio/worker';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { TemporalConfig, TemporalLogin, TemporalTls } from '../config/config.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
-import { proxyFor } from '../network/proxy.ts';
+import { proxyFor } from '@interlude-ai/core/proxy.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { grpcStatus } from './grpc-status.ts';
 import { TemporalUnreachable } from './outage.ts';

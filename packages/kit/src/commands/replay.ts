@@ -1,134 +1,49 @@
 /** `interlude replay`: a recorded server, for a client under test. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { createReplayServer } from '../cassette/replay-server.ts';
-import type { ReplayServer } from '../cassette/replay-server.ts';
-import { dim } from '../terminal/wording.ts';
-import { defineCommand } from '../terminal/command.ts';
+import { styleText } from 'node:util';
+import { Command, Option } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { port } from '../terminal/command.ts';
 import { ourCommand } from '../terminal/program-command.ts';
 import { printAside } from '../terminal/terminal-text.ts';
-import { readCassetteFile } from '../try/cassette-file.ts';
-import { differenceLines } from '../try/print-call.ts';
-import { readPort } from '../terminal/option-values.ts';
 
-export const replayCassette = defineCommand({
-  arguments: ['<cassette>'],
-  options: {
-    port: {
-      type: 'string',
-      value: '<port>',
-      description: 'the port for HTTP; 0 takes a free one',
-      default: '0',
-    },
-    stdio: {
-      type: 'boolean',
-      description: 'serve on standard input and output instead, for a client that starts it',
-    },
-  },
-  details: `Answers a client with what ${ourCommand('try --record')} has recorded, until Ctrl+C. What the client says differently is shown as a diff, and the exit code is then 1.`,
-  async run({ port, stdio }, [file = '']) {
-    const replay = createReplayServer(await readCassetteFile(file));
-    const say = (text: string) => printAside(`${text}\n`);
-    if (stdio) await serveOnStdio(replay, { input: process.stdin, output: process.stdout });
-    else {
-      const { url, close } = await serveOverHttp(replay, readPort('--port', port));
-      say(`\n  ${url}\n${dim('  serves the recording; Ctrl+C ends it')}`);
-      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-      close();
-    }
-    const missing = replay.missing().map((what) => ({ what, lines: [] }));
-    const all = [...replay.differences, ...missing];
-    for (const difference of all) say(differenceLines(difference).join('\n'));
-    return all.length === 0 ? 0 : 1;
-  },
-});
-
-// The recording as a server over HTTP or on stdio.
-
-interface Served {
-  url: string;
-  close(): void;
+export function replay(): CommandUnknownOpts {
+  return new Command('replay')
+    .description('serve a recorded MCP session, to test a client')
+    .argument('<cassette>')
+    .addOption(
+      new Option('--port <port>', 'the port for HTTP; 0 takes a free one').argParser(port).default(0),
+    )
+    .option('--stdio', 'serve on standard input and output instead, for a client that starts it')
+    .addHelpText(
+      'after',
+      `
+Answers a client with what ${ourCommand('try --record')} has recorded, until
+Ctrl+C. What the client says differently is shown as a diff, and the exit code
+is then 1.`,
+    )
+    .action((file, options) => replayFile(file, options));
 }
 
-const mostBytes = 10 * 1024 * 1024;
-/** A recording is for one client at a time. */
-const session = 'replay';
-
-export async function serveOverHttp(replay: ReplayServer, port: number): Promise<Served> {
-  const http = createServer((request, response) => {
-    answer(replay, request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve, reject) => http.once('error', reject).listen(port, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${portOf(http)}/mcp`,
-    close: () => [http.close(), http.closeAllConnections()],
-  };
-}
-
-async function serveOnStdio(
-  replay: ReplayServer,
-  { input, output }: { input: Readable; output: Writable },
-): Promise<void> {
-  const send = (message: JSONRPCMessage) => void output.write(`${JSON.stringify(message)}\n`);
-  const running = new Set<Promise<void>>();
-  for await (const line of createInterface({ input })) {
-    const message = readJson(line);
-    if (!message) continue;
-    const work = replay.receive(message, send).finally(() => running.delete(work));
-    running.add(work);
+async function replayFile(file: string, options: { port: number; stdio?: true | undefined }): Promise<void> {
+  const [{ createReplayServer }, { readCassetteFile }, { differenceLines }, { serveOnStdio, serveOverHttp }] =
+    await Promise.all([
+      import('../cassette/replay-server.ts'),
+      import('../try/cassette-file.ts'),
+      import('../try/print-call.ts'),
+      import('../try/serve-replay.ts'),
+    ]);
+  const server = createReplayServer(await readCassetteFile(file));
+  const say = (text: string) => printAside(`${text}\n`);
+  if (options.stdio) await serveOnStdio(server, { input: process.stdin, output: process.stdout });
+  else {
+    const { url, close } = await serveOverHttp(server, options.port);
+    say(`\n  ${url}\n${styleText('dim', '  serves the recording; Ctrl+C ends it')}`);
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+    close();
   }
-}
-
-async function answer(
-  replay: ReplayServer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
-  const message = readJson(await readBody(request));
-  if (!message) return void response.writeHead(400).end();
-  if (!('method' in message) || !('id' in message)) {
-    await replay.receive(message, () => undefined);
-    return void response.writeHead(202).end();
-  }
-  const isGreeting = message.method === 'initialize';
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    ...(isGreeting && { 'mcp-session-id': session }),
-  });
-  await replay.receive(
-    message,
-    (said) => void response.write(`event: message\ndata: ${JSON.stringify(said)}\n\n`),
-  );
-  response.end();
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).byteLength;
-    if (size > mostBytes) throw new Error('The message is too large.');
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function readJson(text: string): JSONRPCMessage | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as JSONRPCMessage) : null;
-  } catch {
-    return null;
-  }
-}
-
-function portOf(http: Server): number {
-  return (http.address() as AddressInfo).port;
+  const missing = server.missing().map((what) => ({ what, lines: [] }));
+  const all = [...server.differences, ...missing];
+  for (const difference of all) say(differenceLines(difference).join('\n'));
+  if (all.length > 0) process.exitCode = 1;
 }

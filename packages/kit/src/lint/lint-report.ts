@@ -1,7 +1,7 @@
 /** What `interlude lint-server` found, and its exit code: part of its contract, docs/testing-servers.md. */
 import { styleText } from 'node:util';
 import type { Era } from '../call/read-answer.ts';
-import { bold, counted, cut, dim, oneLine, plain } from '../terminal/wording.ts';
+import { bold, counted, cut, dim, oneLine, plain } from '../terminal/terminal-text.ts';
 import { serverLine } from '../try/list-tools.ts';
 import { targetInWords } from '../try/read-connection.ts';
 import type { Target } from '../try/read-connection.ts';

@@ -13,7 +13,7 @@ import { callTool } from '../call/call-tool.ts';
 import type { CallToolOptions } from '../call/call-tool.ts';
 import { clauses } from '../call/fault.ts';
 import type { Clause } from '../call/fault.ts';
-import { cut } from '../terminal/wording.ts';
+import { cut } from '../terminal/terminal-text.ts';
 import { withReason } from '../try/connect-server.ts';
 import type { ListedTool } from '../try/list-tools.ts';
 import { inspectCall, questionsIn } from './inspect-question.ts';

@@ -1,16 +1,17 @@
 /** `interlude lint-server`, from the command line to the exit code. */
 import type { AnswerSource } from '../answers/source.ts';
-import type { Values } from '../terminal/command.ts';
-import type { lintOptions } from '../try/try-options.ts';
 import { toJsonText } from '../terminal/terminal-text.ts';
 import { readSources } from '../try/answer-sources.ts';
+import type { SourceValues } from '../try/answer-sources.ts';
 import { atServer } from '../try/at-server.ts';
-import type { AtServer, TryInput } from '../try/at-server.ts';
+import type { AtServer, Surroundings } from '../try/at-server.ts';
 import { findTool } from '../try/choose-tool.ts';
 import { exitCodes, TryError } from '../try/exit-codes.ts';
 import { listTools } from '../try/list-tools.ts';
 import { showOutput, strayInWords } from '../try/print-call.ts';
+import type { ConnectionValues } from '../try/read-connection.ts';
 import { withAccount } from '../try/server-account.ts';
+import type { GivenSource } from '../try/try-options.ts';
 import { exitCodeOf, reportLines, toJson } from './lint-report.ts';
 import type { LintedTool, LintReport } from './lint-report.ts';
 import { lintCall } from './lint-tool.ts';
@@ -31,16 +32,28 @@ interface LintOptions extends AtServer {
 
 const maxRounds = 5;
 
-/** Throws `UsageError`. */
-export function lintWith(values: Values<typeof lintOptions>, input: TryInput): Promise<number> {
-  const { calls, tool, all, strict } = values;
-  return atServer(values, input, async (at) =>
+interface LintValues extends ConnectionValues, SourceValues {
+  calls?: string | undefined;
+  tool?: string[] | undefined;
+  all?: boolean | undefined;
+  strict?: boolean | undefined;
+}
+
+/** Resolves with the exit code. `words`: the server. Throws `UsageError`. */
+export function lintWith(
+  words: readonly string[],
+  given: readonly GivenSource[],
+  values: LintValues,
+  around: Surroundings,
+): Promise<number> {
+  const { calls, tool = [], all = false, strict = false } = values;
+  return atServer(words, values, around, async (at) =>
     runLint({
       ...at,
       calls: calls === undefined ? new Map() : await readCallsFile(calls),
       named: tool,
       all,
-      sources: await readSources({ ...values, order: input.order }, { ...at, canPrompt: false }),
+      sources: await readSources(given, values, { ...at, canPrompt: false }),
       isStrict: strict,
     }),
   );

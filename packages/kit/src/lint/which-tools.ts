@@ -3,7 +3,7 @@
  * decides; tools that may do harm are only called by name.
  */
 import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
-import { GivenFileError } from '../terminal/command.ts';
+import { UsageError } from '../terminal/command.ts';
 import { readGivenFile } from '../try/cassette-file.ts';
 import { propertiesOf, requiredOf } from '../try/list-tools.ts';
 import type { ListedTool } from '../try/list-tools.ts';
@@ -70,7 +70,7 @@ function exampleValue(schema: unknown): unknown {
 export type Calls = ReadonlyMap<string, Record<string, unknown>[] | 'skip'>;
 
 /**
- * Reads a file of calls: for each tool its arguments, a list of them, or `skip`. Throws `GivenFileError` with the file's
+ * Reads a file of calls: for each tool its arguments, a list of them, or `skip`. Throws `UsageError` with the file's
  * name and what is wrong in it.
  */
 export async function readCallsFile(file: string): Promise<Calls> {
@@ -79,7 +79,7 @@ export async function readCallsFile(file: string): Promise<Calls> {
   const tools = isRecord(given) ? (given['tools'] ?? {}) : given;
   const surplus = isRecord(given) ? Object.keys(given).find((name) => name !== 'tools') : undefined;
   if (!isRecord(tools) || surplus !== undefined)
-    throw new GivenFileError(`${file}: write "tools:", and below it the arguments of each tool.`);
+    throw new UsageError(`${file}: write "tools:", and below it the arguments of each tool.`);
   return new Map(Object.entries(tools).map(([tool, value]) => [tool, readCalls(file, tool, value)]));
 }
 
@@ -87,6 +87,6 @@ function readCalls(file: string, tool: string, value: unknown): Record<string, u
   if (value === 'skip') return 'skip';
   const calls = [value ?? {}].flat();
   if (calls.length === 0 || !calls.every(isRecord))
-    throw new GivenFileError(`${file}: ${tool}: write its arguments, a list of arguments, or skip.`);
+    throw new UsageError(`${file}: ${tool}: write its arguments, a list of arguments, or skip.`);
   return calls;
 }

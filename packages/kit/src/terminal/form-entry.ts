@@ -1,10 +1,10 @@
 /** Filling in a form line by line: the current position, and the effect of the next line. Pure; form-wording.ts draws it. */
 import { anyPattern, checkField } from '@interlude-ai/core/elicitation/form/check-form.ts';
 import type { Limit, Violation } from '@interlude-ai/core/elicitation/form/check-form.ts';
-import { coerceContent } from '@interlude-ai/core/elicitation/form/coerce-content.ts';
-import type { Choice, Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
+import type { Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
 import { defaultsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
-import { counted } from './wording.ts';
+import { typedValue } from '@interlude-ai/core/elicitation/form/typed-value.ts';
+import { counted } from './terminal-text.ts';
 
 export interface FormEntry {
   fields: readonly Field[];
@@ -142,36 +142,18 @@ type ReadAnswer = { kind: 'value'; value: unknown } | { kind: 'wrong'; why: stri
 
 /** Accepts what is unambiguous. Patterns are checked by the service, which can stop them. */
 export function readAnswer(field: Field, line: string): ReadAnswer {
-  const read = valueIn(field, line.trim());
-  if (read.kind === 'wrong') return read;
-  const violation = checkField(field, read.value, anyPattern);
-  return violation ? wrong(inWords(field, violation)) : read;
+  const value = typedValue(field, line);
+  const strange = notOnTheList(field, value);
+  if (strange !== undefined) return wrong(`“${strange}” is not on the list. Write numbers of it, like 1,2.`);
+  const violation = checkField(field, value, anyPattern);
+  return violation ? wrong(inWords(field, violation)) : { kind: 'value', value };
 }
 
-function valueIn(field: Field, text: string): ReadAnswer {
-  switch (field.kind) {
-    case 'text':
-      return value(field.format === 'date-time' ? toMoment(text) : text);
-    case 'number':
-    case 'boolean':
-      return value(
-        coerceContent([field], { [field.name]: yesOrNo.get(text.toLowerCase()) ?? text })[field.name],
-      );
-    case 'choice':
-      return value(findChoice(field.choices, text) ?? text);
-    case 'choices':
-      return readChoices(field, text);
-    default:
-      return field satisfies never;
-  }
+function notOnTheList(field: Field, value: unknown): string | undefined {
+  if (field.kind !== 'choices' || !Array.isArray(value)) return undefined;
+  return value.map(String).find((one) => !field.choices.some((choice) => choice.value === one));
 }
 
-const yesOrNo = new Map([
-  ['y', 'yes'],
-  ['n', 'no'],
-]);
-
-const value = (of: unknown): ReadAnswer => ({ kind: 'value', value: of });
 const wrong = (why: string): ReadAnswer => ({ kind: 'wrong', why });
 
 function inWords(field: Field, violation: Violation): string {
@@ -233,40 +215,3 @@ const formats: Record<TextFormat, string> = {
   date: `Write a day like ${exampleDay}.`,
   'date-time': `Write a day and a time like ${exampleDay} 08:30.`,
 };
-
-/** Without a zone, the time is in this machine's zone. Anything else stays as it is. */
-function toMoment(text: string): string {
-  const [, day = '', time = '', seconds = ':00', zone] =
-    /^(\d{4}-\d\d-\d\d)[T ]+(\d\d?:\d\d)(:\d\d(?:\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.exec(text) ?? [];
-  if (day === '') return text;
-  const clock = `${time.padStart(5, '0')}${seconds}`;
-  const at = new Date(`${day}T${clock}`);
-  return `${day}T${clock}${zone?.toUpperCase() ?? localZone(at)}`;
-}
-
-function localZone(at: Date): string {
-  const minutes = -at.getTimezoneOffset();
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  return `${minutes < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(rest)}`;
-}
-
-const twoDigits = (number: number) => String(number).padStart(2, '0');
-
-function readChoices({ choices }: Extract<Field, { kind: 'choices' }>, text: string): ReadAnswer {
-  const words = /^[\d\s]+$/.test(text) ? text.split(/\s+/) : text.split(',').map((word) => word.trim());
-  const chosen = new Set<string>();
-  for (const word of words.filter(Boolean)) {
-    const choice = findChoice(choices, word);
-    if (choice === undefined) return wrong(`“${word}” is not on the list. Write numbers of it, like 1,2.`);
-    chosen.add(choice);
-  }
-  return value([...chosen]);
-}
-
-/** By its number in the list, or by its name. */
-function findChoice(choices: Choice[], text: string): string | undefined {
-  if (/^\d+$/.test(text) && choices[Number(text) - 1]) return choices[Number(text) - 1]?.value;
-  const word = text.toLowerCase();
-  return choices.find(({ value: name, title }) => name.toLowerCase() === word || title.toLowerCase() === word)
-    ?.value;
-}

@@ -1,42 +1,26 @@
-/** Values of options that several commands have. */
-import { readDuration } from '@interlude-ai/core/read-duration.ts';
-import type { Duration } from '@interlude-ai/core/read-duration.ts';
-import { UsageError } from './command.ts';
+/** Options that several commands have. */
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
 const defaultPort = 3000;
 export const defaultUrl = `http://127.0.0.1:${defaultPort}`;
 
-export const serviceOption = {
-  type: 'string',
-  value: '<url>',
-  description: `the address of Interlude (default: ${defaultUrl})`,
-} as const;
+/** Its address: from the option, or that of a service on this machine. */
+export const readService = (given?: string) =>
+  given ?? `http://127.0.0.1:${process.env['PORT'] ?? defaultPort}`;
 
-export const demoUserOption = {
-  type: 'string',
-  value: '<user>',
-  description: 'a user of the demo: alice or bob',
-} as const;
-
-/** `option`: its name in errors. */
-export function readService(given: string | undefined, option = '--service'): string {
-  const url = given ?? `http://127.0.0.1:${process.env['PORT'] ?? defaultPort}`;
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`${option} ${url} is not a URL; it begins with https:// or http://.`);
-  return url;
+function webAddress(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new InvalidArgumentError('It is not a URL; it begins with https:// or http://.');
 }
 
-/** In milliseconds. */
-export function readDurationOption(option: string, text: string): number {
-  try {
-    return readDuration(text as Duration);
-  } catch (cause) {
-    throw new UsageError(`${option} ${text} is no duration; write for example 90s.`, { cause });
-  }
-}
+export const serviceOption = new Option(
+  '--service <url>',
+  `the address of Interlude (default: ${defaultUrl})`,
+).argParser(webAddress);
 
-export function readPort(option: string, text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`${option} ${text} is not a port.`);
-  return port;
-}
+/** As `chat` calls it. */
+export const urlOption = new Option('--url <url>', serviceOption.description).argParser(webAddress);
+
+export const tokenOption = new Option('--token <token>', 'an API token, instead of your login');
+
+export const demoUserOption = new Option('--as <user>', 'a user of the demo: alice or bob');

@@ -2,8 +2,28 @@
  * All output for people goes through here, so that text of servers, tools and models cannot rewrite the screen or
  * reverse the text around it.
  */
-import { format, stripVTControlCharacters } from 'node:util';
+import { format, stripVTControlCharacters, styleText } from 'node:util';
 import { plainText, tricks } from '@interlude-ai/core/elicitation/plain-text.ts';
+
+export const dim = (text: string): string => styleText('dim', text);
+export const bold = (text: string): string => styleText('bold', text);
+
+/** Removes what could rewrite the screen, reverse text, or disguise where a link leads. */
+export const plain = plainText;
+
+/** As `plain`, with all white space as single spaces. */
+export function oneLine(text: string): string {
+  return plain(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+export function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** `1 tool`, `2 tools`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
 
 /** Bold, dim and the colours that `styleText` makes. */
 const style = new RegExp(`(${'\u001B'}\\[(?:[12]|22|3[1-79])m)`);

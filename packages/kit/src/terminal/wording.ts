@@ -1,13 +1,7 @@
 /** The terminal's texts. Text of models, tools and servers loses its control codes. */
 import { styleText } from 'node:util';
 import type { TurnView } from '@interlude-ai/client/turn-view.ts';
-import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
-
-export const dim = (text: string): string => styleText('dim', text);
-export const bold = (text: string): string => styleText('bold', text);
-
-/** Removes what could rewrite the screen, reverse text, or disguise where a link leads. */
-export const plain = plainText;
+import { bold, dim, plain } from './terminal-text.ts';
 
 export function promptLabel(who: string): string {
   return `${styleText('cyan', who)} ${dim('›')} `;
@@ -84,20 +78,6 @@ export const cutOff = dim('  That was cut off; the agent begins again.');
 
 export function trouble(text: string): string {
   return `  ${styleText('red', '✗')} ${plain(text)}`;
-}
-
-/** As `plain`, with all white space as single spaces. */
-export function oneLine(text: string): string {
-  return plain(text).replaceAll(/\s+/g, ' ').trim();
-}
-
-export function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
-}
-
-/** `1 tool`, `2 tools`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 export const help = [

@@ -1,23 +1,18 @@
 /** The frame of commands that call an MCP server: a terminal, the server, and an account there. */
 import type { Readable, Writable } from 'node:stream';
-import { plain } from '../terminal/wording.ts';
-import { GivenFileError, UsageError } from '../terminal/command.ts';
-import type { Values } from '../terminal/command.ts';
-import type { connectionOptions } from './try-options.ts';
+import { UsageError } from '../terminal/command.ts';
 import { openBrowser } from '../terminal/loopback.ts';
-import { forTerminal } from '../terminal/terminal-text.ts';
+import { forTerminal, plain } from '../terminal/terminal-text.ts';
 import { exitCodes, TryError } from './exit-codes.ts';
 import { readConnection, readTarget } from './read-connection.ts';
-import type { Connection, Target } from './read-connection.ts';
+import type { Connection, ConnectionValues, Target } from './read-connection.ts';
 import { accountAt, accountFiles } from './server-account.ts';
 import type { ServerAccount } from './server-account.ts';
 import { createTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface TryInput {
-  words: string[];
-  /** Names of the options, in the order of the command line. */
-  order: string[];
+/** What a command at a server reads, and where it writes. */
+export interface Surroundings {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean; columns?: number };
@@ -25,6 +20,8 @@ export interface TryInput {
   /** Opens a page in the person's browser. */
   open?: (url: string) => void;
   signal: AbortSignal;
+  /** The exit code. */
+  end(code: number): void;
 }
 
 export interface AtServer extends Connection {
@@ -42,11 +39,12 @@ export interface AtServer extends Connection {
 
 /** Resolves with the exit code, of a `TryError` too. Throws `UsageError`. */
 export async function atServer(
-  values: Values<typeof connectionOptions> & { json: boolean },
-  { words, stdin, stdout, stderr, env, open = openBrowser, signal }: TryInput,
+  words: readonly string[],
+  values: ConnectionValues,
+  { stdin, stdout, stderr, env, open = openBrowser, signal }: Surroundings,
   run: (at: AtServer) => Promise<number>,
 ): Promise<number> {
-  const { json: isJson } = values;
+  const { json: isJson = false } = values;
   const terminal = createTerminal({ input: stdin, output: stderr, isQuiet: isJson });
   try {
     const target = readTarget(words);
@@ -56,7 +54,7 @@ export async function atServer(
       ...connection,
       account: accountAt(target, connection.headers, {
         kept: accountFiles(env),
-        clientId: values['client-id'],
+        clientId: values.clientId,
         say: terminal.line,
         open,
         signal,
@@ -74,10 +72,7 @@ export async function atServer(
       return exitCodes.interrupted;
     }
     // The message may contain names of tools and text of servers.
-    if (error instanceof UsageError) {
-      const Kind = error instanceof GivenFileError ? GivenFileError : UsageError;
-      throw new Kind(plain(error.message), { cause: error });
-    }
+    if (error instanceof UsageError) throw new UsageError(plain(error.message), { cause: error });
     if (!(error instanceof TryError)) throw error;
     stderr.write(`${plain(error.message)}\n`);
     return error.exitCode;

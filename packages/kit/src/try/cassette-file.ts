@@ -4,39 +4,39 @@ import { access, constants, readFile, rename, rm, stat, writeFile } from 'node:f
 import path from 'node:path';
 import { fileTrouble } from '@interlude-ai/core/file-trouble.ts';
 import type { Cassette } from '../cassette/cassette.ts';
-import { GivenFileError } from '../terminal/command.ts';
+import { UsageError } from '../terminal/command.ts';
 
-/** Reads a file that the command line names. Throws `GivenFileError` if it cannot be read or parsed. */
+/** Reads a file that the command line names. Throws `UsageError` if it cannot be read or parsed. */
 export async function readGivenFile<T>(file: string, parse: (text: string) => T): Promise<T> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new GivenFileError(`${fileTrouble(file, cause)}.`, { cause });
+    throw new UsageError(`${fileTrouble(file, cause)}.`, { cause });
   });
   try {
     return parse(text);
   } catch (cause) {
-    throw new GivenFileError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new UsageError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
-/** Throws `GivenFileError`. */
+/** Throws `UsageError`. */
 export async function readCassetteFile(file: string): Promise<Cassette> {
   const { readCassette } = await import('../cassette/cassette.ts');
   return readGivenFile(file, readCassette);
 }
 
-/** Called before anything is sent that could then not be recorded. Throws `GivenFileError`. */
+/** Called before anything is sent that could then not be recorded. Throws `UsageError`. */
 export async function checkWritable(file: string): Promise<void> {
   const isFolder = await stat(file).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  if (isFolder) throw new GivenFileError(`${file} is a folder.`);
+  if (isFolder) throw new UsageError(`${file} is a folder.`);
   await access(path.dirname(file), constants.W_OK).catch((cause: unknown) => {
-    throw new GivenFileError(`${file} cannot be written.`, { cause });
+    throw new UsageError(`${file} cannot be written.`, { cause });
   });
 }
 
-/** Atomic, and readable by its owner alone, because it contains messages. Throws `GivenFileError`. */
+/** Atomic, and readable by its owner alone, because it contains messages. Throws `UsageError`. */
 export async function writeCassetteFile(file: string, text: string): Promise<void> {
   const next = `${file}.${randomUUID()}`;
   try {
@@ -44,13 +44,13 @@ export async function writeCassetteFile(file: string, text: string): Promise<voi
     await rename(next, file);
   } catch (cause) {
     await rm(next, { force: true });
-    throw new GivenFileError(`${file} cannot be written.`, { cause });
+    throw new UsageError(`${file} cannot be written.`, { cause });
   }
 }
 
-/** For replaying the calls in it. Throws `GivenFileError` when it has none. */
+/** For replaying the calls in it. Throws `UsageError` when it has none. */
 export async function readCallsToReplay(file: string): Promise<Cassette> {
   const cassette = await readCassetteFile(file);
   if (cassette.exchanges.some(({ request }) => request.method === 'tools/call')) return cassette;
-  throw new GivenFileError(`${file} holds no call of a tool: there is nothing to compare.`);
+  throw new UsageError(`${file} holds no call of a tool: there is nothing to compare.`);
 }

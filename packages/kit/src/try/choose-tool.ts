@@ -1,15 +1,15 @@
 /** Which tool is called with which arguments: from the command line, or asked at the terminal. */
+import { autocomplete } from '@clack/prompts';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
 import { readField } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { isRecord, Unsupported } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
-import { problemLine } from '../terminal/form-wording.ts';
-import { dim, oneLine, promptLabel } from '../terminal/wording.ts';
+import { dim, oneLine } from '../terminal/terminal-text.ts';
 import { UsageError } from '../terminal/command.ts';
-import { fillForm } from './answer-sources.ts';
 import type { ListedTool } from './list-tools.ts';
-import type { Terminal } from './terminal.ts';
 import { propertiesOf, requiredOf } from './list-tools.ts';
+import { ask, fillForm } from './prompts.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Throws `UsageError`. */
 export function findTool(tools: readonly ListedTool[], name: string): ListedTool {
@@ -28,15 +28,12 @@ export async function chooseTool(
   signal: AbortSignal,
 ): Promise<ListedTool | null> {
   if (tools.length === 0) return null;
-  for (;;) {
-    const typed = await terminal.ask(`  ${promptLabel('Call which? [none]')}`, signal);
-    const word = typed?.trim() ?? '';
-    if (word === '') return null;
-    const byNumber = /^\d+$/.test(word) ? tools[Number(word) - 1] : undefined;
-    const tool = byNumber ?? tools.find(({ name }) => name === word);
-    if (tool) return tool;
-    terminal.line(problemLine(`There is no “${word}”. Write its name, or its number in the list.`));
-  }
+  const options = tools.map(({ name }, value) => ({ value, label: oneLine(name) }));
+  const none = { value: tools.length, label: 'none' };
+  const at = await ask(terminal, 'Call which? Type to search', signal, (shown) =>
+    autocomplete({ ...shown, options: [...options, none], maxItems: 12 }),
+  );
+  return tools[at] ?? null;
 }
 
 /** Null: the person decided against it. Given arguments are not asked again. */
@@ -50,8 +47,8 @@ export async function fillArguments(
   const left = Object.entries(propertiesOf(inputSchema)).filter(([key]) => !Object.hasOwn(given, key));
   const fields = left.map(([key, schema]) => toField(key, schema, required.has(key)));
   if (fields.length === 0) return given;
-  terminal.line(dim(`  The arguments of ${oneLine(name)}; - leaves out what is optional, /n calls nothing.`));
-  const filled = await fillForm(terminal, fields, signal);
+  terminal.line(dim(`  The arguments of ${oneLine(name)}`));
+  const filled = await fillForm(terminal, fields, { signal, isReviewed: true });
   if (filled.kind !== 'filled') return null;
   const isJson = new Set(left.filter(([key, schema]) => !isFlat(key, schema)).map(([key]) => key));
   const content = Object.entries(filled.content).map(([key, value]) => [

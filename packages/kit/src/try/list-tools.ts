@@ -6,7 +6,7 @@ import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts
 import { asListed, passOddTools } from '@interlude-ai/core/mcp/listed-tools.ts';
 import { faultOfHeaders } from '@interlude-ai/core/mcp/parameter-headers.ts';
 import { clauses } from '../call/fault.ts';
-import { bold, dim, oneLine, plain } from '../terminal/wording.ts';
+import { bold, dim, oneLine, plain } from '../terminal/terminal-text.ts';
 import type { Connected } from './connect-server.ts';
 import { exitCodes, TryError } from './exit-codes.ts';
 

@@ -8,8 +8,7 @@ import type { Question } from '../answers/source.ts';
 import type { CallEnd, CallEvent, Progress, ToolCallReport } from '../call/call-events.ts';
 import { clauses } from '../call/fault.ts';
 import type { Difference } from '../cassette/replay-server.ts';
-import { bold, cut, dim, oneLine, plain } from '../terminal/wording.ts';
-import { toJsonText } from '../terminal/terminal-text.ts';
+import { bold, cut, dim, oneLine, plain, toJsonText } from '../terminal/terminal-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export function callLine(tool: string, given: Record<string, unknown>): string {

@@ -2,9 +2,6 @@
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Era } from '../call/read-answer.ts';
 import { UsageError } from '../terminal/command.ts';
-import type { Values } from '../terminal/command.ts';
-import { readDurationOption } from '../terminal/option-values.ts';
-import type { connectionOptions } from './try-options.ts';
 
 export interface Connection {
   era: Era | 'auto';
@@ -14,30 +11,30 @@ export interface Connection {
   maxTimeMs: number;
 }
 
+/** As the command line gives them. */
+export interface ConnectionValues {
+  timeout: number;
+  maxTime: number;
+  era: Era | 'auto';
+  can: Capabilities;
+  token?: string | undefined;
+  clientId?: string | undefined;
+  header?: string[] | undefined;
+  json?: boolean | undefined;
+}
+
 /** Throws `UsageError`. */
 export function readConnection(
-  { era, can, token, header, timeout, 'max-time': maxTime }: Values<typeof connectionOptions>,
+  { era, can, token, header = [], timeout, maxTime }: ConnectionValues,
   env: NodeJS.ProcessEnv,
 ): Connection {
   return {
-    era: readEra(era),
-    capabilities: readCan(can),
+    era,
+    capabilities: can,
     headers: withToken(readHeaders(header, '--header'), token ?? env['INTERLUDE_TRY_TOKEN']),
-    timeoutMs: readDurationOption('--timeout', timeout),
-    maxTimeMs: readDurationOption('--max-time', maxTime),
+    timeoutMs: timeout,
+    maxTimeMs: maxTime,
   };
-}
-
-function readEra(text: string): 'auto' | 'modern' | 'legacy' {
-  if (text === 'auto' || text === 'modern' || text === 'legacy') return text;
-  throw new UsageError(`--era ${text} is none; there is auto, modern (2026-07-28) and legacy.`);
-}
-
-function readCan(text: string): { form: boolean; url: boolean } {
-  const words = text === 'none' ? [] : text.split(',').map((word) => word.trim());
-  const unknown = words.find((word) => word !== 'form' && word !== 'url');
-  if (unknown !== undefined) throw new UsageError(`--can ${text}: there is form, url and none.`);
-  return { form: words.includes('form'), url: words.includes('url') };
 }
 
 function withToken(headers: Headers, token: string | undefined): Headers {
@@ -73,7 +70,6 @@ export function readTarget(words: readonly string[]): Target {
   const url = URL.parse(first);
   if (!url) throw new UsageError(`${first} is not a URL.`);
   const [surplus] = args;
-  if (surplus?.startsWith('-')) throw new UsageError(`There is no option ${surplus}.`);
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many.`);
   return { kind: 'http', url };
 }

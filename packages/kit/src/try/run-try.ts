@@ -5,15 +5,12 @@ import type { AnsweredRound, ToolCallReport } from '../call/call-events.ts';
 import { callTool } from '../call/call-tool.ts';
 import type { Cassette } from '../cassette/cassette.ts';
 import type { Recorder } from '../cassette/record.ts';
-import { dim, oneLine, plain } from '../terminal/wording.ts';
-import { UsageError } from '../terminal/command.ts';
-import type { Values } from '../terminal/command.ts';
 import { ourCommand } from '../terminal/program-command.ts';
-import type { tryOptions } from './try-options.ts';
-import { toJsonText } from '../terminal/terminal-text.ts';
+import { dim, oneLine, plain, toJsonText } from '../terminal/terminal-text.ts';
 import { readSources } from './answer-sources.ts';
+import type { SourceValues } from './answer-sources.ts';
 import { atServer } from './at-server.ts';
-import type { AtServer, TryInput } from './at-server.ts';
+import type { AtServer, Surroundings } from './at-server.ts';
 import { checkWritable, readCallsToReplay, writeCassetteFile } from './cassette-file.ts';
 import { checkToolArguments, chooseTool, fillArguments, findTool, readToolArguments } from './choose-tool.ts';
 import { connectServer, withReason } from './connect-server.ts';
@@ -32,6 +29,8 @@ import {
   showStrayLine,
 } from './print-call.ts';
 import { targetAsTyped, targetInWords } from './read-connection.ts';
+import type { ConnectionValues } from './read-connection.ts';
+import type { GivenSource } from './try-options.ts';
 import { withAccount } from './server-account.ts';
 
 interface TryOptions extends AtServer {
@@ -45,17 +44,30 @@ interface TryOptions extends AtServer {
   replay: Cassette | undefined;
 }
 
-/** Throws `UsageError`. */
-export function tryWith(values: Values<typeof tryOptions>, input: TryInput): Promise<number> {
-  const { tool, args, record, replay } = values;
-  return atServer(values, input, async (at) => {
+interface TryValues extends ConnectionValues, SourceValues {
+  tool?: string | undefined;
+  args?: string[] | undefined;
+  maxRounds: number;
+  record?: string | undefined;
+  replay?: string | undefined;
+}
+
+/** Resolves with the exit code. `words`: the server. Throws `UsageError`. */
+export function tryWith(
+  words: readonly string[],
+  given: readonly GivenSource[],
+  values: TryValues,
+  around: Surroundings,
+): Promise<number> {
+  const { tool, args = [], maxRounds, record, replay } = values;
+  return atServer(words, values, around, async (at) => {
     if (record !== undefined) await checkWritable(record);
     return runTry({
       ...at,
       tool,
       args,
-      sources: await readSources({ ...values, order: input.order }, at),
-      maxRounds: readCount(values['max-rounds']),
+      sources: await readSources(given, values, at),
+      maxRounds,
       record,
       replay: replay === undefined ? undefined : await readCallsToReplay(replay),
     });
@@ -178,12 +190,6 @@ function show({ terminal, isJson, print }: TryOptions, connected: Connected, rep
   terminal.line();
   for (const line of [endLine(report), ...remedyLines(report)]) terminal.line(line);
   terminal.line();
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0) throw new UsageError(`--max-rounds ${text} is no whole number.`);
-  return count;
 }
 
 // The output of `--json` is part of the program's contract.

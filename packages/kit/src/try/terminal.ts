@@ -5,78 +5,70 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { forTerminal, withoutStyles } from '../terminal/terminal-text.ts';
+import { abortable } from './exit-codes.ts';
 
 export interface Terminal {
+  input: Readable;
+  output: Writable;
   /** The output is a terminal: status lines can be overwritten. */
   isInteractive: boolean;
   /** The input is typed by a person. */
   isTyped: boolean;
+  /** Both: a person can be shown prompts. */
+  isTerminal: boolean;
   line(text?: string): void;
   /** A status line, replaced by the next one. Nothing without a terminal. */
   status(text: string): void;
-  /** Null when the input has ended. Rejects when `signal` aborts. */
-  ask(prompt: string, signal?: AbortSignal): Promise<string | null>;
+  /** A line of a pipe; null when it has ended. Rejects when `signal` aborts. */
+  ask(prompt: string, signal: AbortSignal): Promise<string | null>;
   close(): void;
 }
 
 export interface TerminalStreams {
   input: Readable & { isTTY?: boolean };
-  output: Writable & { isTTY?: boolean; columns?: number };
+  output: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Prints only the questions. */
   isQuiet?: boolean;
 }
 
 export function createTerminal({ input, output, isQuiet = false }: TerminalStreams): Terminal {
   const isInteractive = output.isTTY === true;
+  const isTyped = input.isTTY === true;
+  // Some pseudo-terminals have no size, and prompts would be wrapped to nothing.
+  if (output.columns === 0) Object.assign(output, { columns: 80, rows: 24 });
   let hasStatus = false;
   let lines: AsyncIterator<string> | undefined;
   let reader: ReturnType<typeof createInterface> | undefined;
   const clean = isInteractive ? forTerminal : withoutStyles;
-  const write = (text: string) => output.write(clean(text));
-  const openReader = () => {
-    const opened = createInterface({ input, output, terminal: input.isTTY === true && isInteractive });
-    // Readline takes Ctrl+C for itself.
-    opened.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    return opened;
-  };
   const clearStatus = () => {
     if (hasStatus) output.write('\r\u001B[K');
     hasStatus = false;
   };
   return {
+    input,
+    output,
     isInteractive,
-    isTyped: input.isTTY === true,
+    isTyped,
+    isTerminal: isTyped && isInteractive,
     line(text = '') {
       if (isQuiet) return;
       clearStatus();
-      write(`${text}\n`);
+      output.write(clean(`${text}\n`));
     },
     status(text) {
       if (!isInteractive || isQuiet) return;
       clearStatus();
-      const width = (output.columns ?? 80) - 1;
-      output.write(withoutStyles(text).slice(0, width));
-      hasStatus = true;
+      output.write(withoutStyles(text).slice(0, (output.columns ?? 80) - 1));
+      hasStatus = text !== '';
     },
     async ask(prompt, signal) {
-      signal?.throwIfAborted();
       clearStatus();
-      reader ??= openReader();
+      reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
-      const over = Promise.withResolvers<never>();
-      const stop = () => over.reject(signal?.reason as Error);
-      signal?.addEventListener('abort', stop);
-      try {
-        if (input.isTTY && isInteractive) {
-          reader.setPrompt(clean(prompt));
-          reader.prompt();
-        } else write(prompt);
-        const { done, value } = await Promise.race([lines.next(), over.promise]);
-        if (!input.isTTY) write('\n');
-        return done === true ? null : value;
-      } finally {
-        signal?.removeEventListener('abort', stop);
-      }
+      output.write(clean(prompt));
+      const { done, value } = await abortable(lines.next(), signal);
+      if (!isTyped) output.write('\n');
+      return done === true ? null : value;
     },
     close() {
       clearStatus();

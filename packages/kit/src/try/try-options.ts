@@ -1,98 +1,75 @@
-/** The options of `interlude try` and `interlude lint-server`. Tables only, so that help starts fast. */
-import type { Options } from '../terminal/command.ts';
+/** Options that `try`, `lint-server` and `answer` share. */
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
+import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { duration, repeated } from '../terminal/command.ts';
 
-export const connectionOptions = {
-  timeout: {
-    type: 'string',
-    value: '<duration>',
-    description: 'how long the server may stay silent',
-    default: '60s',
-  },
-  'max-time': {
-    type: 'string',
-    value: '<duration>',
-    description: 'how long a call may take in all, questions not counted',
-    default: '10m',
-  },
-  era: {
-    type: 'string',
-    value: '<auto | modern | legacy>',
-    description: 'which MCP to speak: modern is 2026-07-28, legacy is older, auto finds out',
-    default: 'auto',
-  },
-  can: {
-    type: 'string',
-    value: '<form,url>',
-    description: 'the questions it declares that it can show: form,url, form, url or none',
-    default: 'form,url',
-  },
-  token: {
-    type: 'string',
-    value: '<token>',
-    description: 'the token that the server wants (default: INTERLUDE_TRY_TOKEN)',
-  },
-  'client-id': {
-    type: 'string',
-    value: '<id>',
-    description: 'the OAuth client to sign in as, if this program cannot register itself',
-  },
-  header: { type: 'strings', value: '<name: value>', description: 'sent with every request' },
-} as const satisfies Options;
+/** How to connect to a server, and how long it may take. */
+export function connectionOptions<Args extends unknown[], Opts extends OptionValues>(
+  command: Command<Args, Opts>,
+  timeout: string,
+) {
+  return command
+    .addOption(
+      new Option('--timeout <duration>', 'how long the server may stay silent')
+        .argParser(duration)
+        .default(duration(timeout), timeout),
+    )
+    .addOption(
+      new Option('--max-time <duration>', 'how long a call may take in all, questions not counted')
+        .argParser(duration)
+        .default(duration('10m'), '10m'),
+    )
+    .addOption(
+      new Option('--era <era>', 'which MCP to speak: modern is 2026-07-28, legacy is older, auto finds out')
+        .choices(['auto', 'modern', 'legacy'])
+        .default('auto' as const),
+    )
+    .addOption(
+      new Option(
+        '--can <form,url>',
+        'the questions it declares that it can show: form,url, form, url or none',
+      )
+        .argParser(readCan)
+        .default(readCan('form,url'), 'form,url'),
+    )
+    .option('--token <token>', 'the token that the server wants (default: INTERLUDE_TRY_TOKEN)')
+    .option('--client-id <id>', 'the OAuth client to sign in as, if this program cannot register itself')
+    .option('--header <name: value>', 'sent with every request; may be repeated', repeated);
+}
 
-export const sourceOptions = {
-  answers: { type: 'strings', value: '<file>', description: 'answer from a file (YAML)' },
-  responder: {
-    type: 'strings',
-    value: '<url>',
-    description: 'answer from a program that is asked over HTTP',
-  },
-  'responder-header': {
-    type: 'strings',
-    value: '<name: value>',
-    description: 'sent with every request to a responder',
-  },
-  'responder-timeout': {
-    type: 'string',
-    value: '<duration>',
-    description: 'how long a responder may take',
-    default: '30s',
-  },
-  prompt: { type: 'boolean', description: 'ask in this terminal; the default if there is one' },
-  decline: { type: 'boolean', description: 'decline what nothing else answers' },
-} as const;
+function readCan(text: string): Capabilities {
+  const words = text === 'none' ? [] : text.split(',').map((word) => word.trim());
+  if (words.some((word) => word !== 'form' && word !== 'url'))
+    throw new InvalidArgumentError('There is form, url and none.');
+  return { form: words.includes('form'), url: words.includes('url') };
+}
 
-export const tryOptions = {
-  tool: {
-    type: 'string',
-    value: '<name>',
-    description: 'call this tool; without it, the tools are listed',
-  },
-  args: { type: 'strings', value: '<key=value | JSON>', description: 'its arguments; may be repeated' },
-  ...sourceOptions,
-  'max-rounds': { type: 'string', value: '<number>', description: 'how often it may ask', default: '5' },
-  ...connectionOptions,
-  record: { type: 'string', value: '<cassette>', description: 'record the session in this file' },
-  replay: {
-    type: 'string',
-    value: '<cassette>',
-    description: 'make the recorded calls again, and show what the server says differently',
-  },
-  json: { type: 'boolean', description: 'for programs: one object on standard output' },
-} as const satisfies Options;
+/** A source of answers on the command line. */
+export interface GivenSource {
+  from: 'answers' | 'responder' | 'prompt' | 'decline';
+  /** A file or an address. */
+  value: string;
+}
 
-const { prompt: _prompt, decline: _decline, ...answering } = sourceOptions;
-
-export const lintOptions = {
-  calls: { type: 'string', value: '<file>', description: 'the arguments to call the tools with (YAML)' },
-  tool: {
-    type: 'strings',
-    value: '<name>',
-    description: 'call this tool, even if it does not say that it asks',
-  },
-  all: { type: 'boolean', description: 'call all tools, even those that do not say that they ask' },
-  ...answering,
-  ...connectionOptions,
-  timeout: { ...connectionOptions.timeout, default: '20s' },
-  strict: { type: 'boolean', description: 'exit with 1 for warnings, too' },
-  json: { type: 'boolean', description: 'for programs: one object on standard output' },
-} as const satisfies Options;
+/** Adds the sources to `given` in the order of the command line, which is the order in which they are tried. */
+export function sourceOptions<Args extends unknown[], Opts extends OptionValues>(
+  command: Command<Args, Opts>,
+  given: GivenSource[],
+) {
+  for (const from of ['answers', 'responder', 'prompt', 'decline'] as const)
+    command.on(`option:${from}`, (value = '') => void given.push({ from, value: String(value) }));
+  return command
+    .option('--answers <file>', 'answer from a file (YAML); may be repeated')
+    .option('--responder <url>', 'answer from a program that is asked over HTTP; may be repeated')
+    .option(
+      '--responder-header <name: value>',
+      'sent with every request to a responder; may be repeated',
+      repeated,
+    )
+    .addOption(
+      new Option('--responder-timeout <duration>', 'how long a responder may take')
+        .argParser(duration)
+        .default(duration('30s'), '30s'),
+    );
+}

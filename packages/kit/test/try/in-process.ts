@@ -1,9 +1,7 @@
 /** `interlude try` and `interlude lint-server` without a process of their own: the same command lines, and what they wrote. */
 import { PassThrough } from 'node:stream';
-import { readArguments } from '../../src/terminal/run-program.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { lintServer, tryServer } from '../../src/commands/try.ts';
-import { lintWith } from '../../src/lint/run-lint.ts';
-import { tryWith } from '../../src/try/run-try.ts';
 
 export interface TryEnd {
   code: number;
@@ -13,6 +11,8 @@ export interface TryEnd {
 
 interface TrySurroundings {
   isTerminal?: boolean;
+  /** At a terminal: the keys that are pressed once these words are shown. */
+  dialogue?: [shown: string, keys: string][];
   open?: (url: string) => void;
   /** Of a terminal whose input does not end. */
   signal?: AbortSignal;
@@ -20,49 +20,59 @@ interface TrySurroundings {
   onOutput?: (text: string) => void;
 }
 
-/** `typed`: the lines that a person types. Rejects with the `UsageError` of a wrong command line. */
+/** `typed`: the lines that a person types. Rejects with the error of a wrong command line. */
 export async function runTryCommand(
   words: string[],
   typed?: string[],
   env: NodeJS.ProcessEnv = {},
-  { isTerminal = false, open, signal, onOutput }: TrySurroundings = {},
+  { dialogue, isTerminal = dialogue !== undefined, open, signal, onOutput }: TrySurroundings = {},
 ): Promise<TryEnd> {
-  const given = readArguments(tryServer, words);
-  if (!given) throw new Error('help was asked for');
   const [stdout, stderr] = [new Collected(), new Collected()];
   const stdin = new PassThrough();
   if (isTerminal) for (const stream of [stdin, stderr]) Object.assign(stream, { isTTY: true });
+  Object.assign(stdin, { setRawMode: () => stdin });
+  let seen = 0;
+  stderr.on('data', () => {
+    const [shown, keys = ''] = dialogue?.[0] ?? [];
+    if (shown === undefined || !stripVTControlCharacters(stderr.text.slice(seen)).includes(shown)) return;
+    dialogue?.shift();
+    seen = stderr.text.length;
+    // After the prompt has drawn itself.
+    setImmediate(() => stdin.write(keys));
+  });
   for (const stream of [stdout, stderr]) stream.on('data', () => onOutput?.(stdout.text + stderr.text));
   for (const line of typed ?? []) stdin.write(`${line}\n`);
-  if (!signal) stdin.end();
-  const code = await tryWith(given.values as unknown as Parameters<typeof tryWith>[0], {
-    words: given.args,
-    order: given.order,
+  if (!signal && !dialogue) stdin.end();
+  const end: TryEnd = { code: 0, output: '', errors: '' };
+  const command = tryServer(() => ({
     stdin,
     stdout,
     stderr,
     env,
     ...(open && { open }),
     signal: signal ?? new AbortController().signal,
-  });
-  return { code, output: stdout.text, errors: stderr.text };
+    end: (code) => void (end.code = code),
+  }));
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  await command.parseAsync(words, { from: 'user' });
+  return { ...end, output: stdout.text, errors: stderr.text };
 }
 
-/** Rejects with the `UsageError` of a wrong command line. */
+/** Rejects with the error of a wrong command line. */
 export async function runLintCommand(words: string[], env: NodeJS.ProcessEnv = {}): Promise<TryEnd> {
-  const given = readArguments(lintServer, words);
-  if (!given) throw new Error('help was asked for');
   const [stdin, stdout, stderr] = [new PassThrough(), new Collected(), new Collected()];
   stdin.end();
-  const code = await lintWith(given.values as unknown as Parameters<typeof lintWith>[0], {
-    words: given.args,
-    order: given.order,
+  let code = 0;
+  const command = lintServer(() => ({
     stdin,
     stdout,
     stderr,
     env,
     signal: new AbortController().signal,
-  });
+    end: (ended) => void (code = ended),
+  }));
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  await command.parseAsync(words, { from: 'user' });
   return { code, output: stdout.text, errors: stderr.text };
 }
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTravelDesk } from '../../../../demo/travel/travel.ts';
-import { serveOverHttp } from '../../src/commands/replay.ts';
+import { serveOverHttp } from '../../src/try/serve-replay.ts';
 import { readCassetteFile } from '../../src/try/cassette-file.ts';
 import { createReplayServer } from '../../src/cassette/replay-server.ts';
 import { runTryCommand } from './in-process.ts';

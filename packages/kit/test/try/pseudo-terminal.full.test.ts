@@ -11,50 +11,58 @@ const ofTerminal = 'script';
 const program = path.resolve(import.meta.dirname, '../../../../src/cli/checkout.ts');
 const hasScript = process.platform === 'linux' && spawnSync(ofTerminal, ['--version']).status === 0;
 
-/** What to type when these words stand at the end of the screen. */
-const dialogue: [shown: RegExp, typed: string][] = [
-  [/1\/13/, 'Alice Liddell'],
-  [/2\/13/, 'maybe'],
-  [/✗|yes|y\/n/, 'yes'],
-  [/3\/13/, 'Alice was beginning'],
-  [/4\/13/, 'no address'],
-  [/email/i, 'alice@example.com'],
-  [/5\/13/, 'https://example.com/alice'],
-  [/6\/13/, '1852-05-04'],
-  [/7\/13/, '7'],
-  [/8\/13/, '2.5'],
-  [/9\/13/, '2'],
-  [/10\/13/, '1, 3'],
-  [/11\/13/, '3'],
-  [/12\/13/, '2'],
-  [/13\/13/, '4'],
-  [/send/i, ''],
+const [up, down] = ['\u001B[A', '\u001B[B'];
+/** Ctrl+U removes a default. */
+const instead = '\u0015';
+
+/** Which keys to press when these words are shown. */
+const dialogue: [shown: RegExp, keys: string][] = [
+  [/Your answer/, ''],
+  [/1\/13/, `${instead}Alice Liddell`],
+  // Optional, so the list begins at its last line, which leaves it open.
+  [/2\/13/, up + up],
+  [/3\/13/, `${instead}Alice was beginning`],
+  [/4\/13/, `${instead}no address`],
+  [/email/i, `${instead}alice@example.com`],
+  [/5\/13/, `${instead}https://example.com/alice`],
+  [/6\/13/, `${instead}1852-05-04`],
+  [/7\/13/, `${instead}7`],
+  [/8\/13/, `${instead}2.5`],
+  [/9\/13/, down],
+  [/10\/13/, ` ${down}${down} `],
+  [/11\/13/, down],
+  [/12\/13/, down],
+  [/13\/13/, down],
+  [/Send it\?/, ''],
 ];
 
+/** `interlude try` at this server, whose keys are pressed as the dialogue says. */
+async function tryInTerminal(keys: [shown: RegExp, keys: string][]) {
+  const server = await startEverything();
+  const words = [process.execPath, program, 'try', '--tool', 'trigger-elicitation-request', server.url];
+  const child = spawn(ofTerminal, ['-qec', words.join(' '), '/dev/null'], {
+    env: { ...bareEnvironment(), TERM: 'xterm', COLUMNS: '120' },
+  });
+  let raw = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (raw += text));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let seen = 0;
+  for (const [shown, pressed] of keys) {
+    const fresh = () => stripVTControlCharacters(raw.slice(seen));
+    await expect.poll(fresh, { timeout: 20_000 }).toMatch(shown);
+    seen = raw.length;
+    child.stdin.write(pressed);
+  }
+  const code = await ended;
+  await server.stop();
+  return { code, screen: stripVTControlCharacters(raw) };
+}
+
 test.skipIf(!hasScript)(
-  'each kind of field is asked, mistakes are told, and what was typed arrives',
+  'each kind of field is asked, mistakes are explained, and what was typed arrives',
   { timeout: 90_000 },
   async () => {
-    const server = await startEverything();
-    const words = [process.execPath, program, 'try', '--tool', 'trigger-elicitation-request', server.url];
-    const child = spawn(ofTerminal, ['-qec', words.join(' '), '/dev/null'], {
-      env: { ...bareEnvironment(), TERM: 'xterm', COLUMNS: '120' },
-    });
-    let raw = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (raw += text));
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    let seen = 0;
-    for (const [shown, typed] of dialogue) {
-      const fresh = () => stripVTControlCharacters(raw.slice(seen));
-      await expect
-        .poll(fresh, { timeout: 20_000 })
-        .toMatch(new RegExp(`${shown.source}[^]*›\\s*$`, shown.flags));
-      seen = raw.length;
-      child.stdin.write(`${typed}\r`);
-    }
-    const code = await ended;
-    await server.stop();
-    const screen = stripVTControlCharacters(raw);
+    const { code, screen } = await tryInTerminal(dialogue.map(([shown, keys]) => [shown, `${keys}\r`]));
     expect(code, screen).toBe(0);
     expect(screen).not.toContain('Warning');
     for (const said of [
@@ -67,3 +75,8 @@ test.skipIf(!hasScript)(
       expect(screen).toContain(said);
   },
 );
+
+test.skipIf(!hasScript)('Ctrl+C at a prompt ends it with 130', { timeout: 60_000 }, async () => {
+  const { code } = await tryInTerminal([[/Your answer/, '\u0003']]);
+  expect(code).toBe(130);
+});

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readCassetteFile } from '../../src/try/cassette-file.ts';
-import { serveOverHttp } from '../../src/commands/replay.ts';
+import { serveOverHttp } from '../../src/try/serve-replay.ts';
 import { createReplayServer } from '../../src/cassette/replay-server.ts';
 import { startAskingServer } from '../../../../test/servers/asking-server.ts';
 import type { AskingServer } from '../../../../test/servers/asking-server.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startScriptedMcpServer } from '../../../../test/servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../../../../test/servers/scripted-mcp-server.ts';
 import { startRuleBreakingServer } from '../../../../test/servers/rule-breaking-server.ts';
@@ -85,11 +85,11 @@ test.each<[string, object[], string[], number, string]>([
 });
 
 test.each([
-  ['an option that there is not', ['--tol', 'x'], 'There is no option --tol'],
+  ['an option that there is not', ['--tol', 'x'], "unknown option '--tol' (did you mean --tool?)"],
   ['a tool that there is not', ['--tool', 'aks'], 'There is no tool "aks" (did you mean ask?)'],
   ['a file that is not there', ['--answers', 'nowhere.yaml'], 'nowhere.yaml does not exist'],
-  ['a time that is none', ['--timeout', 'soon'], '--timeout soon is no duration'],
-  ['an era that is none', ['--era', 'iron'], '--era iron is none'],
+  ['a time that is none', ['--timeout', 'soon'], "'--timeout <duration>' argument 'soon' is invalid"],
+  ['an era that is none', ['--era', 'iron'], "'--era <era>' argument 'iron' is invalid"],
   [
     'arguments that are none',
     ['--tool', 'ask', '--args', 'x'],
@@ -97,7 +97,7 @@ test.each([
   ],
 ])('%s is a wrong command line', async (_, words, said) => {
   await expect(runTryCommand([playing.url, ...words])).rejects.toMatchObject({
-    name: 'UsageError',
+    name: expect.stringMatching(/^(?:UsageError|CommanderError)$/),
     message: expect.stringContaining(said),
   });
 });
@@ -109,15 +109,87 @@ test('an address without its scheme is a wrong command line, and no command', as
   });
 });
 
-test('somebody at the terminal is asked, and told what does not fit', async () => {
+test('lines of a pipe answer questions, and what does not fit is asked again', async () => {
   playing.play(question);
   const { code, errors } = await runTryCommand([playing.url, '--tool', 'ask', '--prompt'], ['', 'Rome']);
   expect([code, playing.calls[1]?.params.inputResponses]).toEqual([
     0,
     { a: { action: 'accept', content: { city: 'Rome' } } },
   ]);
-  for (const words of ['● Which city?', 'This one has to be answered.', '✓ city=Rome  (you)'])
+  for (const words of ['● Which city?', 'Please fill this in.', '✓ city=Rome  (you)'])
     expect(errors).toContain(words);
+});
+
+describe('at a terminal', () => {
+  const enter = '\r';
+  const down = '\u001B[B';
+  const fields = {
+    city: { type: 'string', title: 'City\u001B[2J\u202E', minLength: 3 },
+    class: { type: 'string', enum: ['economy', 'business'] },
+    extras: { type: 'array', items: { enum: ['wifi', 'meal', 'bed'] }, minItems: 1 },
+    window: { type: 'boolean' },
+    api_key: { type: 'string' },
+    note: { type: 'string' },
+  };
+  const required = Object.keys(fields).filter((name) => name !== 'note');
+  const form = structuredClone(question);
+  Object.assign(form.inputRequests.a.params, {
+    requestedSchema: { type: 'object', properties: fields, required },
+  });
+
+  test('a tool is chosen from the list, and its form is filled in with prompts', async () => {
+    playing.play(form);
+    const { code, errors } = await runTryCommand(
+      [playing.url],
+      [],
+      {},
+      {
+        dialogue: [
+          ['Call which?', `ask${enter}`],
+          ['Your answer', enter],
+          ['1/6 City', `Ro${enter}`],
+          ['\n  At least 3 characters.', `me${enter}`],
+          ['2/6 ', down + enter],
+          ['3/6 ', enter],
+          ['3/6 ', ` ${down}${down} ${enter}`],
+          ['4/6 ', down + enter],
+          ['5/6 ', `hunter2${enter}`],
+          ['6/6 ', enter],
+          ['Send it?', enter],
+        ],
+      },
+    );
+    expect([code, playing.calls.at(-1)?.params.inputResponses]).toEqual([
+      0,
+      {
+        a: {
+          action: 'accept',
+          content: {
+            city: 'Rome',
+            class: 'business',
+            extras: ['wifi', 'bed'],
+            window: false,
+            api_key: 'hunter2',
+          },
+        },
+      },
+    ]);
+    expect(errors).toContain('It asks for a secret');
+    expect(errors).not.toContain('hunter2');
+    expect(errors).not.toContain('\u202E');
+    expect(errors).not.toContain('\u001B[2J');
+  });
+
+  test('a question can be left for later, or dismissed', async () => {
+    for (const [keys, action] of [
+      [down + enter, 'decline'],
+      [down + down + enter, 'cancel'],
+    ] as const) {
+      playing.play(form);
+      await runTryCommand([playing.url, '--tool', 'ask'], [], {}, { dialogue: [['Your answer', keys]] });
+      expect(playing.calls.at(-1)?.params.inputResponses).toEqual({ a: { action } });
+    }
+  });
 });
 
 test('without a terminal, --prompt leaves the questions to the file', async () => {

@@ -25,7 +25,8 @@ import { askedBy, questionCard } from './question-card.ts';
 import type { Asking } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import type { TurnPrinter } from './turn-printer.ts';
-import { dim, promptLabel, timeLeft } from '@interlude-ai/kit/terminal/wording.ts';
+import { dim } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { promptLabel, timeLeft } from '@interlude-ai/kit/terminal/wording.ts';
 
 /** From then on the prompt shows the time that is left. */
 const shortMs = 120_000;

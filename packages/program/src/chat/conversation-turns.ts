@@ -11,7 +11,8 @@ import { Answering } from './answering.ts';
 import type { FormDrafts } from './form-drafts.ts';
 import type { Screen } from './screen.ts';
 import { TurnPrinter } from './turn-printer.ts';
-import { dim, plain, promptLabel, trouble } from '@interlude-ai/kit/terminal/wording.ts';
+import { dim, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { promptLabel, trouble } from '@interlude-ai/kit/terminal/wording.ts';
 
 export interface TurnParts {
   client: Client;

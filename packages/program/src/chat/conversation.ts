@@ -2,7 +2,8 @@
 import { ConversationTurns } from './conversation-turns.ts';
 import type { LiveTurn, TurnParts } from './conversation-turns.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { dim, help, shortTime } from '@interlude-ai/kit/terminal/wording.ts';
+import { dim } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { help, shortTime } from '@interlude-ai/kit/terminal/wording.ts';
 import type { ApprovalDetails } from '@interlude-ai/core/elicitation/approval.ts';
 import type { Action, Remember } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Asking } from './question-card.ts';

@@ -5,7 +5,8 @@ import { isApproval } from '@interlude-ai/core/elicitation/approval.ts';
 import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { warningText } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
-import { bold, dim, oneLine, plain, shortTime } from '@interlude-ai/kit/terminal/wording.ts';
+import { bold, dim, oneLine, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { shortTime } from '@interlude-ai/kit/terminal/wording.ts';
 
 /**
  * The kind of answer. `connection`: the service notices by itself when the account is connected; `page`: only the

@@ -3,8 +3,7 @@
  */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { withoutStyles } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { plain } from '@interlude-ai/kit/terminal/wording.ts';
+import { plain, withoutStyles } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 export interface Screen {
   text(text: string): void;

@@ -7,9 +7,8 @@ import type { Interface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { forTerminal } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { forTerminal, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import type { Keyboard, Screen } from './screen.ts';
-import { plain } from '@interlude-ai/kit/terminal/wording.ts';
 
 /** Long enough that the bottom line does not flicker between two lines of streaming text. */
 const showAfterMs = 60;

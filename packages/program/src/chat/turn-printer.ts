@@ -5,7 +5,8 @@ import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation
 import { isWaitingFor } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
-import { cutOff, dim, doing, plain, toolEnded, trouble } from '@interlude-ai/kit/terminal/wording.ts';
+import { dim, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
+import { cutOff, doing, toolEnded, trouble } from '@interlude-ai/kit/terminal/wording.ts';
 import type { ToolEnd } from '@interlude-ai/kit/terminal/wording.ts';
 
 /** Shorter tool calls get no duration; replayed calls are. */

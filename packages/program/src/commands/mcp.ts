@@ -5,32 +5,40 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from '@commander-js/extra-typings';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { defineCommand } from '@interlude-ai/kit/terminal/command.ts';
-import { findToken } from '../login/find-token.ts';
 import type { TokenSource } from '../login/find-token.ts';
-import { createKeptLogins, loginsFolder } from '@interlude-ai/kit/terminal/kept-files.ts';
-import { serviceAddress } from '../login/sign-in-server.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { demoUserOption, readService, serviceOption } from '@interlude-ai/kit/terminal/option-values.ts';
 
-export const mcp = defineCommand({
-  arguments: [],
-  options: {
-    agent: { type: 'string', value: '<name>', description: 'offer this agent only (default: all of them)' },
-    service: serviceOption,
-    as: demoUserOption,
-  },
-  details: `For the configuration of an MCP client, which starts it. It acts as you: with INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}; at the demo, as alice.`,
-  async run({ agent, service: given, as }) {
-    const service = serviceAddress(readService(given));
-    const logins = createKeptLogins(loginsFolder(process.env));
-    const tokens = await findToken(logins, { service, token: process.env['INTERLUDE_TOKEN'], as });
-    const address = new URL(`${service}/run/v1/mcp`);
-    if (agent !== undefined) address.searchParams.set('agent', agent);
-    await serveStdio({ address: address.href, tokens, input: process.stdin, output: process.stdout });
-  },
-});
+export function mcp(): CommandUnknownOpts {
+  return new Command('mcp')
+    .description('offer the agents as an MCP server on stdio, for editors and desktop programs')
+    .option('--agent <name>', 'offer this agent only (default: all of them)')
+    .addOption(serviceOption)
+    .addOption(demoUserOption)
+    .addHelpText(
+      'after',
+      `
+For the configuration of an MCP client, which starts it. It acts as you: with
+INTERLUDE_TOKEN, or with the login of ${ourCommand('login')}; at the demo, as
+alice.`,
+    )
+    .action(async ({ agent, service: given, as }) => {
+      const [{ findToken }, { createKeptLogins, loginsFolder }, { serviceAddress }] = await Promise.all([
+        import('../login/find-token.ts'),
+        import('@interlude-ai/kit/terminal/kept-files.ts'),
+        import('../login/sign-in-server.ts'),
+      ]);
+      const service = serviceAddress(readService(given));
+      const logins = createKeptLogins(loginsFolder(process.env));
+      const tokens = await findToken(logins, { service, token: process.env['INTERLUDE_TOKEN'], as });
+      const address = new URL(`${service}/run/v1/mcp`);
+      if (agent !== undefined) address.searchParams.set('agent', agent);
+      await serveStdio({ address: address.href, tokens, input: process.stdin, output: process.stdout });
+    });
+}
 
 interface Parts {
   /** The address of the service's MCP server. */

@@ -19,10 +19,10 @@ async function newSession(program: Program): Promise<Line> {
 }
 
 test.each([
-  ['an option that it does not have', ['--agnet', 'assistant'], 'did you mean --agent'],
-  ['an address that is none', ['--service', 'nowhere'], 'is not a URL'],
+  ['an option that it does not have', ['--agnet', 'assistant'], 'Did you mean --agent'],
+  ['an address that is none', ['--service', 'nowhere'], 'It is not a URL'],
   ['an address in the clear', ['--service', 'http://agents.example'], 'https://'],
-  ['a port that is none', ['--listen', 'x'], 'is not a port'],
+  ['a port that is none', ['--listen', 'x'], 'It is not a port'],
 ])('%s ends it with words on stderr and nothing on stdout', async (_, words, expected) => {
   const end = await startCommand(['acp', ...words], {});
   expect(end).toMatchObject({ output: '', errors: expect.stringContaining(expected) });
