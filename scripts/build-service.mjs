@@ -95,7 +95,7 @@ function bundleWorkflows() {
 }
 
 function published() {
-  const { version, description, license, engines, optionalDependencies, ...own } = readManifest('.');
+  const { version, description, license, optionalDependencies, ...own } = readManifest('.');
   const packages = ['core', 'client', 'tools', 'kit', 'program'].map((name) =>
     readManifest(`packages/${name}`),
   );

@@ -105,13 +105,10 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && isIn(to, 'core/contract')),
   },
   {
-    name: 'turn/ imports only itself, elicitation/, what troubles servers have, zod and the types of the AI SDK',
+    name: 'turn/ imports only itself, elicitation/, zod and the types of the AI SDK',
     about: (file) => isIn(file, 'turn'),
     allows: ({ to, typeOnly }) =>
-      isIn(to, 'turn') ||
-      isIn(to, 'core/elicitation') ||
-      ['zod', 'packages/core/src/mcp/trouble.ts'].includes(to) ||
-      (to === 'ai' && typeOnly),
+      isIn(to, 'turn') || isIn(to, 'core/elicitation') || to === 'zod' || (to === 'ai' && typeOnly),
   },
   {
     name: 'the vocabulary of A2A imports only itself, turn/, elicitation/, zod and the SDK',

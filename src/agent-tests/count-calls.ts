@@ -5,7 +5,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { activityInfo } from '@temporalio/activity';
 import type { Config } from '../platform/config/config.ts';
-import type { AuthorCode } from '../platform/processes/workers/tool-workers.ts';
+import type { AuthorCode } from '../platform/tool-bundles/tool-bundle.ts';
 import { turnOfWorkflow } from '../turn/turn.ts';
 import type { Execution } from './protocol.ts';
 

@@ -17,7 +17,7 @@ import type { KeptToolList } from '../storage/tables/tool-catalogue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { serverRefused } from '../platform/telemetry/metrics/instruments.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
 import type { TurnOwner } from '../turn/turn.ts';
 import { logProcessExit } from './log-process-exit.ts';
 import { connectTool, toModelTool } from './model-tools.ts';

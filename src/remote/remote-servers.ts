@@ -8,7 +8,7 @@ import type { Credential } from '../credentials/credential-store.ts';
 import type { ClosedBecause, Outcome, Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ToolList } from '../storage/schema/account-tables.ts';
 import type { CallFailure } from '../turn/call-failure.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
 import type {
   InputRequired,
   QuestionAnswer,

@@ -5,7 +5,7 @@
  * `server` and `agent` are titles, `tool` is the tool's name for the model.
  */
 import { z } from 'zod';
-import { serverTroubleSchema } from '@interlude-ai/core/mcp/trouble.ts';
+import { serverTroubleSchema } from './server-trouble.ts';
 import { turnFailureSchema } from './turn-failure.ts';
 
 const text = z.string();

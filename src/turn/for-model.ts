@@ -6,7 +6,7 @@ import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
 import { sharedAccountRemedy, sharedAccountTrouble } from '@interlude-ai/core/elicitation/wording.ts';
 import type { CallFailure, CallRemark } from './call-failure.ts';
 import { callSentences, sayCallFailure } from './sentences.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from './server-trouble.ts';
 import { handedOnTooOften } from './turn.ts';
 import { turnFailure, whatHappened } from './words/en.ts';
 

@@ -3,7 +3,7 @@
  * brackets is left out if one of its data is absent. A language is a table of such sentences, whose names the compiler checks. Pure.
  */
 import type { CallFailure } from './call-failure.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from './server-trouble.ts';
 import type { CodedFailure, TurnFailure } from './turn-failure.ts';
 
 interface Coded {

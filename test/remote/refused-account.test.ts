@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../../src/remote/network-failure.ts';
 import { refusedAccount } from '../../src/remote/request-account.ts';
 
 const otherwise = outcomeWith('unreachable', { code: 'not_mcp', server: 'Odd' });

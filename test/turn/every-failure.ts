@@ -1,6 +1,6 @@
 /** One failure for each sentence that there is. */
 import type { CallFailure } from '../../src/turn/call-failure.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../../src/turn/server-trouble.ts';
 import { plainFailures } from '../../src/turn/turn-failure.ts';
 import type { CodedFailure } from '../../src/turn/turn-failure.ts';
 

@@ -8,7 +8,7 @@ import type { CallOutcome, Continuation } from '../../remote/remote-servers.ts';
 import { serverRefused } from '../../platform/telemetry/metrics/instruments.ts';
 import { failCurrentCall } from '../../platform/telemetry/traces/agent-spans.ts';
 import type { CallRemark } from '../../turn/call-failure.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../../turn/server-trouble.ts';
 import type { McpResult } from '../../turn/tool-content.ts';
 import { isApproval } from '../approval.ts';
 import { isTurnEnding, isWorkerShuttingDown, stopped, stopSignal } from '../running-activity.ts';

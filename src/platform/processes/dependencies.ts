@@ -10,7 +10,7 @@ import { openStores, storeOf } from '../../credentials/stores.ts';
 import type { Stores } from '../../credentials/stores.ts';
 import type { InstallationWatch } from '../installation/installation.ts';
 import type { Models } from '../../models/provider.ts';
-import type { AuthorCode } from './workers/tool-workers.ts';
+import type { AuthorCode } from '../tool-bundles/tool-bundle.ts';
 import type { RemoteServers } from '../../remote/remote-servers.ts';
 import { createConfirmConnection } from '../../service/confirm-connection.ts';
 import { toConfirmed } from '../../service/nango-attempts.ts';

@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { AuthorActivity } from '../../activities/durable-tools/effects.ts';
+import type { PlainTool } from '../../turn/tool-code.ts';
 import type { ToolDescription } from '@interlude-ai/tools/describe-tools.ts';
 import type { ToolFiles } from '@interlude-ai/tools/bundle/tool-files.ts';
 
@@ -20,6 +22,11 @@ export interface ToolBundle {
   manifest: ToolDescription[];
   /** Files that send users to pages, as far as the source shows it. */
   pages?: readonly string[];
+}
+
+export interface AuthorCode {
+  activities: Map<string, AuthorActivity>;
+  tools: Map<string, PlainTool>;
 }
 
 const bundleFile = '.interlude-bundle.json';

@@ -12,7 +12,7 @@ import { sendBestEffort } from '../best-effort.ts';
 import { startDeadline } from '../deadline.ts';
 import type { Deadline } from '../deadline.ts';
 import type { AskedByTask, RemoteTask, ServerQuestion } from '@interlude-ai/core/mcp/input-required.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import type { CallOutcome, Continuation, ListOutcome, ToolCall } from '../remote-servers.ts';
 import { cancelTask, followTask, isNews, readUntilNews } from './follow-task.ts';

@@ -22,7 +22,7 @@ import { headersOf, unsendableHeader, withTrace } from '../request-account.ts';
 import { nameOf } from '../server-name.ts';
 import type { Unreachable } from '../remote-servers.ts';
 import { trackedRequest } from '@interlude-ai/core/mcp/tracked-request.ts';
-import { networkFailure, outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { networkFailure, outcomeWith } from '../network-failure.ts';
 import type { RequestTrace } from '@interlude-ai/core/mcp/tracked-request.ts';
 
 export interface ConnectedAgent {

@@ -9,7 +9,7 @@ import { isTerminal } from '../../api/a2a/vocabulary/task-view.ts';
 import { textOf } from '../../api/a2a/vocabulary/parts.ts';
 import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import type { CallListener, CallOutcome, Observation } from '../remote-servers.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connectAgent } from './connect.ts';
 import type { ConnectedAgent, Target } from './connect.ts';

@@ -9,7 +9,7 @@ import { A2AError, isJsonRpcError, isRestError, TaskNotFoundError } from '@a2a-j
 import { TaskState } from '@a2a-js/sdk';
 import type { Message, Part, Task } from '@a2a-js/sdk';
 import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
-import { networkFailure, outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { networkFailure, outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';

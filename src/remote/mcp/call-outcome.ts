@@ -20,7 +20,7 @@ import { nameOf } from '../server-name.ts';
 import { refusedAccount } from '../request-account.ts';
 import type { CallOutcome, Refused } from '../remote-servers.ts';
 import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { troubleOf } from './server-trouble.ts';
 import { readRequiredPages } from '@interlude-ai/core/mcp/legacy-messages.ts';
 import { readInputRequired } from '@interlude-ai/core/mcp/rounds.ts';

@@ -13,7 +13,7 @@ import type { CallAttempt, CallParts } from './call-attempt.ts';
 import { canPush, connect } from './connect.ts';
 import { resumeServerCall } from './legacy/resume-call.ts';
 import type { OwnerSessions } from './legacy/session-pool.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { listServerTools } from './list-tools.ts';
 import { fixedEra } from './server-eras.ts';

@@ -10,7 +10,7 @@ import type { Credential } from '../../credentials/credential-store.ts';
 import type { CatalogueTool, ToolList } from '../../storage/schema/account-tables.ts';
 import type { CallListener, LeftOut, Listed, ListOutcome } from '../remote-servers.ts';
 import { startDeadline } from '../deadline.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import { connect, connectFailureOf } from './connect.ts';
 import { noTimeoutMs } from './connection.ts';

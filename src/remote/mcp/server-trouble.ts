@@ -3,10 +3,10 @@
  * it.
  */
 import type { ServerConfig } from '../../platform/config/config.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../../turn/server-trouble.ts';
 import type { Deadline } from '../deadline.ts';
 import { responseLimitBytes, ResponseTooLarge } from '@interlude-ai/core/mcp/response-body.ts';
-import { networkFailure } from '@interlude-ai/core/mcp/network-failure.ts';
+import { networkFailure } from '../network-failure.ts';
 import { nameOf } from '../server-name.ts';
 import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { ProcessFailure } from '@interlude-ai/core/mcp/stdio/process.ts';

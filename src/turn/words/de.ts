@@ -11,7 +11,7 @@ import {
   troubleSentences,
   turnSentences,
 } from '../sentences.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../server-trouble.ts';
 import type { TurnFailure } from '../turn-failure.ts';
 import type { Words } from './en.ts';
 

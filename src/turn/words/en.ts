@@ -16,7 +16,7 @@ import {
   troubleSentences,
   turnSentences,
 } from '../sentences.ts';
-import type { ServerTrouble } from '@interlude-ai/core/mcp/trouble.ts';
+import type { ServerTrouble } from '../server-trouble.ts';
 import type { TurnFailure } from '../turn-failure.ts';
 
 /** An account that is missing, for a person whose client cannot show the question. */

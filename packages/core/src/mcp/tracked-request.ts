@@ -8,7 +8,6 @@
 import { EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
 import type { Dispatcher, RequestInit as UndiciRequestInit } from 'undici';
 import { limitedBody } from './response-body.ts';
-import { errorCodeOf } from './network-failure.ts';
 
 /** One JSON-RPC message that was sent. */
 export interface Exchange extends RequestTrace {
@@ -125,3 +124,11 @@ function withLimitedBody(response: Response, trace: RequestTrace): Response {
 }
 
 /** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */
+
+/** The system's code of an error (`ECONNREFUSED`) or of its causes; empty without one. */
+export function errorCodeOf(failure: unknown): string {
+  for (let error = failure; error instanceof Error; error = error.cause) {
+    if ('code' in error && typeof error.code === 'string') return error.code;
+  }
+  return '';
+}

@@ -7,7 +7,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { errorCodeOf } from '@interlude-ai/core/mcp/network-failure.ts';
+import { errorCodeOf } from '@interlude-ai/core/mcp/tracked-request.ts';
 import { readableResponse } from '@interlude-ai/core/mcp/readable-messages.ts';
 import { ProcessFailure } from '@interlude-ai/core/mcp/stdio/process.ts';
 import { StdioTransport } from '@interlude-ai/core/mcp/stdio/transport.ts';

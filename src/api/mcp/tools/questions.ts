@@ -43,7 +43,7 @@ export function reservedForUser(question: Question): string | null {
 export const metaVersion = 1;
 
 /** `_meta` of a request `elicitation/create`, in all revisions of the protocol. */
-export function questionMeta({ elicitationId, expiresAt, context }: Question) {
+function questionMeta({ elicitationId, expiresAt, context }: Question) {
   const meta: z.input<typeof QuestionMetaSchema> = {
     version: metaVersion,
     elicitationId,

@@ -18,7 +18,7 @@ import { aboutTurn } from '../../telemetry/events.ts';
 import { joinWithSdk } from '../../temporal/join-sdk.ts';
 import { sealingCodec, unreadableAsNull } from '../../temporal/sealed-payloads.ts';
 import { loadForNode } from '@interlude-ai/tools/bundle/bundle-code.ts';
-import type { ToolBundle } from '../../tool-bundles/tool-bundle.ts';
+import type { AuthorCode, ToolBundle } from '../../tool-bundles/tool-bundle.ts';
 import type { PlainTool } from '../../../turn/tool-code.ts';
 import { contract } from '../../../workflows/contract.ts';
 import type { ToolSinks } from '../../../workflows/durable-tool/sinks.ts';
@@ -151,11 +151,6 @@ function sinksOf(
 }
 
 const longestLoadMs = 30_000;
-
-export interface AuthorCode {
-  activities: Map<string, AuthorActivity>;
-  tools: Map<string, PlainTool>;
-}
 
 /** The part of a bundle that runs in Node: its activities, and tools that ask nothing. */
 export async function loadAuthorCode(

@@ -13,7 +13,7 @@ import type { DetachedCall, QuestionAnswer } from '@interlude-ai/core/mcp/input-
 import type { CallOutcome, ToolCall } from '../../remote-servers.ts';
 import { orUnaskable, outcomeOf, unaskable } from '../call-outcome.ts';
 import type { Exchange } from '@interlude-ai/core/mcp/tracked-request.ts';
-import { outcomeWith } from '@interlude-ai/core/mcp/network-failure.ts';
+import { outcomeWith } from '../../network-failure.ts';
 import { troubleOf } from '../server-trouble.ts';
 import { notifyListener } from '../notifications.ts';
 import { refusedAccount } from '../../request-account.ts';

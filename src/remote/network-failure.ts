@@ -1,6 +1,7 @@
 /** Why a server could not be reached. Only error codes are read, so no secret can get into the text. */
-import { troubleInWords } from '../../../../src/turn/for-model.ts';
-import type { ServerTrouble } from './trouble.ts';
+import { errorCodeOf } from '@interlude-ai/core/mcp/tracked-request.ts';
+import { troubleInWords } from '../turn/for-model.ts';
+import type { ServerTrouble } from '../turn/server-trouble.ts';
 
 /** `remedy`: what an operator should check. */
 export function networkFailure(server: string, failure: unknown, remedy: 'url' | 'card'): ServerTrouble {
@@ -22,14 +23,6 @@ export function networkFailure(server: string, failure: unknown, remedy: 'url' |
         ? { code: 'certificate', server, error }
         : { code: 'not_reached', server, error, remedy };
   }
-}
-
-/** The system's code of an error (`ECONNREFUSED`) or of its causes; empty without one. */
-export function errorCodeOf(failure: unknown): string {
-  for (let error = failure; error instanceof Error; error = error.cause) {
-    if ('code' in error && typeof error.code === 'string') return error.code;
-  }
-  return '';
 }
 
 /** An outcome of a request. `message`: its trouble as text, for logs. */
