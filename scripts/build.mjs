@@ -60,21 +60,21 @@ const projects = {
     lib: ['es2024', 'dom', 'dom.iterable'],
     types: [],
     skipLibCheck: false,
-    files: ['client', 'tools', 'widget'].flatMap(doorsOf),
+    files: ['client', 'tools', 'widget'].flatMap(exportsOf),
   },
   node: {
     lib: ['es2024', 'esnext.disposable', 'dom'],
     types: ['node'],
     skipLibCheck: true,
-    files: doorsOf('kit'),
+    files: exportsOf('kit'),
   },
-  // A program, whose modules nothing imports.
+  // Programs, whose modules nothing imports.
   program: {
     lib: ['es2024', 'esnext.disposable', 'dom'],
     types: ['node'],
     skipLibCheck: true,
     declaration: false,
-    files: doorsOf('program'),
+    files: ['kit', 'program'].flatMap(programsOf),
   },
 };
 
@@ -134,11 +134,17 @@ function compile(name, files, compilerOptions) {
   if (status !== 0) throw new Error('The packages do not compile.');
 }
 
-/** The modules that a package exports or runs. @param {string} name */
-function doorsOf(name) {
-  const { exports, bin = {} } = readManifest(path.join(root, 'packages', name));
-  const doors = Object.values(exports).filter((file) => !file.includes('*'));
-  return [...doors, ...Object.values(bin)].map((file) => path.posix.join('packages', name, file));
+/** The modules that a package exports. @param {string} name */
+function exportsOf(name) {
+  const { exports } = readManifest(path.join(root, 'packages', name));
+  const files = Object.values(exports).filter((file) => !file.includes('*'));
+  return files.map((file) => path.posix.join('packages', name, file));
+}
+
+/** The modules that it runs. @param {string} name */
+function programsOf(name) {
+  const { bin = {} } = readManifest(path.join(root, 'packages', name));
+  return Object.values(bin).map((file) => path.posix.join('packages', name, file));
 }
 
 /** @param {string} name @param {string[]} docs */

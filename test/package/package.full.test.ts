@@ -45,7 +45,22 @@ test('they need few packages', () => {
   ]);
   expect(needed).toEqual([
     ['client', ['@ai-sdk/provider', 'eventsource-parser', 'zod'], {}, []],
-    ['kit', ['@modelcontextprotocol/client', 'yaml', 'zod'], { vitest: '>=5' }, ['vitest']],
+    [
+      'kit',
+      [
+        '@bomb.sh/tab',
+        '@clack/prompts',
+        '@commander-js/extra-typings',
+        '@modelcontextprotocol/client',
+        'commander',
+        'eventsource-parser',
+        'undici',
+        'yaml',
+        'zod',
+      ],
+      { vitest: '>=5' },
+      ['vitest'],
+    ],
     [
       'program',
       [
@@ -109,6 +124,21 @@ describe('the program', () => {
     expect([code, said]).toEqual([
       1,
       expect.stringContaining('Interlude does not answer at http://127.0.0.1:9'),
+    ]);
+  });
+
+  test('of the kit has its commands alone, under its own name', async () => {
+    const { stdout } = await run('npx', ['--no', '--', 'interlude-kit', '--help'], {
+      cwd: project.folder,
+      env: withTools(),
+    });
+    expect(stdout).toContain('Usage: npx interlude-kit [options] [command]');
+    expect([...stdout.matchAll(/^ {2}([a-z]\S+) /gm)].map(([, name]) => name)).toEqual([
+      'try',
+      'lint-server',
+      'replay',
+      'completion',
+      'help',
     ]);
   });
 

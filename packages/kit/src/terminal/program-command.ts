@@ -1,7 +1,7 @@
 /**
  * How this program is started from here. Everything that a terminal shows to be typed there comes from here; logs, stored texts and
- * errors of the API are read elsewhere, and say `interlude …`. `npx interlude` only where npx finds this program: elsewhere it
- * would install another package of that name.
+ * errors of the API are read elsewhere, and say `interlude …`. `npx` only where it finds this program: elsewhere it would install
+ * another package of that name.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,12 @@ interface Place {
   searched?: string;
 }
 
-const program = findProgram();
+let program = findProgram('interlude');
+
+/** Before any command is made: which program of ours this is, unless it is `interlude`. */
+export function nameProgram(name: string): void {
+  program = findProgram(name);
+}
 
 /** A command of ours, as it is typed here: `npx interlude login`. */
 export function ourCommand(words: string): string {
@@ -25,11 +30,10 @@ export function programCommand({
   file = process.argv[1] ?? '',
   searched = process.env['PATH'] ?? '',
 }: Place = {}): string {
-  if (isThisProgram(path.join(projectOf(cwd), 'node_modules/.bin/interlude'))) return 'npx interlude';
-  const isOnPath = searched
-    .split(path.delimiter)
-    .some((folder) => isThisProgram(path.join(folder, 'interlude')));
-  if (isOnPath) return 'interlude';
+  const { name } = program;
+  if (isThisProgram(path.join(projectOf(cwd), 'node_modules/.bin', name))) return `npx ${name}`;
+  const isOnPath = searched.split(path.delimiter).some((folder) => isThisProgram(path.join(folder, name)));
+  if (isOnPath) return name;
   return `node ${/^[\w./\\:@~-]+$/.test(file) ? file : `"${file}"`}`;
 }
 
@@ -43,7 +47,8 @@ function projectOf(folder: string): string {
 /** The links of npm and the set-up lead to a file of this program. */
 function isThisProgram(link: string): boolean {
   try {
-    return realpathSync(link).startsWith(realpathSync(program.folder) + path.sep);
+    const place = path.relative(realpathSync(program.folder), realpathSync(link));
+    return !/^\.\.|(?:^|[\\/])node_modules[\\/]/.test(place);
   } catch {
     return false;
   }
@@ -54,12 +59,12 @@ export function programVersion(): string {
 }
 
 /** The checkout or the installed package with this program. */
-function findProgram(): { folder: string; version: string } {
+function findProgram(name: string): { name: string; folder: string; version: string } {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');
     if (!existsSync(file)) continue;
     const manifest = JSON.parse(readFileSync(file, 'utf8')) as { version: string; bin?: object };
-    if (manifest.bin && 'interlude' in manifest.bin) return { folder, version: manifest.version };
+    if (manifest.bin && name in manifest.bin) return { name, folder, version: manifest.version };
   }
-  return { folder: import.meta.dirname, version: '0.0.0' };
+  return { name, folder: import.meta.dirname, version: '0.0.0' };
 }
