@@ -140,11 +140,13 @@ test('one API goes on while the other is replaced, and the root of every process
 });
 
 test('the image holds all that its processes import', () => {
-  const manifest = JSON.parse(read('package.json')) as Record<
-    'dependencies' | 'optionalDependencies',
-    object
-  >;
-  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  // Those of the packages are installed, too.
+  const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].map(
+    (file) => JSON.parse(read(file)) as { dependencies?: object; optionalDependencies?: object },
+  );
+  const dependencies = manifests.flatMap(({ dependencies: needed, optionalDependencies }) =>
+    Object.keys({ ...needed, ...optionalDependencies }),
+  );
   const seen = new Set<string>();
   const missing: string[] = [];
   const follow = (name: string) => {
@@ -173,7 +175,7 @@ test('the image holds all that its processes import', () => {
   expect(final).toContain('COPY --from=bundles /app/build build');
   // Without it the bundle of the workflows would not be believed.
   expect(final).toMatch(/^COPY package\.json package-lock\.json /m);
-  expect([...seen].filter((name) => !name.startsWith('src/'))).toEqual([]);
+  expect([...seen].filter((name) => !/^(?:src|packages)\//.test(name))).toEqual([]);
 
   const copied = Array.from(read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, names = '']) =>
     names.split(' '),

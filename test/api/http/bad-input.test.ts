@@ -37,6 +37,41 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     because: 'OpenAI clients send parameters that mean nothing here',
   },
   {
+    operations: ['runAgent'],
+    places: [
+      '/unknownMember',
+      '/messages/*/unknownMember',
+      '/messages/*/content/*/unknownMember',
+      '/resume/*/unknownMember',
+      '/context/*/unknownMember',
+    ],
+    because: 'AG-UI clients send members that mean nothing here',
+  },
+  {
+    operations: ['runAgent'],
+    places: [
+      '/protocolVersion',
+      '/messages/*/id',
+      '/messages/*/role',
+      '/messages/*/content/*/type',
+      '/forwardedProps',
+    ],
+    because: 'it is only compared with what is known here, or ignored',
+  },
+  {
+    operations: ['runAgent'],
+    places: [
+      '/messages/*/content',
+      '/messages/*/content/*/text',
+      '/context/*/description',
+      '/context/*/value',
+      '/resume/*/payload',
+      '/resume/*/payload/unknownMember',
+      '/resume/*/payload/project',
+    ],
+    because: 'people and pages may say anything, and the question says what an answer may contain',
+  },
+  {
     operations: ['chat', 'createChatCompletion'],
     places: ['/messages/*/parts/*/text', '/messages/*/content', '/messages/*/content/*/text'],
     because: 'people may say anything, and earlier messages may say nothing',
@@ -52,8 +87,8 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
     because: 'parts of a type that nobody knows are for the client itself',
   },
   {
-    operations: ['chat', 'createChatCompletion', 'readModel'],
-    places: ['/agentId', '/model'],
+    operations: ['chat', 'createChatCompletion', 'readModel', 'runAgent', 'readAgentCapabilities'],
+    places: ['/agentId', '/model', '/agent'],
     because: 'it is only compared with the names of the agents',
   },
   {
@@ -178,7 +213,10 @@ async function send(
 ): Promise<LightMyRequestResponse> {
   const { id, method, path, parameters } = operation;
   const example = (name: string) =>
-    String(parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example);
+    // A run begins nothing either, then.
+    id === 'runAgent' && name === 'agent'
+      ? 'nobody'
+      : String(parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example);
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(given[name] ?? example(name)),
   );
@@ -476,12 +514,12 @@ describe('whatever the route,', () => {
     const asked: string[] = [];
     for (const operation of operations) {
       if (!operation.responses['404']?.description.includes('unknown_agent')) continue;
-      const response = await sendGood(operation, { path: { model: 'nobody' } });
+      const response = await sendGood(operation, { path: { model: 'nobody', agent: 'nobody' } });
       expect([operation.id, ...answerOf(response)]).toEqual([operation.id, 404, 'unknown_agent']);
       expect(response.json().detail).toContain('assistant');
       asked.push(operation.id);
     }
-    expect(asked).toEqual(expect.arrayContaining(['chat', 'createChatCompletion', 'readModel']));
+    expect(asked).toEqual(expect.arrayContaining(['chat', 'createChatCompletion', 'readModel', 'runAgent']));
   });
 });
 

@@ -42,7 +42,7 @@ export const AgUiRunSchema = z
     runId: ClientIdSchema.meta({
       description: 'Chosen by the client. The same run sent again changes nothing',
     }),
-    parentRunId: z.string().nullish().meta({ description: 'Repeated in `RUN_STARTED`' }),
+    parentRunId: ClientIdSchema.nullish().meta({ description: 'Repeated in `RUN_STARTED`' }),
     protocolVersion: z
       .string()
       .nullish()
@@ -81,6 +81,22 @@ export const AgUiRunSchema = z
         runId: 'run-1',
         protocolVersion: '1.0',
         messages: [{ id: 'm1', role: 'user', content: 'List my open issues in Tracker.' }],
+      },
+      {
+        threadId: 'demo-1',
+        runId: 'run-2',
+        protocolVersion: '1.0',
+        messages: [
+          { id: 'm1', role: 'user', content: [{ type: 'text', text: 'List my open issues in Tracker.' }] },
+        ],
+        resume: [
+          {
+            interruptId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90',
+            status: 'resolved',
+            payload: { project: 'Website' },
+          },
+        ],
+        context: [{ description: 'The open page', value: 'Issue 17' }],
       },
     ],
   });

@@ -183,7 +183,7 @@ test('a service that does not run is named, with the command to start it', async
 
 test.each([
   [['--as'], 'as'],
-  [['--url', 'nowhere'], '--url nowhere is not a URL'],
+  [['--url', 'nowhere'], "argument 'nowhere' is invalid. It is not a URL"],
   [['--colour'], '--colour'],
 ])('a wrong command line %j is explained', async (args, words) => {
   const chat = startChat(args);
