@@ -3,7 +3,7 @@
  * exactly these: there is no second look-up that could return something else.
  *
  * Behind a proxy, the proxy resolves the name. It is checked here as far as this machine knows it, and a name that only a local
- * network can have is refused; the proxy has to refuse internal addresses itself (docs/decisions/0130).
+ * network can have is refused; the proxy has to refuse internal addresses itself (docs/decisions/0131).
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
