@@ -36,6 +36,9 @@ import type { TurnRef } from '../turn/turn.ts';
 import { questionsSettled } from '../workflows/messages.ts';
 import { countExecutions, countRequests } from './count-calls.ts';
 import type { Account, FromService, Question, StepReply, ToService } from './protocol.ts';
+import { useProxy } from '@interlude-ai/core/proxy.ts';
+
+useProxy();
 
 const waiting = new Map<number, (reply: StepReply) => void>();
 let asked = 0;

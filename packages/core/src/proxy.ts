@@ -13,31 +13,36 @@ const thisMachine = ['localhost', '127.0.0.1', '[::1]'];
  */
 export function useProxy(env: NodeJS.ProcessEnv = process.env): void {
   const proxies = ['http_proxy', 'https_proxy'].flatMap((name) => {
-    const given = (env[name] ?? env[name.toUpperCase()])?.trim();
+    const given = read(env, name)?.trim();
     return given ? [[name, given.includes('://') ? given : `http://${given}`] as const] : [];
   });
-  const direct = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
-  if (proxies.length === 0 || direct.trim() === '*') return;
+  if (proxies.length === 0) return;
   for (const [name, url] of proxies)
-    if (!URL.canParse(url))
+    if (!URL.canParse(url) || /\s/.test(url))
       throw new Error(`${name.toUpperCase()}: write the address of a proxy, like http://proxy:3128`);
+  const direct = (read(env, 'no_proxy') ?? '').split(/[,\s]+/).filter(Boolean);
   Object.assign(env, Object.fromEntries(proxies), {
-    no_proxy: [direct, ...thisMachine].filter(Boolean).join(','),
+    no_proxy: direct.includes('*') ? '*' : [...new Set([...direct, ...thisMachine])].join(','),
   });
-  http.setGlobalProxyFromEnv(env as http.ProxyEnv);
+  // The published programs also run with a Node that does not have it; there, only requests of undici use the proxy.
+  if ('setGlobalProxyFromEnv' in http) http.setGlobalProxyFromEnv(env as http.ProxyEnv);
 }
 
-/** The proxy for this address; undefined if it is reached directly. Only after `useProxy`. */
+/** The proxy for this address; undefined if it is reached directly. Decides as `EnvHttpProxyAgent` does, whose requests it guards. */
 export function proxyFor(address: string | URL): URL | undefined {
   const { protocol, hostname, port } = new URL(address);
   const isSecure = protocol === 'https:';
-  const { https_proxy: secure, http_proxy: plain, no_proxy: direct } = process.env;
-  const proxy = isSecure ? (secure ?? plain) : plain;
-  if (proxy === undefined || direct === undefined || direct.trim() === '*') return undefined;
+  const proxy = (isSecure && read(process.env, 'https_proxy')) || read(process.env, 'http_proxy');
+  const direct = read(process.env, 'no_proxy') ?? '';
+  if (!proxy || direct === '*') return undefined;
   const isDirect = direct.split(/[,\s]+/).some((entry) => {
     const [, host = '', only] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
     if (host === '' || (only !== undefined && only !== (port || (isSecure ? '443' : '80')))) return false;
     return hostname === host || hostname.endsWith(`.${host}`);
   });
   return isDirect ? undefined : new URL(proxy);
+}
+
+function read(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  return env[name] ?? env[name.toUpperCase()];
 }

@@ -10,7 +10,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { useProxy } from '@interlude-ai/core/proxy.ts';
 
 const handedOn = 'INTERLUDE_ENVIRONMENT';
 /** In memory where the system has it, so that the environment never reaches a disk. */
@@ -43,7 +42,6 @@ function takeOver(file: string): void {
   rmSync(path.dirname(file), { recursive: true });
   delete process.env[handedOn];
   Object.assign(process.env, environment);
-  useProxy();
 }
 
 function makeFolder(): string {

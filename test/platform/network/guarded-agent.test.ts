@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { fetch } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { AddressRefused, createGuardedAgent } from '../../../src/platform/network/guarded-agent.ts';
 import { startServer } from '../../credentials/guarded-server.ts';
 
@@ -92,4 +92,14 @@ test('what is local is reached by name and by address', async () => {
   const dispatcher = createGuardedAgent('local', answering(at('127.0.0.1')));
   for (const host of ['127.0.0.1', 'tracker'])
     expect(await (await fetch(`http://${host}:${port}/`, { dispatcher })).text()).toBe('here');
+});
+
+test('a proxy that the environment names is not asked for an address inside', async () => {
+  const proxy = await secret();
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('http_proxy', `http://127.0.0.1:${proxy.port}`);
+  for (const name of ['no_proxy', 'NO_PROXY']) vi.stubEnv(name, undefined);
+  const dispatcher = createGuardedAgent('public');
+  expect(await failureOf(fetch('http://10.0.0.1/', { dispatcher }))).toBeInstanceOf(AddressRefused);
+  expect(proxy.connections()).toBe(0);
 });
