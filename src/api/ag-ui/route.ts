@@ -10,6 +10,7 @@ import { languageFrom } from '../http/reader-headers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { beginRun } from './begin-run.ts';
+import { isAnswer } from './run-input.ts';
 import { streamRun } from './show-run.ts';
 
 const params = z.object({
@@ -38,7 +39,7 @@ export function agUiSurface(api: Api, parts: SurfaceParts): void {
     '/run/agents/:agent/ag-ui',
     {
       bodyLimit,
-      config: { isAnswer: (body) => ((body as AgUiRun).resume ?? []).length > 0 },
+      config: { isAnswer: (body) => isAnswer(body as AgUiRun) },
       schema: { ...run, params, body: AgUiRunSchema, headers: LanguageHeadersSchema },
     },
     async (request, reply) => {

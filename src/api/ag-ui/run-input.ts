@@ -40,6 +40,11 @@ export function endsWithUser({ messages }: AgUiRun): boolean {
   return messages.findLast(({ role }) => role !== 'activity')?.role === 'user';
 }
 
+/** Whether the run can only answer questions, and start no turn. */
+export function isAnswer(body: AgUiRun): boolean {
+  return (body.resume ?? []).length > 0 && !endsWithUser(body);
+}
+
 function contentOf({ content }: Message, at: string): GivenMessage['content'] {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   return parts.flatMap((part: Record<string, unknown>, index): GivenMessage['content'] => {

@@ -72,7 +72,12 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     ...(turn && { metadata: { interlude: { turnId: turn.turnId } } }),
   };
   for (const [interruptId, status] of answers.ended) yield questionSettled(interruptId, status);
-  const thread = createThread(service, request.principal, { body, current: turn?.turnId, isOld });
+  const thread = createThread(service, request.principal, {
+    body,
+    current: turn?.turnId,
+    isOld,
+    language,
+  });
   const translator = createTranslator({ isOld });
   const ended = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
@@ -91,12 +96,12 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
       translator.add({ ...entry, event: inWords(event, language) }),
     );
   };
-  /** With the messages of earlier turns in snapshots. */
+  /** With the messages of earlier turns in the last snapshot, which makes those before it unnecessary. */
   async function* complete(events: AgUiEvent[]): AsyncGenerator<AgUiEvent> {
-    for (const event of events) {
-      const { type, messages: own } = event;
-      yield type === 'MESSAGES_SNAPSHOT' ? await thread.snapshot(own as AgUiMessage[]) : event;
-    }
+    const last = events.findLastIndex(({ type }) => type === 'MESSAGES_SNAPSHOT');
+    for (const [index, event] of events.entries())
+      if (event.type !== 'MESSAGES_SNAPSHOT') yield event;
+      else if (index === last) yield await thread.snapshot(event['messages'] as AgUiMessage[]);
   }
   const soFar = run.before ?? (await service.turnSoFar(turn));
   const earlier = add(soFar?.entries ?? []);
@@ -129,8 +134,11 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
         signal: AbortSignal.any([signal, pause.signal]),
         after: soFar?.position,
       })) {
-        yield* complete(add(entries));
-        if (mayEnd()) break;
+        const events = add(entries);
+        // Before a slow reader takes the events: the question that the timer holds back may have been answered.
+        const isOver = mayEnd();
+        yield* complete(events);
+        if (isOver) break;
       }
   } finally {
     clearTimeout(holdBack);

@@ -5,6 +5,8 @@ import type { AgUiEvent, AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
 import type { ReadTurn } from '../../service/conversations.ts';
 import type { Principal } from '../../service/principal.ts';
 import type { Service } from '../../service/service.ts';
+import type { Language } from '@interlude-ai/core/elicitation/language.ts';
+import { inWords } from '../../turn/for-person.ts';
 import { toUserContent } from './content.ts';
 import { createTranslator, idPrefix } from './translate.ts';
 import type { AgUiMessage } from './translate.ts';
@@ -23,14 +25,20 @@ interface Thread {
 export function createThread(
   service: Service,
   principal: Principal,
-  { body, current, isOld }: { body: AgUiRun; current: string | undefined; isOld: boolean },
+  {
+    body,
+    current,
+    isOld,
+    language,
+  }: { body: AgUiRun; current: string | undefined; isOld: boolean; language: Language | null },
 ): Thread {
   /** The messages before the run's turn has said anything. */
   async function messagesBefore({ limit, isWhole }: { limit: number; isWhole: boolean }) {
     let turns: ReadTurn[] = [];
     let before: number | null = null;
     do {
-      const page = { before, limit, images: isWhole };
+      // The limit for the bytes of images holds for a page, so only the newest one has them.
+      const page = { before, limit, images: isWhole && before === null };
       const read = await service.readConversation(principal, body.threadId, page);
       turns = [...read.turns, ...turns];
       before = read.next?.seq ?? null;
@@ -46,7 +54,8 @@ export function createThread(
     }));
     if (turnId === current) return asked;
     const translator = createTranslator({ isOld });
-    for (const entry of log ?? []) translator.add(entry);
+    for (const { event, ...entry } of log ?? [])
+      translator.add({ ...entry, event: inWords(event, language) });
     return [...asked, ...translator.messages()];
   }
 

@@ -103,6 +103,12 @@ test('a user with too many open requests may answer a question on any surface, a
     post('/run/v1/mcp', rpc('tools/call', { name: 'ask_assistant', arguments: {} }), session),
     post(`${agent}/message:send`, { message: say({}) }, { 'a2a-version': '1.0' }),
     post(agent, rpc('SendMessage', { message: say({}) }), { 'a2a-version': '1.0' }),
+    post('/run/agents/assistant/ag-ui', {
+      threadId: conversation,
+      runId: 'r1',
+      messages: [{ id: 'm3', role: 'user', content: 'hello' }],
+      resume: [{ interruptId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90', status: 'cancelled' }],
+    }),
   ])
     expect((await refused).statusCode).toBe(429);
 
