@@ -70,8 +70,13 @@ function prepare(command: CommandUnknownOpts, words: readonly string[]): void {
     .configureOutput({
       writeOut: print,
       writeErr: printAside,
-      // The value of a misspelt option may be a secret.
-      outputError: (text, write) => write(text.replace(/('--?[^='\n]+=)[^]*'(?=\n)/, "$1…'")),
+      // The value of a misspelt option may be a secret, and so may an argument too many: keys are read from stdin.
+      outputError: (text, write) =>
+        write(
+          text
+            .replace(/('--?[^='\n]+=)[^]*'(?=\n)/, "$1…'")
+            .replace(/(Expected \d+ arguments? but got \d+): [^]*/, '$1.\n'),
+        ),
     });
   for (const option of command.options.filter(({ required }) => required))
     command.on(`option:${option.name()}`, (value: string) => {
