@@ -119,7 +119,8 @@ function published() {
       exports: { './package.json': './package.json' },
       dependencies,
       optionalDependencies: Object.fromEntries(optional),
-      engines: { node: '>=22.13' },
+      // `using` stays in the code.
+      engines: { node: '>=24.14' },
     },
   };
 }

@@ -11,7 +11,7 @@ const triple = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux
 
 const unused = [
   // The lockfile also carries a Node for development machines; the base image has its own.
-  'node-*-*',
+  'node-{linux,darwin,win}-*',
   '.bin/node',
   // Source and native code of other platforms.
   '@temporalio/core-bridge/{sdk-core,src,bridge-macros,Cargo.*}',
@@ -19,7 +19,9 @@ const unused = [
   // Node loads no TypeScript from here.
   '**/*.{ts,mts,cts,map,md,mdx,markdown}',
 ];
-for (const name of globSync(unused, { cwd: modules }))
+/** Their texts go with the code, also where they are Markdown. */
+const isLicense = /(?:^|\/)(?:licen[cs]e|notice|copying)[^/]*$/i;
+for (const name of globSync(unused, { cwd: modules }).filter((one) => !isLicense.test(one)))
   rmSync(path.join(modules, name), { recursive: true, force: true });
 
 const { packages } = JSON.parse(readFileSync(path.join(modules, '.package-lock.json'), 'utf8'));
