@@ -85,7 +85,7 @@ test.each<[MissingAccount, string, string]>([
   [
     { code: 'account', tool: 'list_issues' },
     'Tracker needs your account to list issues. The client you use cannot show the link to connect it: ask again in one that can, or connect it at https://a.example/connections and ask again here.',
-    'Tracker braucht für „list issues“ Ihr Konto. Ihr Programm kann den Link dafür nicht zeigen. Fragen Sie noch einmal in einem, das es kann, oder verbinden Sie es unter https://a.example/connections, und fragen Sie hier noch einmal.',
+    'Tracker braucht für „list issues“ Ihr Konto. Ihr Programm kann den Link dafür nicht zeigen. Fragen Sie noch einmal in einem, das es kann, oder stellen Sie die Verbindung unter https://a.example/connections her, und fragen Sie hier noch einmal.',
   ],
   [
     { code: 'shared_account', reason: 'missing', contact: 'Ada' },

@@ -111,7 +111,7 @@ function sharedAccount(failure: { server: string; reason: ConnectionReason; cont
   const trouble: Record<ConnectionReason, string> = {
     missing: 'und es ist nicht verbunden',
     rejected: `und ${server} weist es ab`,
-    insufficient_scope: 'und ihm fehlt eine Berechtigung, die hier gebraucht wird',
+    insufficient_scope: 'und ihm fehlt ein Recht, das hier gebraucht wird',
     revoked: 'und sein Zugang wurde entzogen',
   };
   const task = reason === 'missing' ? 'es zu verbinden' : 'es neu zu verbinden';
@@ -231,7 +231,7 @@ export const de: Words = {
     const texts: Record<ConnectionReason, string> = {
       missing: `${serverTitle} braucht Ihren Zugang${aim}.`,
       rejected: `${serverTitle} nimmt Ihren Zugang nicht mehr an. Richten Sie ihn${aim} neu ein.`,
-      insufficient_scope: `${serverTitle} braucht${aim} mehr Berechtigungen, als Sie bisher gegeben haben.`,
+      insufficient_scope: `${serverTitle} braucht${aim} mehr Rechte, als Sie bisher gewährt haben.`,
       revoked: `Ihr Zugang zu ${serverTitle} wurde widerrufen. Richten Sie ihn${aim} neu ein.`,
     };
     return texts[reason];
@@ -251,7 +251,7 @@ function elsewhere(asked: string, isAsked: boolean, address: string | undefined)
     ? 'Öffnen Sie diese Unterhaltung in einem, das es kann'
     : 'Fragen Sie noch einmal in einem, das es kann';
   const next = isAsked ? 'damit es hier weitergeht' : 'und fragen Sie hier noch einmal';
-  const here = address === undefined ? '' : `, oder verbinden Sie es unter ${address}, ${next}`;
+  const here = address === undefined ? '' : `, oder stellen Sie die Verbindung unter ${address} her, ${next}`;
   return `${asked} Ihr Programm kann den Link dafür nicht zeigen. ${remedy}${here}.`;
 }
 

@@ -197,7 +197,7 @@ export const de: PageWords = {
     connectAgain: (server) => `${server} neu verbinden`,
     notConnected: (server) => `${server} ist nicht verbunden`,
     notGiven: (server) =>
-      `Der Zugang wurde bei ${server} nicht gegeben. Sie können es noch einmal versuchen oder ohne ihn weitermachen.`,
+      `Der Zugang wurde bei ${server} nicht gewährt. Sie können es noch einmal versuchen oder ohne ihn weitermachen.`,
     failed: (server) => `${server} ließ sich nicht verbinden`,
     because: (said) => html`Die Meldung dazu, auf Englisch: <span lang="en">${said}</span>`,
     inAddition: 'Zusätzlich zu dem, was Sie schon erlaubt haben',
@@ -317,7 +317,7 @@ export const de: PageWords = {
     cannotEndThere: (server) =>
       `Der Zugang ist hier gelöscht. ${server} lässt sich das nicht mitteilen. Entfernen Sie Interlude zur Sicherheit auch dort in den Einstellungen Ihres Kontos.`,
     wasNotConnected: (server) => `${server} wurde nicht verbunden`,
-    notGiven: (server) => `Der Zugang wurde bei ${server} nicht gegeben. Es wurde nichts geändert.`,
+    notGiven: (server) => `Der Zugang wurde bei ${server} nicht gewährt. Es wurde nichts geändert.`,
     mayUse: 'Agenten, mit denen Sie sprechen, dürfen Ihr Konto dort benutzen, bis Sie es trennen.',
     untilNow: 'Bisher',
     connectedAs: (account) => html`verbunden als ${strong(account)}`,

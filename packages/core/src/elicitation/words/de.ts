@@ -53,7 +53,7 @@ export const de: Words = {
       ? `noch ${minutes}:${String(seconds).padStart(2, '0')}`
       : `noch ${Math.round(minutes / 60)} Stunden`,
   answered: (server) => `Sie haben ${server} geantwortet`,
-  pageDone: (server) => `${server}: die Seite ist fertig`,
+  pageDone: (server) => `${server}: Die Seite ist erledigt`,
   connected: (server) => `${server} ist verbunden`,
   approved: 'Sie haben zugestimmt',
   refused: 'Sie haben abgelehnt',

@@ -99,7 +99,7 @@ export const de: SlackWords = {
   atWork: 'arbeitet …',
   nothingToAdd: 'Fertig. Es gibt nichts hinzuzufügen.',
   stopped: 'Angehalten.',
-  superseded: 'Das habe ich gelassen und mache mit Ihrer nächsten Nachricht weiter.',
+  superseded: 'Damit habe ich aufgehört. Ich mache mit Ihrer nächsten Nachricht weiter.',
   notBegun: 'Damit konnte ich nicht anfangen. Schicken Sie es noch einmal.',
   notFinished: (why) => `Das konnte ich nicht beenden: ${why}`,
   notTaken: (why) => `Das konnte ich nicht annehmen: ${why}`,
