@@ -55,6 +55,12 @@ const preparations: Record<string, Prepare> = {
     const { conversation } = await waitingTurn();
     call.body = { ...(call.body as object), conversationId: conversation };
   },
+  async runAgent(call, example) {
+    if (example !== 1) return;
+    const { conversation, elicitationId } = await waitingTurn();
+    const resume = [{ interruptId: elicitationId, status: 'cancelled' }];
+    call.body = { ...(call.body as object), threadId: conversation, resume };
+  },
   async followLiveTurn(call) {
     call.path = { conversation: (await waitingTurn()).conversation };
   },
