@@ -12,11 +12,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { forProgram, isThisNode, version } from './node-version.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const page = path.join(root, 'docs/commands.md');
 const words = process.argv.slice(2);
 
 if (['--version', '-v', 'version'].includes(words[0] ?? '')) process.stdout.write(`${version}\n`);
 else if (words[0] === 'complete' || isAboutHelp()) {
-  if (isThisNode(forProgram) && existsSync(path.join(root, 'node_modules/commander'))) await runHere();
+  // The page is in checkouts only; elsewhere everything is installed.
+  const isInstalled = existsSync(path.join(root, 'node_modules/commander')) || !existsSync(page);
+  if (isThisNode(forProgram) && isInstalled) await runHere();
   else if (words[0] !== 'complete') printFromPage();
 } else if (await prepareCheckout()) {
   if (isThisNode(forProgram)) await runHere();
@@ -30,9 +33,8 @@ function isAboutHelp() {
 
 /** What commander would print: a test keeps the page up to date. */
 function printFromPage() {
-  const page = readFileSync(path.join(root, 'docs/commands.md'), 'utf8');
   const asked = ['interlude', ...words.filter((word) => !['help', '--help', '-h'].includes(word)), ''];
-  const texts = Array.from(page.matchAll(/^## `(.+)`\n\n```text\n([^]*?)\n```$/gm))
+  const texts = Array.from(readFileSync(page, 'utf8').matchAll(/^## `(.+)`\n\n```text\n([^]*?)\n```$/gm))
     .filter(([, title]) => asked.join(' ').startsWith(`${title} `))
     .map(([, , text = '']) => text.replaceAll('npx interlude', 'node src/cli/interlude.mjs'));
   const isMistake = words.length === 0;

@@ -98,7 +98,10 @@ test('whoever meets a shared account that is missing or refused is told whom to 
 
 test('the command says what is wrong, and changes nothing', async () => {
   const { command } = await begin();
-  expect(await command([])).toMatchObject({ code: 2, said: expect.stringContaining('Say what to do') });
+  expect(await command([])).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('accounts --help'),
+  });
   expect(await command(['connect', 'unknown'], key)).toMatchObject({
     code: 1,
     said: expect.stringContaining('there is: notes'),

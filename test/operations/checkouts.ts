@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -25,6 +26,7 @@ export const thisCheckout: Checkout = { name: 'this', root };
 /** What the program needs to run, and to build what it runs. */
 const parts = [
   'src',
+  'packages',
   'scripts',
   'demo',
   'test/fixtures',
@@ -103,5 +105,12 @@ export function createCheckoutOf(commit: string): Checkout & Disposable {
     cpSync(path.join(root, 'test/fixtures', fixture), path.join(copy, 'test/fixtures', fixture), {
       recursive: true,
     });
+  // Tools were imported from another name before there were packages.
+  const tools = path.join(copy, 'test/fixtures/operations-tools');
+  if (!existsSync(path.join(copy, 'packages/tools')))
+    for (const file of readdirSync(tools)) {
+      const code = readFileSync(path.join(tools, file), 'utf8');
+      writeFileSync(path.join(tools, file), code.replaceAll('@interlude-ai/tools', 'interlude/tools'));
+    }
   return built(`commit ${commit.slice(0, 12)}`, copy);
 }

@@ -68,7 +68,7 @@ afterAll(() => stack.disposeAsync());
 test('its program says its version and its commands, on this Node', async () => {
   const program = path.join(home, 'src/cli/interlude.mjs');
   const { stdout } = await run(process.execPath, [program, '--help'], { env: withTools() });
-  expect(stdout).toMatch(/^ +start +run everything on this machine/m);
+  expect(stdout).toMatch(/^ +start .*run everything on this machine/m);
 });
 
 test('a turn asks, is answered and ends, with a tool of the folder', async () => {
