@@ -1,4 +1,5 @@
 /** Ports of this machine: which are free, and what has the ones that are not. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -12,9 +13,14 @@ export function isFree(port: number, host: string): Promise<boolean> {
   );
 }
 
-/** A free port; the system does not assign it again for a while. */
-export function freePort(host: string): Promise<number> {
-  return listenOn(0, host);
+/**
+ * A free port, below those that systems give to outgoing connections, one of which could take it before its server listens.
+ */
+export async function freePort(host: string): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_100, 30_100);
+    if (await isFree(port, host)) return port;
+  }
 }
 
 async function listenOn(port: number, host: string): Promise<number> {
