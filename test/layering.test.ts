@@ -269,7 +269,7 @@ const mayReadEnvironment = (file: string) =>
     'packages/program/src/commands/chat.ts',
     'packages/program/src/commands/login.ts',
     'packages/program/src/commands/mcp.ts',
-    'packages/kit/src/terminal/option-values.ts',
+    'packages/program/src/commands/service-options.ts',
     'packages/kit/src/terminal/program-command.ts',
   ].includes(file) || !file.startsWith('src/');
 const environmentReaders = (files: SourceFile[]) =>

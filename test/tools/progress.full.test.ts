@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '@interlude-ai/client/client.ts';
 import type { ToolCallPart, TurnView } from '@interlude-ai/client/turn-view.ts';
 import type { TurnEvent } from '../../src/turn/event.ts';
-import { doing } from '@interlude-ai/kit/terminal/wording.ts';
+import { doing } from '@interlude-ai/program/chat/wording.ts';
 import { createEventStore } from '../servers/event-store.ts';
 import { startChangingToolsServer } from '../servers/changing-tools-server.ts';
 import { callOf, nthQuestion, respond, startAsking } from '../service/asking.ts';

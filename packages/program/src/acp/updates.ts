@@ -17,7 +17,7 @@ import type { ConversationMessages } from '@interlude-ai/core/contract/conversat
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import type { StreamEvent } from '@interlude-ai/core/contract/stream-event.ts';
 import { plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
-import { toolLabel } from '@interlude-ai/kit/terminal/wording.ts';
+import { toolLabel } from '../chat/wording.ts';
 
 type Of<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 type ToolEvent = Of<'tool-input-available' | 'tool-output-available' | 'tool-output-error' | 'tool-progress'>;

@@ -12,21 +12,15 @@ import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/request
 import { inspectUrl } from '@interlude-ai/core/elicitation/url-safety.ts';
 import type { Decide } from '@interlude-ai/kit/answers/answer-from.ts';
 import type { Answers, FormDrafts } from './form-drafts.ts';
-import { beginForm, correct, enterLine, resumeForm } from '@interlude-ai/kit/terminal/form-entry.ts';
-import type { FormEntry } from '@interlude-ai/kit/terminal/form-entry.ts';
-import {
-  fieldCount,
-  problemLine,
-  stepLines,
-  stepPrompt,
-  takenLine,
-} from '@interlude-ai/kit/terminal/form-wording.ts';
+import { beginForm, correct, enterLine, resumeForm } from './form-entry.ts';
+import type { FormEntry } from './form-entry.ts';
+import { fieldCount, problemLine, stepLines, stepPrompt, takenLine } from './form-wording.ts';
 import { askedBy, questionCard } from './question-card.ts';
 import type { Asking } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import type { TurnPrinter } from './turn-printer.ts';
 import { dim } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { promptLabel, timeLeft } from '@interlude-ai/kit/terminal/wording.ts';
+import { promptLabel, timeLeft } from './wording.ts';
 
 /** From then on the prompt shows the time that is left. */
 const shortMs = 120_000;

@@ -12,7 +12,7 @@ import type { FormDrafts } from './form-drafts.ts';
 import type { Screen } from './screen.ts';
 import { TurnPrinter } from './turn-printer.ts';
 import { dim, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { promptLabel, trouble } from '@interlude-ai/kit/terminal/wording.ts';
+import { promptLabel, trouble } from './wording.ts';
 
 export interface TurnParts {
   client: Client;

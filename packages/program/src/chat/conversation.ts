@@ -3,7 +3,7 @@ import { ConversationTurns } from './conversation-turns.ts';
 import type { LiveTurn, TurnParts } from './conversation-turns.ts';
 import type { Keyboard, Screen } from './screen.ts';
 import { dim } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { help, shortTime } from '@interlude-ai/kit/terminal/wording.ts';
+import { help, shortTime } from './wording.ts';
 import type { ApprovalDetails } from '@interlude-ai/core/elicitation/approval.ts';
 import type { Action, Remember } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Asking } from './question-card.ts';

@@ -6,7 +6,7 @@ import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { warningText } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
 import { bold, dim, oneLine, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { shortTime } from '@interlude-ai/kit/terminal/wording.ts';
+import { shortTime } from './wording.ts';
 
 /**
  * The kind of answer. `connection`: the service notices by itself when the account is connected; `page`: only the

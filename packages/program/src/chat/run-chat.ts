@@ -4,7 +4,7 @@ import { stderr, stdin, stdout } from 'node:process';
 import { createClient } from '@interlude-ai/client/client.ts';
 import { decideFrom } from '@interlude-ai/kit/answers/answer-from.ts';
 import type { AnswerSource } from '@interlude-ai/kit/answers/source.ts';
-import { defaultUrl } from '@interlude-ai/kit/terminal/option-values.ts';
+import { defaultUrl } from '../commands/service-options.ts';
 import { findToken } from '../login/find-token.ts';
 import { createKeptLogins, loginsFolder } from '@interlude-ai/kit/terminal/kept-files.ts';
 import { serviceAddress } from '../login/sign-in-server.ts';
@@ -14,7 +14,7 @@ import { converse } from './conversation.ts';
 import { FormDrafts, draftsFolder } from './form-drafts.ts';
 import { createPlainScreen } from './screen.ts';
 import { TerminalScreen } from './terminal-screen.ts';
-import { trouble } from '@interlude-ai/kit/terminal/wording.ts';
+import { trouble } from './wording.ts';
 
 interface ChatOptions {
   /** A user of the demo. */

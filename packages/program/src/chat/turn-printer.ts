@@ -6,8 +6,8 @@ import { isWaitingFor } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { settledLine, supersededLine } from './question-card.ts';
 import type { Screen } from './screen.ts';
 import { dim, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { cutOff, doing, toolEnded, trouble } from '@interlude-ai/kit/terminal/wording.ts';
-import type { ToolEnd } from '@interlude-ai/kit/terminal/wording.ts';
+import { cutOff, doing, toolEnded, trouble } from './wording.ts';
+import type { ToolEnd } from './wording.ts';
 
 /** Shorter tool calls get no duration; replayed calls are. */
 const shortestMs = 50;

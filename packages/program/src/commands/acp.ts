@@ -6,7 +6,7 @@ import type { createHttpServer } from '../acp/serve.ts';
 import { port } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand, programVersion } from '@interlude-ai/kit/terminal/program-command.ts';
 import { printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { demoUserOption, readService, serviceOption } from '@interlude-ai/kit/terminal/option-values.ts';
+import { demoUserOption, readService, serviceOption } from './service-options.ts';
 
 export function acp(): CommandUnknownOpts {
   return new Command('acp')

@@ -4,12 +4,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { duration } from '@interlude-ai/kit/terminal/command.ts';
 import { sourceOptions } from '@interlude-ai/kit/try/try-options.ts';
 import type { GivenSource } from '@interlude-ai/kit/try/try-options.ts';
-import {
-  demoUserOption,
-  readService,
-  serviceOption,
-  tokenOption,
-} from '@interlude-ai/kit/terminal/option-values.ts';
+import { demoUserOption, readService, serviceOption, tokenOption } from './service-options.ts';
 
 export function answer(): CommandUnknownOpts {
   const sources: GivenSource[] = [];

@@ -3,12 +3,7 @@ import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { repeated } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
-import {
-  demoUserOption,
-  readService,
-  tokenOption,
-  urlOption,
-} from '@interlude-ai/kit/terminal/option-values.ts';
+import { demoUserOption, readService, tokenOption, urlOption } from './service-options.ts';
 
 export function chat(): CommandUnknownOpts {
   return new Command('chat')

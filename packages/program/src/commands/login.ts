@@ -4,7 +4,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { UsageError } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
-import { readService, serviceOption } from '@interlude-ai/kit/terminal/option-values.ts';
+import { readService, serviceOption } from './service-options.ts';
 
 export function login(): CommandUnknownOpts {
   return new Command('login')

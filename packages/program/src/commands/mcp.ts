@@ -10,7 +10,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { TokenSource } from '../login/find-token.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
-import { demoUserOption, readService, serviceOption } from '@interlude-ai/kit/terminal/option-values.ts';
+import { demoUserOption, readService, serviceOption } from './service-options.ts';
 
 export function mcp(): CommandUnknownOpts {
   return new Command('mcp')

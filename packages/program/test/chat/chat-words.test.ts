@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readInput } from '../../src/chat/conversation.ts';
 import { Markdown } from '../../src/chat/terminal-screen.ts';
-import { timeLeft, toolLabel } from '@interlude-ai/kit/terminal/wording.ts';
+import { timeLeft, toolLabel } from '../../src/chat/wording.ts';
 
 const bold = (text: string) => `\u001b[1m${text}\u001b[22m`;
 const code = (text: string) => `\u001b[36m${text}\u001b[39m`;

@@ -1,14 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import {
-  beginForm,
-  correct,
-  currentField,
-  enterLine,
-  readAnswer,
-} from '@interlude-ai/kit/terminal/form-entry.ts';
-import type { FormEntry, Step } from '@interlude-ai/kit/terminal/form-entry.ts';
-import { stepLines, stepPrompt, takenLine } from '@interlude-ai/kit/terminal/form-wording.ts';
+import { beginForm, correct, currentField, enterLine, readAnswer } from '../../src/chat/form-entry.ts';
+import type { FormEntry, Step } from '../../src/chat/form-entry.ts';
+import { stepLines, stepPrompt, takenLine } from '../../src/chat/form-wording.ts';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
 

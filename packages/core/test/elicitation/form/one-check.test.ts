@@ -1,7 +1,7 @@
 /** The same answers, checked by everything that checks a form: the service, the widget, the terminal, and a form's own default. */
 import { describe, expect, test } from 'vitest';
 import { checkForm } from '../../../src/form-check.ts';
-import { readAnswer } from '@interlude-ai/kit/terminal/form-entry.ts';
+import { readAnswer } from '@interlude-ai/program/chat/form-entry.ts';
 import { readRequestedSchema } from '../../../src/elicitation/form/requested-schema.ts';
 import type { Field } from '../../../src/elicitation/form/field.ts';
 import { problemsIn } from '@interlude-ai/widget/form-question.tsx';

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import type { Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
 import { currentField, emptyLineValue, exampleDay } from './form-entry.ts';
 import type { FormEntry } from './form-entry.ts';
-import { bold, counted, dim, oneLine } from './terminal-text.ts';
+import { bold, counted, dim, oneLine } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 /** The current field with its help and choices, or the review of all answers. */
 export function stepLines(entry: FormEntry): string[] {

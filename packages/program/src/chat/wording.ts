@@ -1,7 +1,7 @@
 /** The terminal's texts. Text of models, tools and servers loses its control codes. */
 import { styleText } from 'node:util';
 import type { TurnView } from '@interlude-ai/client/turn-view.ts';
-import { bold, dim, plain } from './terminal-text.ts';
+import { bold, dim, plain } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 export function promptLabel(who: string): string {
   return `${styleText('cyan', who)} ${dim('›')} `;

@@ -4,7 +4,7 @@ import type { Limit, Violation } from '@interlude-ai/core/elicitation/form/check
 import type { Field, TextFormat } from '@interlude-ai/core/elicitation/form/field.ts';
 import { defaultsOf } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { typedValue } from '@interlude-ai/core/elicitation/form/typed-value.ts';
-import { counted } from './terminal-text.ts';
+import { counted } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 export interface FormEntry {
   fields: readonly Field[];
