@@ -6,21 +6,22 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { count, duration } from '@interlude-ai/kit/terminal/command.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
+import type { TurnState } from '../../service/operators.ts';
 
 const tenant = new Option('--tenant <tenant>', 'of this tenant only');
 const user = new Option('--user <user>', 'of this user only');
 const agent = new Option('--agent <agent>', 'of this agent only');
 const limit = new Option('--limit <number>', 'how many at most').argParser(count).default(50);
-/** Those of `contract/operators.ts`, which would bring zod along. */
-const states = [
-  'waiting',
-  'working',
-  'cancelling',
-  'completed',
-  'failed',
-  'cancelled',
-  'superseded',
-] as const;
+/** Those of `contract/operators.ts`, which would bring zod along; the compiler names one that is missing. */
+const states = Object.keys({
+  waiting: true,
+  working: true,
+  cancelling: true,
+  completed: true,
+  failed: true,
+  cancelled: true,
+  superseded: true,
+} satisfies Record<TurnState, true>) as TurnState[];
 const statuses = ['pending', 'accept', 'decline', 'cancel', 'expired', 'all'] as const;
 
 export function turns(): CommandUnknownOpts {
