@@ -1,24 +1,19 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../src/client.ts';
 import type { ClientOptions } from '../src/client.ts';
 import { createSend } from '../src/send.ts';
-import { question, sendProblem, sendStream, startStreamServer, wholeTurn } from './stream-server.ts';
-import type { Reply, StreamServer } from './stream-server.ts';
+import {
+  question,
+  sendProblem,
+  sendStream,
+  serveStream,
+  startStreamServer,
+  wholeTurn,
+} from './stream-server.ts';
+import type { StreamServer } from './stream-server.ts';
 
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const answer = { conversationId: 'c1', elicitationId: 'q1', action: 'decline' } as const;
-
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-async function serve(reply: Reply): Promise<StreamServer> {
-  const server = await startStreamServer(reply);
-  stack.defer(() => server.stop());
-  return server;
-}
 
 function clientOf({ url }: StreamServer, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: `${url}/`, token: 'secret', timing, ...options });
@@ -26,7 +21,7 @@ function clientOf({ url }: StreamServer, options: Partial<ClientOptions> = {}) {
 
 test('an answer that got lost on the way is sent again', async () => {
   const receipt = { elicitationId: 'q1', status: 'decline', duplicate: true };
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     if (nth === 0) return void response.destroy();
     if (nth === 1) return sendProblem(response, 503, { code: 'unavailable', detail: 'Try again.' });
     response.end(JSON.stringify(receipt));
@@ -37,7 +32,7 @@ test('an answer that got lost on the way is sent again', async () => {
 });
 
 test('every request names the language of the person, if there is one', async () => {
-  const server = await serve((response) => void response.end(JSON.stringify({ items: [], data: [] })));
+  const server = await serveStream((response) => void response.end(JSON.stringify({ items: [], data: [] })));
   for (const language of [undefined, 'de']) {
     const client = clientOf(server, { ...(language !== undefined && { language }) });
     await client.conversations();
@@ -53,7 +48,7 @@ test('every request names the language of the person, if there is one', async ()
 
 test('a token that cannot be fetched is fetched again, as a line that is down is tried again', async () => {
   const receipt = { elicitationId: 'q1', status: 'decline', duplicate: false };
-  const server = await serve((response) => void response.end(JSON.stringify(receipt)));
+  const server = await serveStream((response) => void response.end(JSON.stringify(receipt)));
   let asked = 0;
   const token = () => {
     asked += 1;
@@ -74,7 +69,7 @@ test('a token that cannot be fetched is fetched again, as a line that is down is
 });
 
 test('a refused answer is not sent again', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 410, { code: 'expired', detail: 'Too late.' }),
   );
   await expect(clientOf(server).answer(answer)).rejects.toMatchObject({ status: 410, code: 'expired' });
@@ -93,7 +88,7 @@ test('an answer is given up when the service stays away, and the error says wher
 });
 
 test('a service that asks for more patience than there is is named by its own words, at once', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 503, { code: 'unavailable', detail: 'Temporal is away.' }, { 'retry-after': '60' }),
   );
   await expect(clientOf(server).cancel('c1')).rejects.toMatchObject({
@@ -104,7 +99,7 @@ test('a service that asks for more patience than there is is named by its own wo
 });
 
 test('nobody waits for longer than five minutes at a time, whatever a proxy asks for', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 503, { code: 'unavailable', detail: 'Away.' }, { 'retry-after': '99999999' }),
   );
   const send = createSend({ baseUrl: server.url, token: 't' });
@@ -112,7 +107,7 @@ test('nobody waits for longer than five minutes at a time, whatever a proxy asks
 });
 
 test('a service that stops answering is named by the last it said', async () => {
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     if (nth === 0) sendProblem(response, 503, { code: 'unavailable', detail: 'Temporal is away.' });
   });
   const client = clientOf(server, { timing: { ...timing, giveUpMs: 1_000 } });
@@ -122,7 +117,7 @@ test('a service that stops answering is named by the last it said', async () => 
 
 test('cancel and the open questions go to the conversation they name', async () => {
   const items = [question('pending')];
-  const server = await serve(
+  const server = await serveStream(
     (response, _nth, path) =>
       void response.end(
         JSON.stringify(path.endsWith('/cancel') ? { status: 'cancelling' } : { items, next: null }),
@@ -140,14 +135,14 @@ test('cancel and the open questions go to the conversation they name', async () 
 });
 
 test('a program says with every request whom it acts for', async () => {
-  const server = await serve((response) => void response.end(JSON.stringify({ items: [] })));
+  const server = await serveStream((response) => void response.end(JSON.stringify({ items: [] })));
   await clientOf(server, { forUser: 'alice' }).allOpenElicitations();
   await clientOf(server).allOpenElicitations();
   expect(server.requests.map(({ headers }) => headers['x-interlude-user'])).toEqual(['alice', undefined]);
 });
 
 test('a token that is no longer accepted is replaced once, and kept', async () => {
-  const server = await serve((response) => {
+  const server = await serveStream((response) => {
     const { authorization } = server.requests.at(-1)?.headers ?? {};
     if (authorization !== 'Bearer token-2')
       return sendProblem(response, 401, { code: 'unauthenticated', detail: 'Expired.' });
@@ -168,7 +163,7 @@ test.each([
   ['a fixed token', 'stale'],
   ['a fresh token', () => 'stale'],
 ])('%s that is refused is an error', async (_, token) => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 401, { code: 'unauthenticated', detail: 'Sign in.' }),
   );
   await expect(clientOf(server, { token }).cancel('c1')).rejects.toMatchObject({

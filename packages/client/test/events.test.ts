@@ -1,23 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../src/client.ts';
 import type { Client, ClientOptions } from '../src/client.ts';
 import { feedText, log, take, withOperations } from './feed-log.ts';
-import { sendProblem, startStreamServer } from './stream-server.ts';
-import type { Reply, StreamServer } from './stream-server.ts';
+import { sendProblem, serveStream } from './stream-server.ts';
+import type { StreamServer } from './stream-server.ts';
 
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-async function serve(reply: Reply): Promise<StreamServer> {
-  const server = await startStreamServer(reply);
-  stack.defer(() => server.stop());
-  return server;
-}
-
 function clientOf({ url }: Pick<StreamServer, 'url'>, options: Partial<ClientOptions> = {}): Client {
   return createClient({ baseUrl: url, token: 'secret', timing, ...options });
 }
@@ -27,7 +15,7 @@ const sse = { 'content-type': 'text/event-stream' };
 const pathsOf = (server: StreamServer) => server.requests.map(({ path }) => path);
 
 test('a conversation is told from its beginning, each event with its position', async () => {
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.writeHead(200, sse);
     response.write(feedText(path));
   });
@@ -42,7 +30,7 @@ test('a conversation is told from its beginning, each event with its position', 
 });
 
 test('a reader goes on where it was', async () => {
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.writeHead(200, sse);
     response.write(feedText(path));
   });
@@ -54,7 +42,7 @@ test('a reader goes on where it was', async () => {
 });
 
 test('the position that comes with an operation leads to the event it describes', async () => {
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.writeHead(200, sse);
     response.write(feedText(path));
   });
@@ -69,7 +57,7 @@ test('the position that comes with an operation leads to the event it describes'
 });
 
 test('whoever begins with what is new misses nothing of it, also when cut off before the first event', async () => {
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.writeHead(200, sse);
     // The second turn begins while the connection is away.
     if (server.requests.length === 1) return void response.end(feedText(path, 8).split('id: 20')[0]);
@@ -84,7 +72,7 @@ test('whoever begins with what is new misses nothing of it, also when cut off be
 });
 
 test('what is sent again although nobody asked for it is told once', async () => {
-  const server = await serve((response) => {
+  const server = await serveStream((response) => {
     response.writeHead(200, sse);
     if (server.requests.length === 1) return void response.end(feedText('/').split('id: 20')[0]);
     response.write(feedText('/'));
@@ -93,7 +81,7 @@ test('what is sent again although nobody asked for it is told once', async () =>
 });
 
 test('a type that is not known yet is passed on, and what is no event is not', async () => {
-  const server = await serve((response) => {
+  const server = await serveStream((response) => {
     response.writeHead(200, sse);
     response.write(
       'id: 1\ndata: {"type":"weather-changed","sky":"blue"}\n\nid: 2\ndata: nonsense\n\nid: 3\ndata: []\n\n',
@@ -108,7 +96,7 @@ test('a type that is not known yet is passed on, and what is no event is not', a
 });
 
 test('a feed that falls silent is read on over a new connection, and that is said', async () => {
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.writeHead(200, sse);
     response.write(server.requests.length === 1 ? feedText(path).split('id: 20')[0] : feedText(path));
   });
@@ -121,7 +109,7 @@ test('a feed that falls silent is read on over a new connection, and that is sai
 });
 
 test('a conversation that is not there is an error, and not asked for again', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 404, { code: 'conversation_not_found', detail: 'There is none.' }),
   );
   await expect(take(clientOf(server).events('c1'), 1)).rejects.toMatchObject({
@@ -133,7 +121,7 @@ test('a conversation that is not there is an error, and not asked for again', as
 
 test('a reader that aborts is told so, and its connection ends', async () => {
   const { promise: isClosed, resolve: reportClosed } = Promise.withResolvers<void>();
-  const server = await serve((response, _nth, path) => {
+  const server = await serveStream((response, _nth, path) => {
     response.on('close', reportClosed);
     response.writeHead(200, sse);
     response.write(feedText(path));

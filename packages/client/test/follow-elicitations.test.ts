@@ -1,24 +1,12 @@
 /** The follower of a user's questions, over a line that breaks. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../src/client.ts';
 import type { PlacedElicitation } from '@interlude-ai/core/contract/elicitation.ts';
-import { sendProblem, startStreamServer } from './stream-server.ts';
-import type { Reply, StreamServer } from './stream-server.ts';
+import { sendProblem, serveStream } from './stream-server.ts';
+import type { StreamServer } from './stream-server.ts';
 
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const feed = '/run/v1/elicitations/events';
-
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-async function serve(reply: Reply): Promise<StreamServer> {
-  const server = await startStreamServer(reply);
-  stack.defer(() => server.stop());
-  return server;
-}
 
 const asked = (
   elicitationId: string,
@@ -54,7 +42,7 @@ async function take(elicitations: AsyncGenerator<PlacedElicitation>, count: numb
 }
 
 test('what was settled while the line was away is told once, though the stream tells it, too, and what is open not again', async () => {
-  const server = await serve((response, nth, path) => {
+  const server = await serveStream((response, nth, path) => {
     if (path !== feed) {
       response.writeHead(200, { 'content-type': 'application/json' });
       const items = [asked('q1', 'decline'), asked('q2'), asked('before', 'expired')];
@@ -79,7 +67,7 @@ test('what was settled while the line was away is told once, though the stream t
 });
 
 test('a look-up that fails is made again over the next connection', async () => {
-  const server = await serve((response, nth, path) => {
+  const server = await serveStream((response, nth, path) => {
     if (path === feed) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       return void (nth === 0 ? response.end(toText([asked('q1')])) : response.write(': stream-open\n\n'));
@@ -93,7 +81,7 @@ test('a look-up that fails is made again over the next connection', async () => 
 
 test('a reader that aborts is told so, and its connection ends', async () => {
   const { promise: isClosed, resolve: reportClosed } = Promise.withResolvers<void>();
-  const server = await serve((response) => {
+  const server = await serveStream((response) => {
     response.on('close', reportClosed);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(toText([asked('q1')]));

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../src/client.ts';
 import type { Client, ClientOptions } from '../src/client.ts';
 import type { NewMessage } from '../src/new-message.ts';
@@ -7,27 +7,15 @@ import {
   beginStream,
   sendProblem,
   sendStream,
-  startStreamServer,
+  serveStream,
   toEvents,
   toolCall,
   wholeTurn,
 } from './stream-server.ts';
-import type { Reply, StreamServer } from './stream-server.ts';
+import type { StreamServer } from './stream-server.ts';
 
 const timing = { firstRetryMs: 1, lastRetryMs: 4, silenceMs: 20_000, giveUpMs: 10_000 };
 const message: NewMessage = { conversationId: 'c1', message: { id: 'm-1', text: 'List my issues' } };
-
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-async function serve(reply: Reply): Promise<StreamServer> {
-  const server = await startStreamServer(reply);
-  stack.defer(() => server.stop());
-  return server;
-}
 
 function clientOf({ url }: StreamServer, options: Partial<ClientOptions> = {}): Client {
   return createClient({ baseUrl: url, token: 'secret', timing, ...options });
@@ -43,7 +31,9 @@ const named = { 'content-type': 'text/event-stream', 'x-turn-id': 'turn-1', 'x-c
 const keysOf = (server: StreamServer) => server.requests.map(({ headers }) => headers['idempotency-key']);
 
 test('a new conversation begins with what was said before, and its views name it', async () => {
-  const server = await serve((response) => void response.writeHead(200, named).end(toEvents(wholeTurn)));
+  const server = await serveStream(
+    (response) => void response.writeHead(200, named).end(toEvents(wholeTurn)),
+  );
   const view = await lastOf(
     clientOf(server).start({
       message: { text: 'And now?' },
@@ -69,7 +59,7 @@ test('a new conversation begins with what was said before, and its views name it
 });
 
 test('a message without a conversation is the same message on every connection, and another one in every call', async () => {
-  const server = await serve((response) => {
+  const server = await serveStream((response) => {
     const isCut = server.requests.length % 3 !== 0;
     response.writeHead(200, named);
     response.end(toEvents(isCut ? wholeTurn.slice(0, 4) : wholeTurn));
@@ -85,7 +75,7 @@ test('a message without a conversation is the same message on every connection, 
 });
 
 test('a message to a conversation is told by its id, made up once unless given', async () => {
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     beginStream(response);
     response.end(toEvents(nth === 0 ? wholeTurn.slice(0, 4) : wholeTurn));
   });
@@ -96,20 +86,20 @@ test('a message to a conversation is told by its id, made up once unless given',
 });
 
 test('an idempotency key of one’s own is sent as it is', async () => {
-  const server = await serve((response) => sendStream(response, wholeTurn));
+  const server = await serveStream((response) => sendStream(response, wholeTurn));
   await lastOf(clientOf(server).start({ ...message, idempotencyKey: 'order-17' }));
   expect(keysOf(server)).toEqual(['order-17']);
 });
 
 test('a service that does not name the new conversation is not Interlude', async () => {
-  const server = await serve((response) => sendStream(response, wholeTurn));
+  const server = await serveStream((response) => sendStream(response, wholeTurn));
   await expect(lastOf(clientOf(server).start({ message: { text: 'Hello' } }))).rejects.toMatchObject({
     code: 'unexpected_response',
   });
 });
 
 test('a message that cancels the busy turn is sent again until that turn has made room', async () => {
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     if (nth > 2) return sendStream(response, wholeTurn);
     const problem = { code: 'turn_in_progress', detail: 'It is being cancelled.', turnId: 't0' };
     sendProblem(response, 409, problem, { 'retry-after': '0.01' });
@@ -129,7 +119,7 @@ test.each([
   ['one that is to be left alone is an error at once', 'refuse', 1],
   ['one that does not stop is an error in the end', 'cancel', 2],
 ] as const)('a busy turn, %s', async (_, onBusy, least) => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 409, { code: 'turn_in_progress', detail: 'Busy.', turnId: 't0' }),
   );
   const client = clientOf(server, { timing: { ...timing, firstRetryMs: 20, giveUpMs: 1_000 } });
@@ -143,7 +133,7 @@ test.each([
 });
 
 test('a message that cancels the busy turn and is refused for something else is not sent again', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendProblem(response, 404, { code: 'unknown_agent', detail: 'There is no such agent.' }),
   );
   await expect(lastOf(clientOf(server).start({ ...message, onBusy: 'cancel' }))).rejects.toMatchObject({
@@ -179,7 +169,7 @@ const noticed = [
 ];
 
 test('what the turn does is listed once, and a missing account is a part beside its tool call', async () => {
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     beginStream(response);
     response.end(toEvents(nth < 7 ? noticed.slice(0, nth) : noticed));
   });
@@ -217,7 +207,7 @@ test('how far a call has come is on it while it runs, and never goes back when t
   };
   const output = { type: 'tool-output-available', toolCallId: 'call-1', output: {} };
   const chunks = [{ type: 'start' }, step(1), toolCall, at(1), at(5), output, at(9), { type: 'finish' }];
-  const server = await serve((response, nth) => {
+  const server = await serveStream((response, nth) => {
     beginStream(response);
     response.end(toEvents(nth < 4 ? chunks.slice(0, 3 + nth) : chunks));
   });
@@ -240,13 +230,13 @@ test('how far a call has come is on it while it runs, and never goes back when t
 });
 
 test('operations are only asked for when they are wanted', async () => {
-  const server = await serve((response) => sendStream(response, wholeTurn));
+  const server = await serveStream((response) => sendStream(response, wholeTurn));
   expect((await lastOf(clientOf(server).start(message)))?.operations).toEqual([]);
   expect(server.requests[0]?.headers).not.toHaveProperty('x-emit-operations');
 });
 
 test('what is malformed in a view’s data changes nothing', async () => {
-  const server = await serve((response) =>
+  const server = await serveStream((response) =>
     sendStream(response, [
       { type: 'start' },
       { type: 'data-operation', id: 'op-1', data: { type: 'model_step', label: 7, details: {} } },
@@ -261,7 +251,7 @@ test('what is malformed in a view’s data changes nothing', async () => {
 });
 
 test('conversations are listed and read page by page, and agents are listed', async () => {
-  const server = await serve(
+  const server = await serveStream(
     (response, _nth, path) =>
       void response.end(
         JSON.stringify(path === '/run/v1/models' ? { data: [{ id: 'assistant' }] } : { path }),

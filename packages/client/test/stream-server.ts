@@ -1,4 +1,5 @@
 /** A small server that speaks the UI message stream, and misbehaves on request. */
+import { onTestFinished } from 'vitest';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serve } from '../../../test/servers/serve.ts';
 
@@ -30,6 +31,13 @@ export async function startStreamServer(reply: Reply, port = 0): Promise<StreamS
     return reply(response, nth, path, body);
   }, port);
   return { url: origin, port: served.port, requests, stop };
+}
+
+/** Stops when the test ends. */
+export async function serveStream(reply: Reply): Promise<StreamServer> {
+  const server = await startStreamServer(reply);
+  onTestFinished(() => server.stop());
+  return server;
 }
 
 export function conversationOf(body: unknown): string {

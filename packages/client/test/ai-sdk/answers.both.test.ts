@@ -148,7 +148,7 @@ describe.each(consumers)('AI SDK $version', (consumer) => {
     }
   });
 
-  test('options that are none are told at once, and nothing is sent', async () => {
+  test('wrong options are reported at once, and nothing is sent', async () => {
     const before = await turnsOf(service);
     const error = await failureOf(
       generate({
@@ -164,7 +164,7 @@ describe.each(consumers)('AI SDK $version', (consumer) => {
     expect(await turnsOf(service)).toBe(before);
   });
 
-  test('the address of a picture is refused in words, and not even asked', async () => {
+  test('the address of a picture is refused with a message, and not fetched', async () => {
     const gallery = await startTcpProxy({ to: () => [] });
     const picture = { type: 'image' as const, image: new URL(`${gallery.url}/cat.png`) };
     const messages = [{ role: 'user' as const, content: [picture] }];
@@ -215,7 +215,7 @@ describe.each(consumers)('AI SDK $version, with an account', (consumer) => {
     expect(await turnsOf(service)).toBe(before + 2);
   });
 
-  test('a conversation at work refuses another message, or makes room when it is told to', async () => {
+  test('a conversation at work refuses another message, or makes room when the caller says so', async () => {
     const interlude = { conversationId: newConversation(service) };
     const held = service.tracker.faults.hold('before');
     const working = ask(consumer, options, listing, { interlude });
