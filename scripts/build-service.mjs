@@ -7,6 +7,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFi
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { bundle, bundles, filesOf } from '../src/api/http/bundle.ts';
+import { withRelativeImports } from './relative-imports.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'dist/service'));
@@ -15,6 +16,7 @@ const folder = path.resolve(process.argv[2] ?? path.join(root, 'dist/service'));
 const sources = globSync(['src/**/*.ts', 'src/cli/*.mjs', 'packages/*/src/**/*.ts', 'demo/**/*.ts'], {
   cwd: root,
 }).filter((file) => !/^demo\/desk\/tools\/|^src\/api\/pages\/playground\/|^packages\/widget\//.test(file));
+const compiled = new Set(sources);
 const copied = [
   'src/**/*.js',
   'demo/agents.yaml',
@@ -43,13 +45,7 @@ try {
 
 /** @param {string} file */
 function compile(file) {
-  const known = new Set(sources);
-  const code = readFileSync(path.join(root, file), 'utf8')
-    // Packages are folders beside `src` here.
-    .replaceAll(/(['"])@interlude-ai\/(\w+)\/([\w./-]+)\1/g, (_, quote, name, rest) => {
-      const address = path.posix.relative(path.posix.dirname(file), `packages/${name}/src/${rest}`);
-      return `${quote}${address}${quote}`;
-    });
+  const code = withRelativeImports(readFileSync(path.join(root, file), 'utf8'), file);
   const script = file.endsWith('.ts') ? stripTypeScriptTypes(code) : code;
   const stripped = script.replaceAll(
     /(['"])((?:\.{1,2}\/|src\/|packages\/)[\w./-]+)\.ts\1/g,
@@ -57,7 +53,7 @@ function compile(file) {
       const place = address.startsWith('.')
         ? path.posix.join(path.posix.dirname(file), `${address}.ts`)
         : `${address}.ts`;
-      return known.has(place) ? `${quote}${address}.js${quote}` : text;
+      return compiled.has(place) ? `${quote}${address}.js${quote}` : text;
     },
   );
   const to = path.join(work, file.replace(/\.ts$/, '.js'));

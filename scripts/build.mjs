@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { bundle, licensesName } from '../src/api/http/bundle.ts';
+import { withRelativeImports } from './relative-imports.mjs';
 
 /**
  * @typedef {{ name: string, version: string, description: string, license: string, type: string, engines: object,
@@ -99,12 +100,7 @@ function copySources() {
   for (const file of globSync('packages/*/src/**/*.{ts,tsx}', { cwd: root })) {
     const place = path.join(work, file);
     mkdirSync(path.dirname(place), { recursive: true });
-    const code = readFileSync(path.join(root, file), 'utf8');
-    const relative = code.replaceAll(/(['"])@interlude-ai\/(\w+)\/([\w./-]+)\1/g, (_, quote, name, rest) => {
-      const address = path.posix.relative(path.posix.dirname(file), `packages/${name}/src/${rest}`);
-      return `${quote}${address}${quote}`;
-    });
-    writeFileSync(place, relative);
+    writeFileSync(place, withRelativeImports(readFileSync(path.join(root, file), 'utf8'), file));
   }
 }
 
