@@ -7,6 +7,11 @@ import { cacheFolder, pinnedVersion, rememberTools, root } from './tools.mjs';
 
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const version = pinnedVersion('temporal-cli/go.mod', /temporalio\/cli v(\S+)/);
+/**
+ * Newer than the CLI's own: before 1.42.2, a query whose caller had given up could leave the one connection to the
+ * database interrupted for ever.
+ */
+const sqlite = pinnedVersion('temporal-cli/go.mod', /modernc.org\/sqlite v(\S+)/);
 
 export async function installTemporalCli() {
   rememberTools({ temporal: given() ?? onPath('temporal') ?? (await installed()) });
@@ -22,7 +27,7 @@ function given() {
 }
 
 async function installed() {
-  const folder = path.join(cacheFolder, `temporal-cli-${version}`);
+  const folder = path.join(cacheFolder, `temporal-cli-${version}-sqlite-${sqlite}`);
   await installInto(folder, async (draft) => {
     const file = path.join(draft, executable);
     if (await downloadWithSdk('temporal', version, file)) return;
