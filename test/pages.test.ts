@@ -14,6 +14,28 @@ test('every file that a page names is there', () => {
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
+/** Links to files are checked when the site is built (`npm run check`). */
+test('every link to a heading leads to one', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
+  const read = (name: string) => readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '');
+  const anchors = (name: string) =>
+    [...read(name).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  const links = pages.flatMap((name) =>
+    [...read(name).matchAll(/\]\(([\w./-]*\.md)?#([^)]+)\)/g)].map(([, file, anchor = '']) => ({
+      name,
+      to: file === undefined ? name : path.join(path.dirname(name), file),
+      anchor,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter(({ to, anchor }) => !anchors(to).includes(anchor))).toEqual([]);
+});
+
 /** The package of this name at npm is not ours. */
 test('nothing leads to a package at npm that belongs to another project', () => {
   const installs =
