@@ -17,8 +17,8 @@ for (const [name, command, ...args] of checks) {
   console.log(`\n── ${name} ${'─'.repeat(60 - name.length)}`);
   // The site's build names every page: only a failure is worth reading.
   const stdio = command === 'vitepress' ? 'pipe' : 'inherit';
-  const { status, stdout, stderr } = spawnSync(command, args, { stdio, shell: process.platform === 'win32' });
-  if (status !== 0 && stdio === 'pipe') process.stderr.write(`${stdout}${stderr}`);
+  const { status, output } = spawnSync(command, args, { stdio, shell: process.platform === 'win32' });
+  if (status !== 0) for (const text of output) process.stderr.write(text ?? '');
   if (status !== 0) failed.push(name);
   console.log(`${status === 0 ? '✓' : '✗'} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
 }

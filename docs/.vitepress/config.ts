@@ -10,6 +10,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Reader → pages: titles and their files in `docs/`. */
 const readers: Record<string, Record<string, string>> = {
+  Begin: { Concepts: 'guides/concepts', Troubleshooting: 'guides/troubleshooting' },
   'Embed agents': {
     'Any web page': 'widget',
     useChat: 'chat',
