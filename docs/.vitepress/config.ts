@@ -10,7 +10,11 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Reader → pages: titles and their files in `docs/`. */
 const readers: Record<string, Record<string, string>> = {
-  Begin: { Concepts: 'guides/concepts', Troubleshooting: 'guides/troubleshooting' },
+  Begin: {
+    Concepts: 'guides/concepts',
+    'A real model': 'guides/real-model',
+    Troubleshooting: 'guides/troubleshooting',
+  },
   'Embed agents': {
     'Any web page': 'widget',
     useChat: 'chat',
@@ -40,6 +44,7 @@ const readers: Record<string, Record<string, string>> = {
     'Editors (ACP)': 'acp',
   },
   'Operate it': {
+    Operating: 'operating',
     Configuration: 'configuration',
     Deploying: 'deploying',
     Kubernetes: 'kubernetes',

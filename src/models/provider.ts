@@ -1,8 +1,11 @@
 /** Makes language models from the `provider:model` of the agents file. Providers are loaded when first used. */
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel, LogWarningsFunction, LanguageModelMiddleware } from 'ai';
 import type { Logger } from 'pino';
+import { isPackage } from '../platform/config/agents-file/agents-file.ts';
+import type { PackageSettings } from '../platform/config/agents-file/agents-file.ts';
 import type { Config, ProvidersConfig } from '../platform/config/config.ts';
 import type { Script } from './scripted/script.ts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
@@ -40,8 +43,13 @@ export function keyVariable(spec: string, providers: ProvidersConfig): string | 
     case 'openai-compatible':
       return providers['openai-compatible']?.apiKeyEnv ?? null;
     default:
-      return null;
+      return packageSettings(spec, providers)?.apiKeyEnv ?? null;
   }
+}
+
+function packageSettings(spec: string, providers: ProvidersConfig): PackageSettings | undefined {
+  const { provider } = split(spec);
+  return isPackage(provider) ? providers.packages?.[provider] : undefined;
 }
 
 async function createModel(
@@ -85,10 +93,63 @@ async function createModel(
       return wrapLanguageModel({ model: made, middleware: describeFiles });
     }
     default:
+      if (isPackage(provider)) {
+        const settings = packageSettings(spec, providers);
+        return createPackageModel({ name: provider, model, settings, apiKey, configDir });
+      }
       throw new ModelConfigError(
         `There is no model provider "${provider}"; write scripted, openai:…, anthropic:… or openai-compatible:….`,
       );
   }
+}
+
+/** Makes a model of a provider; packages export it as `create…`. */
+type CreateProvider = (settings: Record<string, unknown>) => (model: string) => LanguageModel;
+
+/** @throws {ModelConfigError} the package is not there, or does not export a provider. */
+async function createPackageModel({
+  name,
+  model,
+  settings,
+  apiKey,
+  configDir,
+}: {
+  name: string;
+  model: string;
+  settings: PackageSettings | undefined;
+  apiKey: string | undefined;
+  configDir: string;
+}): Promise<LanguageModel> {
+  const exported = await loadPackage(name, configDir);
+  const named = settings?.factory ?? Object.keys(exported).find((key) => /^create[A-Z]/.test(key)) ?? '';
+  const create = exported[named];
+  if (typeof create !== 'function') {
+    throw new ModelConfigError(
+      settings?.factory === undefined
+        ? `The package ${name} exports no function create…; is it a provider of the AI SDK?`
+        : `The package ${name} exports no function ${named} (providers.packages.${name}.factory); it exports ${Object.keys(exported).join(', ')}.`,
+    );
+  }
+  const { baseURL, settings: more } = settings ?? {};
+  const given = {
+    ...more,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseURL !== undefined && { baseURL }),
+  };
+  return (create as CreateProvider)(given)(model);
+}
+
+async function loadPackage(name: string, configDir: string): Promise<Record<string, unknown>> {
+  const { resolve } = createRequire(path.join(configDir, 'agents.yaml'));
+  let file: string;
+  try {
+    file = resolve(name);
+  } catch {
+    throw new ModelConfigError(
+      `The package ${name} is not installed: run npm install ${name} in ${configDir}.`,
+    );
+  }
+  return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
 }
 
 async function loadScript(file: string | undefined, configDir: string): Promise<Script> {

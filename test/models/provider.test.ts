@@ -80,6 +80,46 @@ test.each([
   expect(request?.body.model).toBe(spec.slice(spec.indexOf(':') + 1));
 });
 
+test.each([
+  ['@ai-sdk/google:gemini-x', '/v1/models/gemini-x:generateContent', { 'x-goog-api-key': 'm' }, {}],
+  ['@ai-sdk/azure:gpt-x', '/v1/responses', { 'api-key': 'm' }, {}],
+  [
+    '@ai-sdk/amazon-bedrock:anthropic.claude-x',
+    '/v1/model/anthropic.claude-x/converse',
+    { authorization: 'Bearer m' },
+    { region: 'eu-central-1' },
+  ],
+  ['@openrouter/ai-sdk-provider:meta/llama-x', '/v1/chat/completions', { authorization: 'Bearer m' }, {}],
+  ['ollama-ai-provider-v2:llama-x', '/v1/chat', { 'x-team': 'blue' }, { headers: { 'x-team': 'blue' } }],
+])('%s is the package of that name, with its key and settings', async (spec, route, headers, settings) => {
+  const [name = ''] = spec.split(':');
+  const models = createModels({
+    providers: { packages: { [name]: { apiKeyEnv: 'MY_KEY', baseURL: server.baseURL, settings } } },
+    configDir: import.meta.dirname,
+    secret,
+  });
+  const model = await models(spec);
+  await expect(generateText({ model, prompt: 'hi', maxRetries: 0 })).rejects.toThrow();
+  const request = server.requests.at(-1);
+  expect(request?.path).toBe(route);
+  expect(request?.headers).toMatchObject(headers);
+});
+
+test.each([
+  [
+    '@ai-sdk/lost:x',
+    {},
+    /^The package @ai-sdk\/lost is not installed: run npm install @ai-sdk\/lost in .*models\.$/,
+  ],
+  ['@ai-sdk/provider:x', {}, /^The package @ai-sdk\/provider exports no function create…; is it a provider/],
+  ['@ai-sdk/google:x', { factory: 'createSearch' }, /exports no function createSearch \(providers\.packages/],
+])('%s is refused with the remedy', async (spec, more, words) => {
+  const [name = ''] = spec.split(':');
+  const packages = { [name]: { settings: {}, ...more } };
+  const models = createModels({ providers: { packages }, configDir: import.meta.dirname, secret });
+  await expect(models(spec)).rejects.toThrow(words);
+});
+
 const image = { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data: png } };
 
 test.each([

@@ -47,8 +47,11 @@ export function providersOf(spec: string, baseURL: string | undefined): Provider
       // Anthropic's rules about names do no harm elsewhere.
       return ['openai', 'anthropic', ...(isGoogle ? (['google'] as const) : [])];
     }
-    default:
+    case 'scripted':
       return [];
+    default:
+      // A package of the AI SDK, often a gateway to several providers.
+      return ['openai', 'anthropic', ...(/google|gemini|vertex/i.test(spec) ? (['google'] as const) : [])];
   }
 }
 

@@ -160,7 +160,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a server that does not exist, beside others',
     agent('model: gpt-5', 'servers: [traker, tracker]', 'maxSteps: 0'),
     [
-      'agents.yaml:5, agents.assistant.model: write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5',
+      'agents.yaml:5, agents.assistant.model: write scripted, openai:…, anthropic:…, openai-compatible:… or a package of the AI SDK, for example openai:gpt-5 or @ai-sdk/google:gemini-2.5-pro',
       'agents.yaml:6, agents.assistant.servers.0: there is no server "traker" (did you mean tracker?); describe it under servers or remove it',
       'agents.yaml:7, agents.assistant.maxSteps: write 1 or more',
     ],
@@ -228,7 +228,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'an agent without a model',
     agent('title: A'),
     [
-      'agents.yaml:4, agents.assistant.model: missing; write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5',
+      'agents.yaml:4, agents.assistant.model: missing; write scripted, openai:…, anthropic:…, openai-compatible:… or a package of the AI SDK, for example openai:gpt-5 or @ai-sdk/google:gemini-2.5-pro',
     ],
   ],
   [
@@ -241,7 +241,7 @@ const files: [name: string, file: string, problems: string[]][] = [
       "agents.yaml:1, servers.a_: a server's name does not end with an underscore; leave it out; write for example a",
       'agents.yaml:1, servers.agent: agents are offered to each other under this name; choose another',
       'agents.yaml:2, agents.Support Desk: a name has 1–32 of a-z, 0-9, - and _, and begins with a letter; write for example support-desk',
-      'agents.yaml:2, agents.Support Desk.model: write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5',
+      'agents.yaml:2, agents.Support Desk.model: write scripted, openai:…, anthropic:…, openai-compatible:… or a package of the AI SDK, for example openai:gpt-5 or @ai-sdk/google:gemini-2.5-pro',
     ],
   ],
   [

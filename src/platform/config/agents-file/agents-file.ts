@@ -29,9 +29,17 @@ const modelSettingsSchema = z
 
 export type ModelSettings = z.infer<typeof modelSettingsSchema>;
 
-/** The names under which the AI SDK looks for a provider's options. */
-export function providerOptionNames(provider: string): string[] {
+/** The names under which the AI SDK looks for a provider's options; undefined where only the provider knows. */
+export function providerOptionNames(provider: string): string[] | undefined {
+  if (isPackage(provider)) return undefined;
   return provider === 'openai-compatible' ? ['openaiCompatible'] : [provider];
+}
+
+const packageName = /^(@[\w~-][\w.~-]*\/[\w~-][\w.~-]*|[a-z0-9]+(-[\w.]+)+)$/;
+
+/** Whether a provider is an npm package, such as `@ai-sdk/google` or `ollama-ai-provider-v2`. */
+export function isPackage(provider: string): boolean {
+  return provider !== 'openai-compatible' && packageName.test(provider);
 }
 
 const name = z
@@ -47,7 +55,8 @@ const serverName = name
   .refine((text) => !text.endsWith('_'), "a server's name does not end with an underscore; leave it out")
   .refine((text) => text !== 'agent', 'agents are offered to each other under this name; choose another');
 
-const modelWords = 'write scripted, openai:…, anthropic:… or openai-compatible:…, for example openai:gpt-5';
+const modelWords =
+  'write scripted, openai:…, anthropic:…, openai-compatible:… or a package of the AI SDK, for example openai:gpt-5 or @ai-sdk/google:gemini-2.5-pro';
 
 const useWords = 'write the name of a server, or { name: tracker, tools: [list_issues] }';
 
@@ -99,7 +108,10 @@ const agentSchema = z.strictObject({
   description: z.string().default(''),
   model: z
     .string({ error: ({ input }) => (input === undefined ? `missing; ${modelWords}` : undefined) })
-    .regex(/^(scripted|(openai|anthropic|openai-compatible):.+)$/, modelWords),
+    .regex(
+      /^(scripted|(openai|anthropic|openai-compatible|@[\w~-][\w.~-]*\/[\w~-][\w.~-]*|[a-z0-9]+(-[\w.]+)+):.+)$/,
+      modelWords,
+    ),
   images: z
     .boolean()
     .default(false)
@@ -125,6 +137,23 @@ const agentSchema = z.strictObject({
   maxSteps: z.int().min(1).max(200).default(20),
 });
 
+const packageSchema = z
+  .strictObject({
+    apiKeyEnv: z
+      .string()
+      .optional()
+      .describe('The variable with its key; default: what the package reads itself'),
+    baseURL: z.url().optional(),
+    settings: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('What its create function takes besides, for example { region: eu-central-1 }'),
+    factory: z.string().optional().describe('Its create function, if there are several'),
+  })
+  .describe('A provider of the AI SDK by the name of its package, which is installed beside this file');
+
+export type PackageSettings = z.infer<typeof packageSchema>;
+
 const providersSchema = z.strictObject({
   'openai-compatible': z
     .strictObject({
@@ -141,6 +170,12 @@ const providersSchema = z.strictObject({
     .optional(),
   scripted: z
     .strictObject({ script: z.string().describe('Module that exports the script, relative to this file') })
+    .optional(),
+  packages: z
+    .record(
+      z.string().regex(packageName, 'write the name of a package, for example @ai-sdk/google'),
+      packageSchema,
+    )
     .optional(),
 });
 

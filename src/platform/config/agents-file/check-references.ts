@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
 import type { FileProblem } from '../problem-messages.ts';
-import { membersOf, providerOptionNames } from './agents-file.ts';
+import { isPackage, membersOf, providerOptionNames } from './agents-file.ts';
 import type { ReadableParts } from './agents-file.ts';
 import type { ServerEntry } from './server-entry.ts';
 
@@ -42,7 +42,7 @@ export function checkReferences(
     const provider = providerOf(agent.model ?? '');
     const known = providerOptionNames(provider);
     for (const key of Object.keys(agent.modelSettings?.providerOptions ?? {}))
-      if (provider !== '' && !known.includes(key))
+      if (provider !== '' && known?.includes(key) === false)
         say(
           ['agents', name, 'modelSettings', 'providerOptions', key],
           `this agent's model is of another provider; write ${known.join(' or ')}`,
@@ -124,6 +124,13 @@ export function checkReferences(
         if (providers.scripted === undefined) say(at, 'needs providers.scripted.script; write which module');
         return;
       default:
+        if (isPackage(provider))
+          needsVariable(providers.packages?.[provider]?.apiKeyEnv, [
+            'providers',
+            'packages',
+            provider,
+            'apiKeyEnv',
+          ]);
     }
   }
 }
