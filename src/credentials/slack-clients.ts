@@ -1,8 +1,8 @@
 /** The workspaces in which the Slack app is installed, each with a client that acts as its bot. */
 import { languageOf } from '@interlude-ai/core/elicitation/language.ts';
 import type { Language } from '@interlude-ai/core/elicitation/language.ts';
-import { createSlackClient } from '../api/slack/vocabulary/client.ts';
-import type { WebClient } from '../api/slack/vocabulary/client.ts';
+import { createSlackClient } from '../remote/slack.ts';
+import type { WebClient } from '../remote/slack.ts';
 import type { SlackInstallation } from '../storage/tables/slack.ts';
 import type { Storage } from '../storage/storage.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';

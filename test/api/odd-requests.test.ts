@@ -11,7 +11,7 @@ import {
 } from '@interlude-ai/core/contract/chat.ts';
 import { ElicitationResponseSchema } from '@interlude-ai/core/contract/elicitation.ts';
 import { ChatCompletionRequestSchema } from '@interlude-ai/core/contract/openai.ts';
-import { readEnvelope, readMessage as readSlackMessage } from '../../src/api/slack/vocabulary/read-event.ts';
+import { readEnvelope, readMessage as readSlackMessage } from '../../src/api/slack/read-event.ts';
 import { readableRequest } from '../../src/api/mcp/readable-request.ts';
 
 const ids = { conversationId: 'demo-1', elicitationId: '0b7f5c1e-6a52-4a7e-9d3c-2f8e1b4d6a90' };

@@ -1,8 +1,8 @@
 /** Calls of Slack's API for one thread. Their errors contain nothing of what was sent. */
 import type { KnownBlock } from '@slack/types';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
-import { troubleOf } from '../../api/slack/vocabulary/client.ts';
-import type { SlackTrouble } from '../../api/slack/vocabulary/client.ts';
+import { troubleOf } from '../../remote/slack.ts';
+import type { SlackTrouble } from '../../remote/slack.ts';
 import type { SlackDelivery } from '../../storage/tables/slack-deliveries.ts';
 import type { SlackMessageRow } from '../../storage/schema/slack-tables.ts';
 

@@ -1,10 +1,10 @@
 /** Buttons: below a question, in a window, or in the app's home. Everyone but the person who was asked gets a private refusal. */
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { askedInSlack, noticeModal, questionModal } from './vocabulary/blocks/modals.ts';
-import { homeActions } from './vocabulary/blocks/home-view.ts';
+import { askedInSlack, noticeModal, questionModal } from './blocks/modals.ts';
+import { homeActions } from './blocks/home-view.ts';
 import { questionActions } from './vocabulary/blocks/question-message.ts';
 import { stopAction } from './vocabulary/blocks/texts.ts';
-import { troubleOf } from './vocabulary/client.ts';
+import { troubleOf } from '../../remote/slack.ts';
 import { modalPartsOf, settledSince, wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 import { notify, offerLink } from './notice.ts';

@@ -1,9 +1,9 @@
 /** The slash command `/interlude …`, over HTTP or the socket. Only the person who typed it sees the answer. */
 import { z } from 'zod';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { mentionsIn } from './vocabulary/read-event.ts';
+import { mentionsIn } from './read-event.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
-import { profileOf } from './vocabulary/client.ts';
+import { profileOf } from '../../remote/slack.ts';
 import { ProblemError } from '../http/problems.ts';
 import { parseInput } from '../http/validation.ts';
 import type { SlackWords } from './vocabulary/words.ts';

@@ -7,7 +7,7 @@ import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
 import { whoAsks } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { OwnQuestion } from '../../service/slack/questions.ts';
-import type { ModalParts } from './vocabulary/blocks/modals.ts';
+import type { ModalParts } from './blocks/modals.ts';
 import type { Question } from '../../service/questions.ts';
 import { settledWords } from './vocabulary/blocks/question-message.ts';
 import { slackWords } from './vocabulary/words.ts';

@@ -1,11 +1,11 @@
 /** The app's home: published when a person opens it, and after what they do in Slack. */
 import type { View } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { homeView, strangerHomeView, unlinkedHomeView } from './vocabulary/blocks/home-view.ts';
-import type { HomeConnection } from './vocabulary/blocks/home-view.ts';
+import { homeView, strangerHomeView, unlinkedHomeView } from './blocks/home-view.ts';
+import type { HomeConnection } from './blocks/home-view.ts';
 import type { OwnConnection } from '../../service/connections.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
-import { profileOf } from './vocabulary/client.ts';
+import { profileOf } from '../../remote/slack.ts';
 import type { SlackWords } from './vocabulary/words.ts';
 import { titlesOfAskers, wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
-import { viewValuesSchema } from './vocabulary/blocks/fields.ts';
-import { questionCallback } from './vocabulary/blocks/modals.ts';
+import { viewValuesSchema } from './blocks/fields.ts';
+import { questionCallback } from './blocks/modals.ts';
 import type { WindowAnswer, SlackSubmission } from './submissions.ts';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
 import { handleClick } from './clicks.ts';

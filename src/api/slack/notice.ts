@@ -1,7 +1,7 @@
 /** Messages to one person: ephemeral in the channel where they wrote, or in their direct messages with us. */
 import type { KnownBlock } from '@slack/types';
 import type { SlackWorkspace } from '../../service/slack/slack-service.ts';
-import { troubleOf } from './vocabulary/client.ts';
+import { troubleOf } from '../../remote/slack.ts';
 import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
 

@@ -1,6 +1,6 @@
 /** What Slack sends, signed: `/slack/events`, `/slack/commands` and `/slack/interactivity`. */
 import type { FastifyInstance } from 'fastify';
-import { readEnvelope } from './vocabulary/read-event.ts';
+import { readEnvelope } from './read-event.ts';
 import { whenTogether } from '../http/health.ts';
 import { ProblemError } from '../http/problems.ts';
 import { parseJson } from '../http/signed-requests.ts';

@@ -14,11 +14,11 @@ import {
   approvalBlocks,
   decisions,
   fieldBlock,
-} from './vocabulary/blocks/modals.ts';
-import type { AskedInSlack } from './vocabulary/blocks/modals.ts';
-import { enteredText, typedIn } from './vocabulary/blocks/fields.ts';
-import type { ViewValues } from './vocabulary/blocks/fields.ts';
-import { troubleOf } from './vocabulary/client.ts';
+} from './blocks/modals.ts';
+import type { AskedInSlack } from './blocks/modals.ts';
+import { enteredText, typedIn } from './blocks/fields.ts';
+import type { ViewValues } from './blocks/fields.ts';
+import { troubleOf } from '../../remote/slack.ts';
 import { fitContent } from '../../service/answer-content.ts';
 import type { Asking, OwnQuestion } from '../../service/slack/questions.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { slackEventContext } from '../../credentials/sealing/sealed-values.ts';
-import { troubleOf } from '../../api/slack/vocabulary/client.ts';
+import { troubleOf } from '../../remote/slack.ts';
 import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import { startLeasedLoop } from '../../storage/leased-loop.ts';
 import type { NewSlackEvent, SlackEvent } from '../../storage/tables/slack-events.ts';

@@ -6,7 +6,7 @@ import type { SlackConfig } from '../../platform/config/config.ts';
 import type { SlackWorkspace } from '../../credentials/slack-clients.ts';
 import type { KeyRing } from '../../credentials/sealing/key-ring.ts';
 import { slackTokenContext } from '../../credentials/sealing/sealed-values.ts';
-import { createSlackClient, troubleOf } from '../../api/slack/vocabulary/client.ts';
+import { createSlackClient, troubleOf } from '../../remote/slack.ts';
 import type { SlackInstallation } from '../../storage/tables/slack.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UserPrincipal } from '../principal.ts';

@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { SlackClients } from '../../credentials/slack-clients.ts';
-import { profileOf } from '../../api/slack/vocabulary/client.ts';
+import { profileOf } from '../../remote/slack.ts';
 import type { LinkedPerson } from '../../storage/tables/slack.ts';
 import type { SlackPerson } from '../../storage/schema/slack-tables.ts';
 import type { Storage } from '../../storage/storage.ts';

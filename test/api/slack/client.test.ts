@@ -4,7 +4,7 @@ import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-rin
 import { slackTokenContext } from '../../../src/credentials/sealing/sealed-values.ts';
 
 import { createSlackClients } from '../../../src/credentials/slack-clients.ts';
-import { createSlackClient, troubleOf } from '../../../src/api/slack/vocabulary/client.ts';
+import { createSlackClient, troubleOf } from '../../../src/remote/slack.ts';
 import { verifySignature } from '../../../src/api/slack/signed.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { sign } from '../../servers/slack/deliver.ts';

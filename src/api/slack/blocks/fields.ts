@@ -12,8 +12,8 @@ import type {
   TextInput,
 } from '@interlude-ai/core/elicitation/form/field.ts';
 import { isVisible, plainLine, plainText } from '@interlude-ai/core/elicitation/plain-text.ts';
-import type { SlackWords } from '../words/en.ts';
-import { literal } from './texts.ts';
+import type { SlackWords } from '../vocabulary/words/en.ts';
+import { literal } from '../vocabulary/blocks/texts.ts';
 
 /** The id of the one input in each block. */
 const inputAction = 'value';

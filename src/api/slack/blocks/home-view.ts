@@ -1,11 +1,11 @@
 /** The app's home, different for each person: their open questions and connections, or how to sign in. Pure. */
 import type { HomeView, KnownBlock } from '@slack/types';
 import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
-import type { SlackWords } from '../words/en.ts';
+import type { SlackWords } from '../vocabulary/words/en.ts';
 import { until } from './modals.ts';
 import type { SlackQuestion } from './modals.ts';
-import { askerOf, asking, questionButtons } from './question-message.ts';
-import { inline, literal, marked, note, quoted } from './texts.ts';
+import { askerOf, asking, questionButtons } from '../vocabulary/blocks/question-message.ts';
+import { inline, literal, marked, note, quoted } from '../vocabulary/blocks/texts.ts';
 
 export const homeActions = { link: 'home_link' } as const;
 

@@ -10,12 +10,21 @@ import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitat
 import type { Field } from '@interlude-ai/core/elicitation/form/field.ts';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 import { wantsSecret } from '@interlude-ai/core/elicitation/form/secret-fields.ts';
-import { escapeText, fenced } from '../text/mrkdwn.ts';
-import { en } from '../words/en.ts';
-import type { SlackWords } from '../words/en.ts';
+import { escapeText, fenced } from '../vocabulary/text/mrkdwn.ts';
+import { en } from '../vocabulary/words/en.ts';
+import type { SlackWords } from '../vocabulary/words/en.ts';
 import { fieldInput } from './fields.ts';
-import { askerOf, asking } from './question-message.ts';
-import { inline, literal, longestSection, marked, note, pieces, quoted, sections } from './texts.ts';
+import { askerOf, asking } from '../vocabulary/blocks/question-message.ts';
+import {
+  inline,
+  literal,
+  longestSection,
+  marked,
+  note,
+  pieces,
+  quoted,
+  sections,
+} from '../vocabulary/blocks/texts.ts';
 
 export interface ModalParts {
   words: SlackWords;
