@@ -20,8 +20,7 @@ export function connectionKey(
 export function requireOwner(server: ServerConfig, owner: ConnectionKey): ConnectionKey {
   const key = connectionKey(server, owner);
   // Otherwise, a caller without a user would get the shared account of the tenant.
-  if (server.credentialScope === 'user' && key.user === null)
-    throw storeError(server, 'needs a user, and there is none');
+  if (server.credentialScope === 'user' && key.user === null) throw storeError(server, 'no_user');
   return key;
 }
 
@@ -32,10 +31,7 @@ export function requireOwner(server: ServerConfig, owner: ConnectionKey): Connec
 export function requireScope(server: ServerConfig, key: ConnectionKey): ConnectionKey {
   const isShared = key.user === null;
   if (isShared === (server.credentialScope === 'project')) return key;
-  throw storeError(
-    server,
-    isShared ? 'needs an account of each user' : 'has one account for everybody, which operators connect',
-  );
+  throw storeError(server, isShared ? 'needs_own_account' : 'has_shared_account');
 }
 
 /**

@@ -7,6 +7,8 @@ import { hash } from 'node:crypto';
 import type { ConnectedBy, ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ConnectionKey, ConnectionRow } from '../storage/schema/account-tables.ts';
 import type { ServerConfig } from '../platform/config/config.ts';
+import type { AccountTrouble } from '../turn/account-trouble.ts';
+import { accountTrouble } from '../turn/words/en.ts';
 
 /** The headers for the requests of one call, in memory only. */
 export interface Credential {
@@ -100,18 +102,20 @@ interface More {
 }
 
 /**
- * The store cannot answer (network, outage, wrong key), so no user is asked to connect. The message is safe to show: which
- * server, what happened, what to do; it never quotes a peer.
+ * The store cannot answer (network, outage, wrong key), so no user is asked to connect. Its trouble is safe to show in the
+ * person's language; the message says it in English.
  */
 export class CredentialStoreError extends Error {
   override name = 'CredentialStoreError';
+  readonly trouble: AccountTrouble;
   /** When to try again; absent when waiting does not help. */
   readonly retryAfterMs: number | undefined;
   /** Additional information, only for operators. */
   detail: string | undefined;
   readonly isOperators: boolean;
-  constructor(message: string, { retryAfterMs, detail, isOperators = false }: More = {}) {
-    super(message);
+  constructor(trouble: AccountTrouble, { retryAfterMs, detail, isOperators = false }: More = {}) {
+    super(accountTrouble(trouble));
+    this.trouble = trouble;
     this.retryAfterMs = retryAfterMs;
     this.detail = detail;
     this.isOperators = isOperators;
@@ -123,17 +127,28 @@ export class CredentialStoreError extends Error {
 
 export type ErrorSubject = Pick<ServerConfig, 'title' | 'url' | 'local'>;
 
+/** How a trouble names a server. */
+export function shownServer({ title, url }: ErrorSubject): string {
+  return `${title} (${new URL(url).host})`;
+}
+
+/** Of the troubles without data. */
+type PlainTrouble = Exclude<
+  AccountTrouble,
+  { status: number } | { error: string | null } | { why: string }
+>['code'];
+
 /** Without `cause`, because the error text of a peer may quote a token. `detail` is for operators only. */
-export function storeError(server: ErrorSubject, what: string, detail?: string): CredentialStoreError {
-  return new CredentialStoreError(messageOf(server, what), { detail });
+export function storeError(server: ErrorSubject, code: PlainTrouble, detail?: string): CredentialStoreError {
+  return new CredentialStoreError({ code, server: shownServer(server) }, { detail });
 }
 
-export function operatorError(server: ErrorSubject, what: string, detail: string): CredentialStoreError {
-  return new CredentialStoreError(messageOf(server, what), { detail, isOperators: true });
-}
-
-function messageOf({ title, url }: ErrorSubject, what: string): string {
-  return `${title} (${new URL(url).host}): ${what}.`;
+export function operatorError(
+  server: ErrorSubject,
+  code: PlainTrouble,
+  detail: string,
+): CredentialStoreError {
+  return new CredentialStoreError({ code, server: shownServer(server) }, { detail, isOperators: true });
 }
 
 export type Resolution = Credential | ConnectionRequired;

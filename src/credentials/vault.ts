@@ -11,7 +11,8 @@ import {
   connectionRequired,
   fitsInHeader,
   noCredential,
-  storeError,
+  CredentialStoreError,
+  shownServer,
   tokenIdOf,
 } from './credential-store.ts';
 import type { ConnectionRequired, Credential, CredentialStore, Resolution } from './credential-store.ts';
@@ -52,7 +53,7 @@ export function createVaultStore({ storage, keys, listTools, now = Date.now }: O
     if (row.store !== 'vault') return connectionRequired('missing', row.version);
     const opened = openKey(keys, row);
     if (opened.kind === 'unreadable')
-      throw storeError(server, `the stored API key cannot be opened (${opened.why})`);
+      throw new CredentialStoreError({ code: 'key_sealed', server: shownServer(server), why: opened.why });
     const { apiKey, serverUrl } = opened.kept;
     if (serverUrl !== server.url) return connectionRequired('missing', row.version);
     if (row.status === 'broken') return connectionRequired(row.brokenReason ?? 'rejected', row.version);

@@ -5,6 +5,7 @@
  * `server` and `agent` are titles, `tool` is the tool's name for the model.
  */
 import { z } from 'zod';
+import { accountTroubleSchema } from './account-trouble.ts';
 import { serverTroubleSchema } from './server-trouble.ts';
 import { turnFailureSchema } from './turn-failure.ts';
 
@@ -63,7 +64,7 @@ export const callFailureSchema = z.discriminatedUnion('code', [
   /** A fault on our side. */
   coded('not_called', { server: text }),
   /** The account cannot be used at the moment. `isOperators`: an operator has to correct it. */
-  coded('account_unusable', { trouble: text, isOperators: z.boolean() }),
+  coded('account_unusable', { trouble: accountTroubleSchema, isOperators: z.boolean() }),
   /** `note`: what follows for the tool, unless the trouble says it. */
   coded('server_trouble', {
     trouble: serverTroubleSchema,

@@ -8,7 +8,7 @@ import type { CallFailure, CallRemark } from './call-failure.ts';
 import { callSentences, sayCallFailure } from './sentences.ts';
 import type { ServerTrouble } from './server-trouble.ts';
 import { handedOnTooOften } from './turn.ts';
-import { turnFailure, whatHappened } from './words/en.ts';
+import { accountTrouble, turnFailure, whatHappened } from './words/en.ts';
 
 const notRun = 'The tool did not run.';
 const stopped = 'The call was stopped; what it had done before stays done.';
@@ -135,6 +135,7 @@ const parts = {
   notRun,
   stopped: 'It was stopped.',
   trouble: troubleInWords,
+  accountTrouble,
   turnFailure,
 };
 

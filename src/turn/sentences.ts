@@ -2,6 +2,7 @@
  * Sentences about failures, as templates with the names of their data: `{server}` is replaced by that of the failure, and a part in
  * brackets is left out if one of its data is absent. A language is a table of such sentences, whose names the compiler checks. Pure.
  */
+import type { AccountTrouble } from './account-trouble.ts';
 import type { CallFailure } from './call-failure.ts';
 import type { ServerTrouble } from './server-trouble.ts';
 import type { CodedFailure, TurnFailure } from './turn-failure.ts';
@@ -46,6 +47,10 @@ export const troubleSentences = <const Table extends Sentences<ServerTrouble>>(
   table: Table & Checked<ServerTrouble, Table>,
 ): Sentences<ServerTrouble> => table;
 
+export const accountSentences = <const Table extends Sentences<AccountTrouble>>(
+  table: Table & Checked<AccountTrouble, Table>,
+): Sentences<AccountTrouble> => table;
+
 export const turnSentences = <const Table extends Sentences<CodedFailure>>(
   table: Table & Checked<CodedFailure, Table>,
 ): Sentences<CodedFailure> => table;
@@ -53,6 +58,10 @@ export const turnSentences = <const Table extends Sentences<CodedFailure>>(
 export function sayTrouble(sentences: Sentences<ServerTrouble>, trouble: ServerTrouble): string {
   const quoted = trouble.code === 'task_refused' && { words: JSON.stringify(trouble.words) };
   return fill(sentences[trouble.code] as Sentence<ServerTrouble>, trouble, { ...trouble, ...quoted });
+}
+
+export function sayAccountTrouble(sentences: Sentences<AccountTrouble>, trouble: AccountTrouble): string {
+  return fill(sentences[trouble.code] as Sentence<AccountTrouble>, trouble);
 }
 
 export function sayTurnFailure(sentences: Sentences<CodedFailure>, failure: TurnFailure): string {
@@ -70,6 +79,7 @@ interface Parts {
   /** Of an agent that ended without a failure. */
   stopped: string;
   trouble: (trouble: ServerTrouble) => string;
+  accountTrouble: (trouble: AccountTrouble) => string;
   turnFailure: (failure: TurnFailure) => string;
 }
 
@@ -81,8 +91,8 @@ export function sayCallFailure(parts: Parts, failure: CallFailure): string {
   if (failure.code === 'approval' && failure.reason !== undefined)
     data['reason'] = JSON.stringify(failure.reason);
   if (failure.code === 'no_tool') data['tools'] = failure.tools.join(', ');
-  if ('trouble' in failure && typeof failure.trouble === 'object')
-    data['trouble'] = parts.trouble(failure.trouble);
+  if (failure.code === 'account_unusable') data['trouble'] = parts.accountTrouble(failure.trouble);
+  else if ('trouble' in failure && failure.trouble) data['trouble'] = parts.trouble(failure.trouble);
   if (failure.code === 'no_answer')
     data['failure'] = failure.failure ? parts.turnFailure(failure.failure) : parts.stopped;
   return fill(parts.sentences[keyOf(failure)] as Sentence<CallFailure>, failure, data);

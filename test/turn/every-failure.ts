@@ -1,4 +1,6 @@
 /** One failure for each sentence that there is. */
+import { accountTroubleSchema } from '../../src/turn/account-trouble.ts';
+import type { AccountTrouble } from '../../src/turn/account-trouble.ts';
 import type { CallFailure } from '../../src/turn/call-failure.ts';
 import type { ServerTrouble } from '../../src/turn/server-trouble.ts';
 import { plainFailures } from '../../src/turn/turn-failure.ts';
@@ -47,8 +49,10 @@ export const everyFailure: CallFailure[] = [
   { code: 'not_allowed', tool },
   { code: 'no_server', server },
   { code: 'not_called', server },
-  { code: 'account_unusable', trouble: 'The vault does not answer.', isOperators: true },
-  { code: 'account_unusable', trouble: 'The vault does not answer.', isOperators: false },
+  ...everyAccountTrouble().flatMap((unusable): CallFailure[] => [
+    { code: 'account_unusable', trouble: unusable, isOperators: true },
+    { code: 'account_unusable', trouble: unusable, isOperators: false },
+  ]),
   { code: 'server_trouble', trouble },
   { code: 'server_trouble', trouble, note: 'not_run' },
   { code: 'server_trouble', trouble, note: 'tried_before' },
@@ -138,3 +142,11 @@ export const everyTurnFailure: CodedFailure[] = [
   { code: 'ModelEmptyAnswer', isOutOfRoom: true },
   ...plainFailures.map((code): CodedFailure => ({ code })),
 ];
+
+/** The same for troubles with accounts, whose schema lists the codes of each kind of data. */
+function everyAccountTrouble(): AccountTrouble[] {
+  const data = { server, status: 503, error: 'invalid_client', why: 'damaged' };
+  return accountTroubleSchema.options.flatMap(({ shape }) =>
+    shape.code.options.map((code) => accountTroubleSchema.parse({ code, ...data })),
+  );
+}

@@ -243,7 +243,7 @@ async function makeCall(
 async function tryLater(
   parts: CallParts,
   attempt: Attempt,
-  { message, forOperator: reason, retryAfterMs, isOperators }: CredentialStoreError,
+  { message, trouble, forOperator: reason, retryAfterMs, isOperators }: CredentialStoreError,
 ): Promise<AttemptResult> {
   const { input, server } = attempt;
   const about = { ...aboutTurn(input.turn), server: server.name, reason };
@@ -253,7 +253,7 @@ async function tryLater(
     const later = await retryLater(parts, attempt, retry);
     if (later) return later;
   }
-  return failCall(parts, attempt, 'failed', { code: 'account_unusable', trouble: message, isOperators });
+  return failCall(parts, attempt, 'failed', { code: 'account_unusable', trouble, isOperators });
 }
 
 async function credentialOrError(

@@ -1,6 +1,7 @@
 /** Connecting an account, for a question or from the settings: by an API key, at the server's provider, or by way of Nango. */
 import { isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 import { CredentialStoreError } from '../../service/accounts.ts';
+import type { AccountTrouble } from '../../turn/account-trouble.ts';
 import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
 import type { Accounts, BeginInput, ConnectionKey } from '../../service/accounts.ts';
 import type { ServerConfig } from '../../platform/config/config.ts';
@@ -25,7 +26,7 @@ export interface ConnectGoal {
   /** Asked after looking for what became of earlier attempts at Nango, of which there were so many. */
   isReached(attempts: number): Promise<boolean>;
   keyPage(problem?: KeyProblem): Page;
-  failedPage(message: string): Page;
+  failedPage(trouble: AccountTrouble): Page;
   logFields: object;
 }
 
@@ -71,20 +72,20 @@ export async function connect(
     }
   } catch (error) {
     if (connectedBy === 'key' || !(error instanceof CredentialStoreError)) throw error;
-    const { message, forOperator: reason } = error;
+    const { trouble, forOperator: reason } = error;
     logger.warn({ ...goal.logFields, server: server.name, reason }, 'connecting could not begin');
-    return goal.failedPage(message);
+    return goal.failedPage(trouble);
   }
 }
 
-/** Throws `CredentialStoreError` with a message for the person. */
+/** Throws `CredentialStoreError`. */
 export async function leaveTo(
   words: PageWords,
   accounts: Pick<Accounts, 'beginAuthorization'>,
   input: BeginInput,
 ): Promise<Page> {
   const { url } = await accounts.beginAuthorization(input);
-  const address = safeAddress(url);
+  const address = safeAddress(input.server, url);
   return leavingPage(words, input.server.title, address.href, words.signInThere(address.host));
 }
 
@@ -95,14 +96,13 @@ export async function leaveByNango(
   input: NangoBegin,
 ): Promise<Page> {
   const { pageUrl } = await nango.begin(input);
-  const address = safeAddress(pageUrl);
+  const address = safeAddress(input.server, pageUrl);
   const explanation = words.byWayOf(address.host, input.elicitationId !== null);
   return leavingPage(words, input.server.title, address.href, explanation);
 }
 
 /** The URL comes from the authorization server's metadata or from Nango, and the page opens it. */
-function safeAddress(url: string): URL {
-  if (!isSafeToOpen(url))
-    throw new CredentialStoreError('the address to sign in at does not begin with https://');
+function safeAddress({ title }: ServerConfig, url: string): URL {
+  if (!isSafeToOpen(url)) throw new CredentialStoreError({ code: 'unsafe_address', server: title });
   return new URL(url);
 }

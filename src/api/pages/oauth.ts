@@ -55,18 +55,18 @@ async function pageFor(
         : stillOpen(context, elicitationId, session, (question) => deniedPage(question));
     }
     case 'failed': {
-      const { elicitationId, key, server, message, reason, retry: canRetry, isForeign } = done;
+      const { elicitationId, key, server, trouble, reason, retry: canRetry, isForeign } = done;
       logger.warn({ tenant: key.tenant, server, elicitationId, reason }, 'connecting failed');
       const what = isForeign ? 'a callback from another sign-in server' : 'a callback that cannot be used';
       await refusals.record(request, what, { elicitationId: elicitationId ?? '', detail: server });
       return elicitationId === null
         ? settingsPage(context, key, session, {
             kind: 'failed',
-            lead: words.account.because(message),
+            lead: words.account.trouble(trouble),
             canRetry,
           })
         : stillOpen(context, elicitationId, session, (question) =>
-            failedPage(question, words.account.because(message), canRetry),
+            failedPage(question, words.account.trouble(trouble), canRetry),
           );
     }
     case 'not-allowed': {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ServerConfig } from '../../platform/config/config.ts';
 import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-tables.ts';
 import { renewAt } from '../oauth/tokens.ts';
-import { brokenStatus, fitsInHeader, storeError } from '../credential-store.ts';
+import { brokenStatus, CredentialStoreError, fitsInHeader, shownServer } from '../credential-store.ts';
 import type { AccountStatus } from '../credential-store.ts';
 import { SealingError } from '../sealing/key-ring.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
@@ -35,7 +35,7 @@ export function sealAccount(keys: KeyRing, key: ConnectionKey, account: Account)
 export function openAccount(keys: KeyRing, row: ConnectionRow, server: ServerConfig): Account {
   const opened = tryOpenAccount(keys, row);
   if (opened.kind === 'account') return opened.account;
-  throw storeError(server, `the stored account cannot be opened (${opened.why})`);
+  throw new CredentialStoreError({ code: 'account_sealed', server: shownServer(server), why: opened.why });
 }
 
 export function tryOpenAccount(

@@ -9,7 +9,7 @@ import { underLock } from '../connection-key.ts';
 import { tryOpenAccount } from './account.ts';
 import type { Account } from './account.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
-import { inWords, quoteCode } from './failure.ts';
+import { inWords, knownCode } from './failure.ts';
 import { readAuthorizationServer } from './metadata.ts';
 import type { AuthorizationServer } from './metadata.ts';
 import type { SharedParts } from './discovery.ts';
@@ -135,8 +135,11 @@ function toRevocation(answer: RevocationAnswer): Revocation {
       return { kind: 'revoked' };
     case 'kept':
       return { kind: 'not-offered' };
-    case 'refused':
-      return { kind: 'failed', reason: `its sign-in server refused with ${quoteCode(answer.code)}` };
+    case 'refused': {
+      const code = knownCode(answer.code);
+      const error = code === null ? 'an error' : `"${code}"`;
+      return { kind: 'failed', reason: `its sign-in server refused with ${error}` };
+    }
     default:
       return answer satisfies never;
   }

@@ -19,7 +19,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
 import type { Attempts, Records } from './records.ts';
 import type { RegistrationParts } from './registration.ts';
-import { CredentialStoreError, operatorError } from '../credential-store.ts';
+import { CredentialStoreError, shownServer } from '../credential-store.ts';
 
 /** What the functions of this folder work with, for one server. */
 export interface OAuthParts extends DiscoveryParts, RegistrationParts {
@@ -267,14 +267,10 @@ function issuerChanged(server: ServerConfig, expected: string, named: string[]):
   const [next = ''] = named;
   const how = `if that is right, write oauth.issuer: ${quoted(next)} for servers.${server.name} in the agents file`;
   return server.oauth?.issuer === undefined
-    ? notAgreed(
-        server,
-        'has another sign-in server than before, and nobody is sent there until the operator of this service has agreed',
-        `${names}, and was first used with ${quoted(expected)}; ${how}`,
-      )
+    ? notAgreed(server, 'sign_in_changed', `${names}, and was first used with ${quoted(expected)}; ${how}`)
     : notAgreed(
         server,
-        'names another sign-in server than the operator of this service has written, so nobody is sent there',
+        'sign_in_not_as_written',
         `${names}, and oauth.issuer is ${quoted(expected)}; ${how}`,
       );
 }
@@ -282,14 +278,18 @@ function issuerChanged(server: ServerConfig, expected: string, named: string[]):
 function issuerOfOther(server: ServerConfig, issuer: string, owner: ServerConfig): IssuerNotAgreed {
   return notAgreed(
     server,
-    'names the sign-in server of another server, and nobody is sent there until the operator of this service has agreed',
+    'sign_in_of_other',
     `${quoted(issuer)} is the one of servers.${owner.name}; if it is this one's, too, write oauth.issuer: ` +
       `${quoted(issuer)} for servers.${server.name} in the agents file`,
   );
 }
 
-function notAgreed(server: ServerConfig, what: string, detail: string): IssuerNotAgreed {
-  return new IssuerNotAgreed(operatorError(server, what, detail).message, { detail, isOperators: true });
+function notAgreed(
+  server: ServerConfig,
+  code: 'sign_in_changed' | 'sign_in_not_as_written' | 'sign_in_of_other',
+  detail: string,
+): IssuerNotAgreed {
+  return new IssuerNotAgreed({ code, server: shownServer(server) }, { detail, isOperators: true });
 }
 
 /** The text is untrusted, and an operator reads it, perhaps in a terminal. */

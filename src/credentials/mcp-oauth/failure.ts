@@ -1,10 +1,11 @@
-/** Error messages that are safe to show: which server, what happened, what to do. They never quote a peer. */
+/** What failed at a server or its sign-in server, as errors that are safe to show: they never quote a peer. */
 import { InsecureTokenEndpointError, IssuerMismatchError } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import type { ServerConfig } from '../../platform/config/config.ts';
 import { TokenEndpointError } from '../oauth/tokens.ts';
 import type { Failed } from '../oauth/tokens.ts';
-import { CredentialStoreError, operatorError, storeError } from '../credential-store.ts';
+import type { AccountTrouble } from '../../turn/account-trouble.ts';
+import { CredentialStoreError, shownServer, storeError } from '../credential-store.ts';
 import type { ErrorSubject } from '../credential-store.ts';
 import { OutboundError } from '@interlude-ai/core/oauth/locations.ts';
 
@@ -13,14 +14,9 @@ export function inWords(server: ErrorSubject, error: unknown): CredentialStoreEr
   if (error instanceof CredentialStoreError) return error;
   if (error instanceof OutboundError) return outboundError(server, error);
   if (error instanceof TokenEndpointError) return tokenError(server, error.answer);
-  if (error instanceof IssuerMismatchError) {
-    return storeError(
-      server,
-      'its sign-in server names itself differently from what was expected, so it is not trusted',
-    );
-  }
-  if (error instanceof InsecureTokenEndpointError) return storeError(server, withoutHttps);
-  return storeError(server, noUsableAnswer, unreadable(error));
+  if (error instanceof IssuerMismatchError) return storeError(server, 'sign_in_renamed');
+  if (error instanceof InsecureTokenEndpointError) return storeError(server, 'sign_in_without_https');
+  return storeError(server, 'sign_in_unusable', unreadable(error));
 }
 
 /** The document of each required member. */
@@ -39,22 +35,15 @@ function unreadable(error: unknown): string {
     : `the ${document} its sign-in server has no usable "${member}"`;
 }
 
-const withoutHttps = 'has a sign-in server that is not reached by https, so it is not used';
-/** One message for all cases, so that users cannot find out what listens at the addresses that a server names. */
-export const noUsableAnswer =
-  'its sign-in server cannot be reached or gives no usable answer; try again later';
-
 function outboundError(server: ErrorSubject, error: OutboundError): CredentialStoreError {
-  const { failure, host, happened, message } = error;
-  if (failure === 'plain-http') return storeError(server, withoutHttps, message);
+  const { failure, host, message } = error;
+  if (failure === 'plain-http') return storeError(server, 'sign_in_without_https', message);
   if (failure === 'not-public') {
     const remedy = 'write local: true for this server in the agents file if that is in your own network';
-    return storeError(server, noUsableAnswer, `${message}, so it was not asked; ${remedy}`);
+    return storeError(server, 'sign_in_unusable', `${message}, so it was not asked; ${remedy}`);
   }
   const isOwn = host === new URL(server.url).host;
-  return isOwn
-    ? storeError(server, `${happened}; try again later`)
-    : storeError(server, noUsableAnswer, message);
+  return isOwn ? storeError(server, failure) : storeError(server, 'sign_in_unusable', message);
 }
 
 function tokenError(server: ErrorSubject, answer: Failed): CredentialStoreError {
@@ -62,15 +51,18 @@ function tokenError(server: ErrorSubject, answer: Failed): CredentialStoreError 
   switch (answer.kind) {
     case 'refused':
     case 'client-refused': {
-      const how = answer.code === null ? `its request (HTTP ${status})` : `with ${quoteCode(answer.code)}`;
-      return storeError(server, `its sign-in server refused ${how}`, remedyFor(answer.code));
+      const trouble: AccountTrouble =
+        answer.code === null
+          ? { code: 'request_refused', server: shownServer(server), status }
+          : { code: 'refused', server: shownServer(server), error: knownCode(answer.code) };
+      return new CredentialStoreError(trouble, { detail: remedyFor(answer.code) });
     }
     case 'outage':
-      return storeError(server, noUsableAnswer, `its token endpoint answered HTTP ${status}`);
+      return storeError(server, 'sign_in_unusable', `its token endpoint answered HTTP ${status}`);
     case 'unreadable':
       return storeError(
         server,
-        noUsableAnswer,
+        'sign_in_unusable',
         `its token endpoint answered HTTP ${status} with ${answer.contentType} and without an access token`,
       );
     default:
@@ -94,9 +86,9 @@ export function mayBeAboutResource(error: unknown): boolean {
   return code !== null && (resourceCodes.has(code) || ['invalid_request', 'invalid_scope'].includes(code));
 }
 
-/** Quotes a code only if it looks like one from the OAuth registries. */
-export function quoteCode(code: string): string {
-  return /^[a-z_]{1,40}$/.test(code) ? `"${code}"` : 'an error';
+/** A code that looks like one from the OAuth registries; others are not quoted. */
+export function knownCode(code: string): string | null {
+  return /^[a-z_]{1,40}$/.test(code) ? code : null;
 }
 
 /** The client that was used at the sign-in server. */
@@ -149,11 +141,13 @@ export function clientNotAccepted(
   client: UsedClient,
   code: string | null,
 ): CredentialStoreError {
-  const said = code === null ? '' : ` (${quoteCode(code)})`;
-  return operatorError(
-    server,
-    `its sign-in server does not accept this service as a client${said}, which the operator of this service has to correct`,
-    whatToCorrect(server, client),
+  return new CredentialStoreError(
+    {
+      code: 'client_not_accepted',
+      server: shownServer(server),
+      error: code === null ? null : knownCode(code),
+    },
+    { detail: whatToCorrect(server, client), isOperators: true },
   );
 }
 

@@ -24,11 +24,10 @@ import {
 import { z } from 'zod';
 import type { ServerConfig } from '../../platform/config/config.ts';
 import { readChallenge, scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
-import { operatorError, storeError } from '../credential-store.ts';
+import { CredentialStoreError, operatorError, shownServer, storeError } from '../credential-store.ts';
 import type { ErrorSubject } from '../credential-store.ts';
 import type { Outbound } from './outbound.ts';
 import { isSameIssuer } from './client-metadata.ts';
-import { noUsableAnswer } from './failure.ts';
 
 /**
  * The resource that the tokens are for. `issuers` is empty when the server only answers 401: then its own origin is tried.
@@ -81,11 +80,7 @@ export async function challengedResource(
   const document = await readDocument(server, resourceMetadataUrl, outbound, broken);
   if (!document) {
     noteBroken(broken, resourceMetadataUrl, 'is not there');
-    throw storeError(
-      server,
-      'points to a document about its sign-in that cannot be read; tell its operator',
-      broken[0],
-    );
+    throw storeError(server, 'unreadable_document', broken[0]);
   }
   const { scopes } = matching(server, document);
   return { ...document, scopes: scopes.length > 0 ? scopes : scopesOf(scope) };
@@ -116,7 +111,8 @@ export async function probe(
   });
   if (response.status === 401)
     return { kind: 'challenged', challenge: response.headers.get('www-authenticate') };
-  if (response.status >= 500) throw storeError(server, `answers with ${response.status}; try again later`);
+  if (response.status >= 500)
+    throw new CredentialStoreError({ code: 'failing', server: shownServer(server), status: response.status });
   return { kind: response.ok ? 'open' : 'unclear' };
 }
 
@@ -156,7 +152,7 @@ async function readDocument(
 
 function matching(server: ServerConfig, document: ProtectedResource): ProtectedResource {
   if (!covers(server, document)) {
-    throw storeError(server, 'publishes a sign-in that belongs to another address, so it is not trusted');
+    throw storeError(server, 'foreign_document');
   }
   return document;
 }
@@ -210,23 +206,19 @@ export async function readAuthorizationServer(
     skipIssuerValidation: true,
   });
   if (metadata === undefined && faults.length > 0)
-    throw storeError(server, noUsableAnswer, `the metadata of its sign-in server: ${faults.join('; ')}`);
+    throw storeError(server, 'sign_in_unusable', `the metadata of its sign-in server: ${faults.join('; ')}`);
   broken.push(...faults);
   const parsed = authorizationServerSchema.safeParse(metadata);
   if (!parsed.success)
     throw storeError(
       server,
-      'its sign-in server publishes no usable description; tell its operator',
+      'sign_in_undescribed',
       `${issuer} publishes ${metadata === undefined ? 'no metadata' : `metadata without a usable ${memberOf(parsed.error)}`}`,
     );
   requireIssuer(server, parsed.data.issuer, issuer);
   requirePkce(server, parsed.data);
   if (parsed.data.require_pushed_authorization_requests === true) {
-    throw operatorError(
-      server,
-      'its sign-in server wants pushed authorization requests, which are not made here',
-      `${issuer} says require_pushed_authorization_requests`,
-    );
+    throw operatorError(server, 'pushed_requests', `${issuer} says require_pushed_authorization_requests`);
   }
   for (const endpoint of endpointsOf(parsed.data)) asked.check(endpoint);
   return { ...parsed.data, code_challenge_methods_supported: ['S256'] };
@@ -244,7 +236,7 @@ function requireIssuer(server: Described, received: string, expected: string): v
     : '';
   throw operatorError(
     server,
-    'its sign-in server names itself differently from what was expected, so it is not trusted',
+    'sign_in_renamed',
     `the metadata of ${shownIssuer(expected)} says issuer: ${shownIssuer(received)}${remedy}`,
   );
 }
@@ -258,7 +250,7 @@ function requirePkce(
   if (isUnsaid && server.oauth?.pkce === 'S256') return;
   throw operatorError(
     server,
-    'its sign-in server does not offer PKCE with S256, which is required',
+    'no_pkce',
     isUnsaid
       ? `the metadata of ${shownIssuer(issuer)} has no code_challenge_methods_supported; if it supports PKCE all the same, as Entra and Cognito do, write oauth.pkce: S256 for this server in the agents file`
       : `the metadata of ${shownIssuer(issuer)} has a code_challenge_methods_supported without S256`,

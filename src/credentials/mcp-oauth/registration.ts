@@ -69,7 +69,7 @@ export async function clientFor(
     case 'registered':
       return { kind, registration: await registrationFor(parts, authorizationServer) };
     case 'none':
-      throw operatorHasToRegister(parts, authorizationServer, 'does not let us register ourselves');
+      throw operatorHasToRegister(parts, authorizationServer, 'no_registration');
     default:
       return kind satisfies never;
   }
@@ -153,11 +153,11 @@ export async function forgetClient(parts: RegistrationParts, client: Client, whe
 function operatorHasToRegister(
   { publicUrl, server }: RegistrationParts,
   { issuer }: AuthorizationServer,
-  problem: string,
+  code: 'no_registration' | 'registration_refused',
 ): CredentialStoreError {
   return operatorError(
     server,
-    `its sign-in server ${problem}, so the operator of this service has to do it`,
+    code,
     `register a client there with the redirect ${redirectUri(publicUrl, issuer)} and put its id under ` +
       `oauth.clientId, and ${issuer} under oauth.issuer, of servers.${server.name} in the agents file`,
   );
@@ -181,8 +181,8 @@ async function register(
     if (error instanceof RegistrationRejectedError) {
       const isOverloaded = error.status >= 500 || error.status === 429;
       throw isOverloaded
-        ? storeError(server, 'its sign-in server cannot register us now; try again later')
-        : operatorHasToRegister(parts, authorizationServer, 'refuses to register us');
+        ? storeError(server, 'registration_away')
+        : operatorHasToRegister(parts, authorizationServer, 'registration_refused');
     }
     throw inWords(server, error);
   }

@@ -47,9 +47,7 @@ export async function renew(parts: OAuthParts, key: ConnectionKey, tokenId: stri
     { key, waitMs: lockWaitMs },
     () => renewUnderLock(parts, key, tokenId),
     () => {
-      throw soon(
-        storeError(server, 'another process has been renewing this account for too long; try again later'),
-      );
+      throw soon(storeError(server, 'account_locked'));
     },
   );
 }
@@ -167,9 +165,9 @@ async function store(
  * A provider that is down only for a moment must not cause a question, so the call is retried, unless the provider asks for
  * a long wait.
  */
-function soon({ message, detail }: CredentialStoreError, waitMs = soonMs): CredentialStoreError {
+function soon({ trouble, detail }: CredentialStoreError, waitMs = soonMs): CredentialStoreError {
   const retryAfterMs = waitMs > longestWaitMs ? undefined : Math.max(soonMs, waitMs);
-  return new CredentialStoreError(message, { retryAfterMs, detail });
+  return new CredentialStoreError(trouble, { retryAfterMs, detail });
 }
 
 function waitOf(error: unknown): number | undefined {

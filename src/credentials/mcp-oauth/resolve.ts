@@ -75,7 +75,7 @@ async function renewed(
         return requiredBy({ ...row, brokenReason: 'revoked' });
       case 'changed':
         if (changesLeft > 0) return await resolveRow(parts, key, changesLeft - 1);
-        throw storeError(server, 'the account keeps changing; try again');
+        throw storeError(server, 'account_changing');
       default:
         return renewal satisfies never;
     }

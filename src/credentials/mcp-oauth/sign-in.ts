@@ -14,7 +14,9 @@ import type { ConnectionKey, ConnectionRow } from '../../storage/schema/account-
 import { requireScope } from '../connection-key.ts';
 import { scopesOf } from '@interlude-ai/core/oauth/scopes.ts';
 import type { KeyRing } from '../sealing/key-ring.ts';
-import { storeError } from '../credential-store.ts';
+import type { AccountTrouble } from '../../turn/account-trouble.ts';
+import { accountTrouble } from '../../turn/words/en.ts';
+import { CredentialStoreError, storeError } from '../credential-store.ts';
 import { accountFrom, freshUntil, resourceOf, sealAccount, tryOpenAccount } from './account.ts';
 import type { Account } from './account.ts';
 import { newState } from './records.ts';
@@ -24,7 +26,7 @@ import { revokeReplaced } from './disconnect.ts';
 import { forgetNeeds, needsOf } from './discovery.ts';
 import type { OAuthNeeds, OAuthParts, SharedParts } from './discovery.ts';
 import { clientFor, clientInformation, confirmClient, forgetClient } from './registration.ts';
-import { clientNotAccepted, codeOf, inWords, isClientRefused, quoteCode, remedyFor } from './failure.ts';
+import { clientNotAccepted, codeOf, inWords, isClientRefused, knownCode, remedyFor } from './failure.ts';
 import { accountName, readingTokens, subjectOf } from '../oauth/tokens.ts';
 
 export interface BeginInput {
@@ -48,13 +50,12 @@ export async function begin(parts: OAuthParts, input: BeginInput): Promise<{ url
   const { storage, keys, attempts, publicUrl } = parts;
   const { server, elicitationId, sessionHash, returnUrl = null } = input;
   const needs = await needsOf(parts);
-  if (needs.kind === 'nothing')
-    throw storeError(server, 'does not ask for an account any more; go back and try again');
+  if (needs.kind === 'nothing') throw storeError(server, 'no_account_needed');
   const { authorizationServer } = needs;
   const resource = resourceOf(server, needs.resource);
   const client = await clientFor(parts, authorizationServer);
   const information = clientInformation(parts, client, authorizationServer.issuer, server);
-  if (!information) throw storeError(server, 'its client was removed from the configuration');
+  if (!information) throw storeError(server, 'client_removed');
 
   const key = requireScope(server, input.key);
   const held = heldScopes(keys, server, needs, await storage.connections.get(key));
@@ -146,8 +147,7 @@ type Outcome =
 
 interface Failed {
   kind: 'failed';
-  /** A sentence for the person. */
-  message: string;
+  trouble: AccountTrouble;
   /** For operators. */
   reason: string;
   /** Starting again may help. */
@@ -179,7 +179,7 @@ export async function complete(parts: SharedParts, input: CompleteInput): Promis
   const outcome =
     server?.url === attempt.serverUrl
       ? await useAnswer({ ...parts, server }, attempt, callback)
-      : failed('The configuration of this server has changed in the meantime. Start again.');
+      : failed({ code: 'settings_changed', server: key.server });
   return { ...outcome, ...begun };
 }
 
@@ -191,26 +191,28 @@ async function useAnswer(parts: OAuthParts, attempt: Attempt, callback: URL): Pr
   const { server } = parts;
   const params = callback.searchParams;
   if (!isAt(callback, attempt.redirectUri) || !isFromIssuer(params, attempt)) {
-    const message = `The answer did not come from ${server.title}'s sign-in server, so it was not used.`;
-    return failed(message, { isForeign: true });
+    return failed({ code: 'foreign_answer', server: server.title }, { isForeign: true });
   }
   await confirmClient(parts, attempt.client, accountOrigin(attempt));
   const error = params.get('error');
   if (error === 'access_denied') return { kind: 'denied' };
   if (error !== null) {
     if (['invalid_client', 'unauthorized_client'].includes(error)) return clientFailed(parts, attempt, error);
-    const message = `${server.title}'s sign-in server answered with ${quoteCode(error)}.`;
-    const remedy = remedyFor(error);
-    return failed(message, { reason: remedy === undefined ? message : `${message} (${remedy})` });
+    const trouble = { code: 'answered_error', server: server.title, error: knownCode(error) } as const;
+    const { forOperator: reason } = new CredentialStoreError(trouble, { detail: remedyFor(error) });
+    return failed(trouble, { reason });
   }
   const code = params.get('code');
-  if (code === null) return failed(`${server.title}'s sign-in server sent an incomplete answer.`);
+  if (code === null) return failed({ code: 'incomplete_answer', server: server.title });
   const redeemed = await redeem(parts, attempt, code);
   return redeemed.kind === 'failed' ? redeemed : connect(parts, attempt, redeemed);
 }
 
-function failed(message: string, { isForeign = false, reason = message, retry = true } = {}): Failed {
-  return { kind: 'failed', message, reason, retry, isForeign };
+function failed(
+  trouble: AccountTrouble,
+  { isForeign = false, reason = accountTrouble(trouble), retry = true } = {},
+): Failed {
+  return { kind: 'failed', trouble, reason, retry, isForeign };
 }
 
 interface Redeemed {
@@ -228,8 +230,8 @@ async function redeem(parts: OAuthParts, attempt: Attempt, code: string): Promis
     return { kind: 'redeemed', tokens, account: accountFrom(tokens, origin, connectedAt) };
   } catch (problem) {
     if (isClientRefused(problem)) return clientFailed(parts, attempt, codeOf(problem));
-    const { message, forOperator: reason } = inWords(server, problem);
-    return failed(message, { reason });
+    const { trouble, forOperator: reason } = inWords(server, problem);
+    return failed(trouble, { reason });
   }
 }
 
@@ -237,7 +239,7 @@ async function exchange(parts: OAuthParts, attempt: Attempt, code: string): Prom
   const { server } = parts;
   const { authorizationServer, client, codeVerifier, resource } = attempt;
   const information = clientInformation(parts, client, authorizationServer.issuer, server);
-  if (!information) throw storeError(server, 'its client was removed from the configuration');
+  if (!information) throw storeError(server, 'client_removed');
   return exchangeAuthorization(authorizationServer.issuer, {
     metadata: authorizationServer,
     clientInformation: information,
@@ -274,9 +276,9 @@ async function clientFailed(parts: OAuthParts, attempt: Attempt, code: string | 
   const { server } = parts;
   await forgetClient(parts, attempt.client, accountOrigin(attempt));
   await forgetNeeds(parts);
-  const { message, forOperator: reason } = clientNotAccepted(server, attempt.client, code);
-  if (attempt.client.kind !== 'registered') return failed(message, { reason, retry: false });
-  return failed(`${server.title}'s sign-in server does not know this service any more. Start again.`);
+  const { trouble, forOperator: reason } = clientNotAccepted(server, attempt.client, code);
+  if (attempt.client.kind !== 'registered') return failed(trouble, { reason, retry: false });
+  return failed({ code: 'client_forgotten', server: server.title });
 }
 
 function accountOrigin({ serverUrl, authorizationServer, resource, client }: Attempt) {

@@ -61,38 +61,36 @@ function retryAfterMs(header: string | undefined): number {
   return Math.min(longestWaitMs, Math.max(awayMs, Math.ceil(seconds * 1000)));
 }
 
-/** The message for people and models. `missing` counts as misconfigured where it has no meaning of its own. */
-export function inWords({ title }: Pick<ServerConfig, 'title'>, failure: Failure): CredentialStoreError {
-  const keeper = `Nango, which keeps the accounts of ${title},`;
+/** The error for people and models. `missing` counts as misconfigured where it has no meaning of its own. */
+export function inWords(
+  { title: server }: Pick<ServerConfig, 'title'>,
+  failure: Failure,
+): CredentialStoreError {
   switch (failure.kind) {
     case 'away':
-      return new CredentialStoreError(`${keeper} cannot be reached right now.`, { retryAfterMs: awayMs });
+      return new CredentialStoreError({ code: 'nango_away', server }, { retryAfterMs: awayMs });
     case 'busy':
-      return new CredentialStoreError(`${keeper} has too much to do right now.`, failure);
+      return new CredentialStoreError({ code: 'nango_busy', server }, failure);
     case 'not-renewed':
-      return notRenewed({ title }, renewalPauseMs);
+      return notRenewed({ title: server }, renewalPauseMs);
     case 'missing':
     case 'misconfigured':
-      return new CredentialStoreError(
-        `${keeper} does not do what it is asked; an operator has to look at its settings.`,
-      );
+      return new CredentialStoreError({ code: 'nango_misconfigured', server });
     default:
       return failure satisfies never;
   }
 }
 
 export function notRenewed(
-  { title }: Pick<ServerConfig, 'title'>,
+  { title: server }: Pick<ServerConfig, 'title'>,
   retryAfterMs: number,
 ): CredentialStoreError {
-  return new CredentialStoreError(`The access to ${title} could not be renewed just now.`, { retryAfterMs });
+  return new CredentialStoreError({ code: 'nango_not_renewed', server }, { retryAfterMs });
 }
 
 /** Another request holds the lock of this account. */
-export function accountIsLocked({ title }: Pick<ServerConfig, 'title'>): CredentialStoreError {
-  return new CredentialStoreError(`The account of ${title} is being worked on; try again.`, {
-    retryAfterMs: 1_000,
-  });
+export function accountIsLocked({ title: server }: Pick<ServerConfig, 'title'>): CredentialStoreError {
+  return new CredentialStoreError({ code: 'nango_locked', server }, { retryAfterMs: 1_000 });
 }
 
 /** Converts a `NangoError` for the callers of the store; other errors are returned unchanged. */

@@ -61,7 +61,7 @@ async function findUsable(
   if (!row) return required('missing', await connections.lastVersion(key), configured);
   const opened = openLink(keys, row);
   if (opened.kind === 'unreadable')
-    throw new CredentialStoreError(`The stored account of ${server.title} cannot be opened (${opened.why}).`);
+    throw new CredentialStoreError({ code: 'nango_sealed', server: server.title, why: opened.why });
   // An account of another store, or for another address, must not be sent to this one.
   if (opened.kind === 'none' || !isFor(opened.link, server))
     return required('missing', row.version, configured);
@@ -101,9 +101,7 @@ async function afterFailure(
       { integration },
       'Nango gives no token; look at what our key may do and at the integration',
     );
-    throw new CredentialStoreError(
-      `Nango has no token of the account of ${server.title} for us; an operator has to look at its settings.`,
-    );
+    throw new CredentialStoreError({ code: 'nango_no_token', server: server.title });
   }
   if (!(error instanceof NangoError)) throw error;
   const { failure } = error;

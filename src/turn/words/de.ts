@@ -3,8 +3,11 @@ import { approvalLimit } from '@interlude-ai/core/elicitation/approval.ts';
 import type { ConnectionReason } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { inWords, nameInWords } from '@interlude-ai/core/elicitation/wording.ts';
 import type { KeyProblem } from '@interlude-ai/core/elicitation/wording.ts';
+import type { AccountTrouble } from '../account-trouble.ts';
 import {
+  accountSentences,
   callSentences,
+  sayAccountTrouble,
   sayCallFailure,
   sayTrouble,
   sayTurnFailure,
@@ -205,6 +208,71 @@ const turns = turnSentences({
   TurnTimedOut: `Der Gesprächsschritt hat länger gedauert als erlaubt und wurde beendet. ${again}`,
 });
 
+const signIn = 'Der Anmeldeserver von {server}';
+const untilAgreed =
+  'Solange die Betreiber dieses Dienstes nicht zugestimmt haben, wird niemand dorthin geschickt.';
+const operatorsDo = 'Deshalb müssen die Betreiber dieses Dienstes das tun.';
+const nango = 'Nango verwahrt die Konten von {server} und';
+const inAMoment = 'Versuchen Sie es später noch einmal.';
+const settings = 'Die Betreiber müssen die Einstellungen prüfen.';
+const withError = (code: string | null) => (code === null ? 'mit einem Fehler' : 'mit „{error}“');
+
+// Why a stored account cannot be opened is for operators, whose logs are in English.
+const accountTroubles = accountSentences({
+  no_user: '{server} braucht einen angemeldeten Menschen, und es gibt keinen.',
+  needs_own_account: '{server} braucht von jedem ein eigenes Konto.',
+  has_shared_account: '{server} hat ein Konto für alle, das die Betreiber verbinden.',
+  no_account_needed: '{server} verlangt kein Konto mehr. Gehen Sie zurück und versuchen Sie es noch einmal.',
+  unreachable: `{server} ist nicht zu erreichen. ${inAMoment}`,
+  timeout: `{server} hat nicht rechtzeitig geantwortet. ${inAMoment}`,
+  'too-large': `{server} hat zu viele Daten geschickt. ${inAMoment}`,
+  redirected: `{server} hat eine Weiterleitung geschickt, der nicht gefolgt wird. ${inAMoment}`,
+  forbidden: `{server} hat keine Adresse mit http oder https und ohne Passwort. ${inAMoment}`,
+  unreadable_document:
+    '{server} verweist auf ein Dokument über die Anmeldung, das sich nicht lesen lässt. Sagen Sie es den Betreibern von {server}.',
+  foreign_document:
+    '{server} veröffentlicht eine Anmeldung, die zu einer anderen Adresse gehört. Deshalb wird ihr nicht vertraut.',
+  settings_changed:
+    'Die Einstellungen dieses Servers haben sich inzwischen geändert. Beginnen Sie noch einmal.',
+  failing: `{server} hat eine Störung (HTTP {status}). ${inAMoment}`,
+  sign_in_unusable: `${signIn} ist nicht zu erreichen oder gibt keine brauchbare Antwort. ${inAMoment}`,
+  sign_in_without_https: `${signIn} ist nicht über https zu erreichen und wird deshalb nicht benutzt.`,
+  sign_in_renamed: `${signIn} nennt sich anders als erwartet. Deshalb wird ihm nicht vertraut.`,
+  sign_in_undescribed: `${signIn} veröffentlicht keine brauchbare Beschreibung. Sagen Sie es den Betreibern von {server}.`,
+  sign_in_changed: `{server} hat einen anderen Anmeldeserver als vorher. ${untilAgreed}`,
+  sign_in_not_as_written:
+    '{server} nennt einen anderen Anmeldeserver, als die Betreiber dieses Dienstes eingetragen haben. Deshalb wird niemand dorthin geschickt.',
+  sign_in_of_other: `{server} nennt den Anmeldeserver eines anderen Servers. ${untilAgreed}`,
+  no_pkce: `${signIn} bietet PKCE mit S256 nicht an, das hier vorgeschrieben ist.`,
+  pushed_requests: `${signIn} verlangt „pushed authorization requests“, die hier nicht möglich sind.`,
+  unsafe_address: 'Die Adresse für die Anmeldung beginnt nicht mit https://.',
+  request_refused: `${signIn} hat die Anfrage abgewiesen (HTTP {status}).`,
+  refused: ({ error }) => `${signIn} hat ${withError(error)} abgelehnt.`,
+  answered_error: ({ error }) => `${signIn} hat ${withError(error)} geantwortet.`,
+  client_not_accepted: ({ error }) =>
+    `${signIn} nimmt diesen Dienst nicht als Client an${error === null ? '' : ' („{error}“)'}. Das müssen die Betreiber dieses Dienstes beheben.`,
+  foreign_answer: 'Die Antwort kam nicht vom Anmeldeserver von {server} und wurde deshalb nicht benutzt.',
+  incomplete_answer: `${signIn} hat eine unvollständige Antwort geschickt.`,
+  no_registration: `Bei {server} kann sich dieser Dienst nicht selbst anmelden. ${operatorsDo}`,
+  registration_refused: `${signIn} lehnt es ab, diesen Dienst einzutragen. ${operatorsDo}`,
+  registration_away: `${signIn} kann diesen Dienst gerade nicht eintragen. ${inAMoment}`,
+  client_removed: 'Der Client für {server} wurde aus den Einstellungen entfernt.',
+  client_forgotten: `${signIn} kennt diesen Dienst nicht mehr. Beginnen Sie noch einmal.`,
+  account_sealed: 'Das gespeicherte Konto bei {server} lässt sich nicht öffnen.',
+  key_sealed: 'Der gespeicherte API-Schlüssel für {server} lässt sich nicht öffnen.',
+  account_changing: 'Das Konto bei {server} ändert sich gerade immer wieder. Versuchen Sie es noch einmal.',
+  account_locked: `Das Konto bei {server} wird schon zu lange erneuert. ${inAMoment}`,
+  nango_away: `${nango} ist gerade nicht zu erreichen.`,
+  nango_busy: `${nango} hat gerade zu viel zu tun.`,
+  nango_not_renewed: 'Der Zugang zu {server} ließ sich gerade nicht erneuern.',
+  nango_misconfigured: `${nango} tut nicht, was es soll. ${settings}`,
+  nango_locked: 'Das Konto bei {server} wird gerade bearbeitet. Versuchen Sie es noch einmal.',
+  nango_no_token: `Nango gibt für das Konto bei {server} keinen Token heraus. ${settings}`,
+  nango_sealed: 'Das gespeicherte Konto bei {server} lässt sich nicht öffnen.',
+});
+
+const accountTrouble = (trouble: AccountTrouble): string => sayAccountTrouble(accountTroubles, trouble);
+
 const turnFailure = (failure: TurnFailure): string => sayTurnFailure(turns, failure);
 
 const parts = {
@@ -213,11 +281,13 @@ const parts = {
   notRun,
   stopped: 'Der Agent wurde angehalten.',
   trouble: (trouble: ServerTrouble) => sayTrouble(troubles, trouble),
+  accountTrouble,
   turnFailure,
 };
 
 export const de: Words = {
   callFailure: (failure) => sayCallFailure(parts, failure),
+  accountTrouble,
   turnFailure,
   /** The words of servers, tools and agents stay as they are. */
   question({ message, context }) {

@@ -7,9 +7,12 @@ import {
   elsewhere,
   sharedAccountMessage,
 } from '@interlude-ai/core/elicitation/wording.ts';
+import type { AccountTrouble } from '../account-trouble.ts';
 import type { CallFailure, MissingAccount } from '../call-failure.ts';
 import {
+  accountSentences,
   callSentences,
+  sayAccountTrouble,
   sayCallFailure,
   sayTrouble,
   sayTurnFailure,
@@ -35,6 +38,7 @@ export interface Words {
   /** For a person whose client cannot show the question. `address`: of the page with their connections. */
   elsewhere: (question: string, isAsked: boolean, address: string | undefined) => string;
   callFailure: (failure: CallFailure) => string;
+  accountTrouble: (trouble: AccountTrouble) => string;
   turnFailure: (failure: TurnFailure) => string;
 }
 
@@ -207,6 +211,68 @@ const turns = turnSentences({
   TurnTimedOut: `The turn took longer than a turn may take, and was ended. ${again}`,
 });
 
+const signIn = '{server}: its sign-in server';
+const untilAgreed = 'and nobody is sent there until the operator of this service has agreed.';
+const operatorHas = 'so the operator of this service has to do it.';
+const nango = 'Nango, which keeps the accounts of {server},';
+
+const accountTroubles = accountSentences({
+  no_user: '{server}: needs a user, and there is none.',
+  needs_own_account: '{server}: needs an account of each user.',
+  has_shared_account: '{server}: has one account for everybody, which operators connect.',
+  no_account_needed: '{server}: does not ask for an account any more; go back and try again.',
+  unreachable: '{server}: cannot be reached; try again later.',
+  timeout: '{server}: did not answer in time; try again later.',
+  'too-large': '{server}: answered with too much data; try again later.',
+  redirected: '{server}: answered with a redirect, which is not followed here; try again later.',
+  forbidden: '{server}: is not an http or https address without a password in it; try again later.',
+  unreadable_document:
+    '{server}: points to a document about its sign-in that cannot be read; tell its operator.',
+  foreign_document: '{server}: publishes a sign-in that belongs to another address, so it is not trusted.',
+  settings_changed: 'The configuration of this server has changed in the meantime. Start again.',
+  failing: '{server}: answers with {status}; try again later.',
+  // One sentence for all cases, so that users cannot find out what listens at the addresses that a server names.
+  sign_in_unusable: `${signIn} cannot be reached or gives no usable answer; try again later.`,
+  sign_in_without_https: '{server}: has a sign-in server that is not reached by https, so it is not used.',
+  sign_in_renamed: `${signIn} names itself differently from what was expected, so it is not trusted.`,
+  sign_in_undescribed: `${signIn} publishes no usable description; tell its operator.`,
+  sign_in_changed: `{server}: has another sign-in server than before, ${untilAgreed}`,
+  sign_in_not_as_written:
+    '{server}: names another sign-in server than the operator of this service has written, so nobody is sent there.',
+  sign_in_of_other: `{server}: names the sign-in server of another server, ${untilAgreed}`,
+  no_pkce: `${signIn} does not offer PKCE with S256, which is required.`,
+  pushed_requests: `${signIn} wants pushed authorization requests, which are not made here.`,
+  unsafe_address: 'the address to sign in at does not begin with https://',
+  request_refused: `${signIn} refused its request (HTTP {status}).`,
+  refused: ({ error }) => `${signIn} refused with ${error === null ? 'an error' : '"{error}"'}.`,
+  answered_error: ({ error }) =>
+    `{server}'s sign-in server answered with ${error === null ? 'an error' : '"{error}"'}.`,
+  client_not_accepted: ({ error }) =>
+    `${signIn} does not accept this service as a client${error === null ? '' : ' ("{error}")'}, which the operator of this service has to correct.`,
+  foreign_answer: "The answer did not come from {server}'s sign-in server, so it was not used.",
+  incomplete_answer: "{server}'s sign-in server sent an incomplete answer.",
+  no_registration: `${signIn} does not let us register ourselves, ${operatorHas}`,
+  registration_refused: `${signIn} refuses to register us, ${operatorHas}`,
+  registration_away: `${signIn} cannot register us now; try again later.`,
+  client_removed: '{server}: its client was removed from the configuration.',
+  client_forgotten: "{server}'s sign-in server does not know this service any more. Start again.",
+  account_sealed: '{server}: the stored account cannot be opened ({why}).',
+  key_sealed: '{server}: the stored API key cannot be opened ({why}).',
+  account_changing: '{server}: the account keeps changing; try again.',
+  account_locked: '{server}: another process has been renewing this account for too long; try again later.',
+  nango_away: `${nango} cannot be reached right now.`,
+  nango_busy: `${nango} has too much to do right now.`,
+  nango_not_renewed: 'The access to {server} could not be renewed just now.',
+  nango_misconfigured: `${nango} does not do what it is asked; an operator has to look at its settings.`,
+  nango_locked: 'The account of {server} is being worked on; try again.',
+  nango_no_token:
+    'Nango has no token of the account of {server} for us; an operator has to look at its settings.',
+  nango_sealed: 'The stored account of {server} cannot be opened ({why}).',
+});
+
+export const accountTrouble = (trouble: AccountTrouble): string =>
+  sayAccountTrouble(accountTroubles, trouble);
+
 /** Without what an operator can do about it. */
 export const whatHappened = (trouble: ServerTrouble): string => sayTrouble(troubles, trouble);
 export const turnFailure = (failure: TurnFailure): string => sayTurnFailure(turns, failure);
@@ -217,12 +283,14 @@ const parts = {
   notRun,
   stopped: 'It was stopped.',
   trouble: whatHappened,
+  accountTrouble,
   turnFailure,
 };
 
 export const en: Words = {
   keyProblem,
   callFailure: (failure) => sayCallFailure(parts, failure),
+  accountTrouble,
   turnFailure,
   question: ({ message }) => message,
   missingAccount({ serverTitle, account, url }) {

@@ -45,6 +45,20 @@ test('a German browser gets the question, its page after connecting and the sett
   expect(words(await browser.open(`${publicUrl}/auth/client/none`))).toContain('Hier gibt es nichts');
 });
 
+test('what keeps an account from being connected is said in the language of the browser', async () => {
+  const tracker = await startGuardedServer();
+  const { ask, openAs } = await setUpPages(tracker.config);
+  await ask();
+  await tracker.authorization.leave();
+  const { browser, page } = await openAs('alice', 'q1', german());
+  const failed = words(await browser.press(page, { action: 'connect' }));
+  expect(failed).toMatch(/Der Anmeldeserver von Tracker \(127\.0\.0\.1:\d+\) ist nicht zu erreichen/);
+  const { browser: other, page: english } = await openAs('alice', 'q1', new Browser('en'));
+  expect(words(await other.press(english, { action: 'connect' }))).toMatch(
+    /Tracker \(127\.0\.0\.1:\d+\): its sign-in server cannot be reached or gives no usable answer/,
+  );
+});
+
 const form = {
   mode: 'form',
   message: 'Where to?',

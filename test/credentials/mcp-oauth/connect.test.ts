@@ -204,7 +204,7 @@ test('an answer that names another issuer is not redeemed', async () => {
       kind: 'failed',
       elicitationId: 'q1',
       server: 'tracker',
-      message: "The answer did not come from Tracker's sign-in server, so it was not used.",
+      reason: "The answer did not come from Tracker's sign-in server, so it was not used.",
       retry: true,
       isForeign: true,
       returnUrl: null,
@@ -223,7 +223,7 @@ test('a code stolen from another flow does not pass, because the verifier is not
     await setup.store.complete({ callback: mine, sessionHash: 'laptop', serverByName: () => config }),
   ).toMatchObject({
     kind: 'failed',
-    message: expect.stringContaining('its sign-in server refused with "invalid_grant".'),
+    reason: expect.stringContaining('its sign-in server refused with "invalid_grant".'),
     retry: true,
   });
   expect(await setup.storage.connections.get(alice)).toBeNull();
@@ -259,7 +259,7 @@ test('what a provider writes when it fails is not repeated to anybody', async ()
     expect(completion).toMatchObject({
       kind: 'failed',
       retry: true,
-      message: expect.stringContaining('Tracker'),
+      trouble: { server: expect.stringContaining('Tracker') },
     });
     expect(JSON.stringify(completion)).not.toMatch(/leaked|code=|code_verifier|busy/);
   }
@@ -277,7 +277,7 @@ test('an error code that is no code is not repeated either', async () => {
     sessionHash: 'laptop',
     serverByName: () => config,
   });
-  expect(completion).toMatchObject({ message: "Tracker's sign-in server answered with an error." });
+  expect(completion).toMatchObject({ reason: "Tracker's sign-in server answered with an error." });
 });
 
 test('a token of another kind, or one that fits no header, is not kept', async () => {

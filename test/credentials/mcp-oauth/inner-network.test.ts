@@ -193,7 +193,7 @@ test('nothing is registered at, and no code or token goes to, a name that is an 
   expect(await message(begin())).toContain(oneWording);
   later(25 * 3_600_000);
   bad = 'token_endpoint';
-  expect(await comeBack()).toMatchObject({ kind: 'failed', message: expect.stringContaining(oneWording) });
+  expect(await comeBack()).toMatchObject({ kind: 'failed', reason: expect.stringContaining(oneWording) });
   later(25 * 3_600_000);
   bad = '';
   expect(await comeBack()).toMatchObject({ kind: 'connected' });

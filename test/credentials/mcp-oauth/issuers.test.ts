@@ -138,7 +138,7 @@ test('a secret in the configuration goes to the sign-in server it was written fo
   const callback = await followRedirects((await begin()).url, `${publicUrl}/auth/callback`);
   const before = authorization.tokenRequests.length;
   expect(await setup.store.complete({ callback, sessionHash: 's', serverByName: () => moved })).toMatchObject(
-    { kind: 'failed', message: expect.stringContaining('its client was removed') },
+    { kind: 'failed', reason: expect.stringContaining('its client was removed') },
   );
   expect(authorization.tokenRequests).toHaveLength(before);
   authorization.issuer = other.issuer;

@@ -82,7 +82,7 @@ test('a code that comes back at the address of another sign-in server is given t
     kind: 'failed',
     server: 'evil',
     isForeign: true,
-    message: "The answer did not come from Evil's sign-in server, so it was not used.",
+    reason: "The answer did not come from Evil's sign-in server, so it was not used.",
   });
   expect(evil.codes).toEqual([]);
   expect(honest.authorization.tokenRequests).toEqual([]);

@@ -54,10 +54,10 @@ test('a wrong secret is the operator’s to mend: the person is not told to try 
   expect(await setup.connect(server)).toMatchObject({
     kind: 'failed',
     retry: false,
-    message: expect.stringMatching(
-      /^Tracker \(.*\): .* does not accept this service as a client \("invalid_client"\)/,
+    trouble: { code: 'client_not_accepted', error: 'invalid_client' },
+    reason: expect.stringMatching(
+      /^Tracker \(.*\): .* does not accept this service as a client \("invalid_client"\).*the secret in S of servers.tracker in the agents file/,
     ),
-    reason: expect.stringContaining('the secret in S of servers.tracker in the agents file'),
   });
 });
 

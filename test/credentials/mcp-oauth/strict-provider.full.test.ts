@@ -253,7 +253,7 @@ test('a provider that is away when the person comes back connects nothing, and s
   expect(await complete()).toMatchObject({
     kind: 'failed',
     retry: true,
-    message: expect.stringContaining('cannot be reached'),
+    reason: expect.stringContaining('cannot be reached'),
   });
   expect(await storage.connections.get(alice)).toBeNull();
   await authorization.comeBack();

@@ -30,9 +30,12 @@ export function nangoRoutes(fastify: FastifyInstance, context: PageContext, nang
   fastify.setErrorHandler((error, request, reply) => {
     if (!(error instanceof CredentialStoreError)) return sendProblem(reply, problemFor(error, request));
     logger.warn({ reason: error.message }, 'a page could not ask Nango');
-    const { message, retryAfterMs = 10_000 } = error;
+    const { trouble, retryAfterMs = 10_000 } = error;
     const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
-    return sendProblem(reply, new ProblemError('unavailable', message, { headers }));
+    return sendProblem(
+      reply,
+      new ProblemError('unavailable', wordsOf(request).account.trouble(trouble), { headers }),
+    );
   });
 
   fastify.post('/auth/connect/nango', async (request) => {

@@ -192,8 +192,8 @@ function connectFor(
     isReached: async (attempts) =>
       attempts > 0 && (await accounts.findQuestion(row.id, session)).kind !== 'open',
     keyPage: (problem) => keyQuestionPage(view, server.vault?.hint, problem),
-    failedPage(message) {
-      const page = failedPage(view, view.words.account.because(message), true);
+    failedPage(trouble) {
+      const page = failedPage(view, view.words.account.trouble(trouble), true);
       const isByNango = accounts.connectedBy(server) === 'window';
       return isByNango ? questionWithNango(page, view, nango?.script ?? null) : page;
     },

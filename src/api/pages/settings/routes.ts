@@ -142,10 +142,10 @@ async function connectOwn(
     doneUrl: keepingReturn(`${publicUrl}/connections?${query}`, request),
     isReached: () => accounts.isConnectedSince(key, before),
     keyPage: (problem) => keyPage(view, own, server.vault?.hint, problem),
-    failedPage(message) {
+    failedPage(trouble) {
       const page = notConnectedPage(view, own, {
         kind: 'failed',
-        lead: view.words.account.because(message),
+        lead: view.words.account.trouble(trouble),
         canRetry: true,
       });
       return own.connectedBy === 'window' ? connectWithNango(page, view, own, nango?.script ?? null) : page;

@@ -199,7 +199,7 @@ export const de: PageWords = {
     notGiven: (server) =>
       `Der Zugang wurde bei ${server} nicht gewährt. Sie können es noch einmal versuchen oder ohne ihn weitermachen.`,
     failed: (server) => `${server} ließ sich nicht verbinden`,
-    because: (said) => html`Die Meldung dazu, auf Englisch: <span lang="en">${said}</span>`,
+    trouble: ofTurn.accountTrouble,
     inAddition: 'Zusätzlich zu dem, was Sie schon erlaubt haben',
     becomesShared: (server, tenant) =>
       `Dieses Konto gilt dann für alle in ${tenant}: Agenten benutzen ${server} damit für jeden dort. Verbinden Sie eines, das für alle gedacht ist, nicht Ihr eigenes.`,

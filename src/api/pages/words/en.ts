@@ -213,8 +213,7 @@ export const en = {
     notGiven: (server: string) =>
       `Access was not given at ${server}. You can try again, or go on without it.`,
     failed: (server: string) => `${server} could not be connected`,
-    /** `said`: by the credential store, in English. */
-    because: (said: string) => html`${said}`,
+    trouble: ofTurn.accountTrouble,
     inAddition: 'In addition to what you allowed before',
     becomesShared: (server: string, tenant: string) =>
       `This account becomes everybody’s in ${tenant}: agents use ${server} with it for everyone there. Connect one that is meant for all of them, not your own.`,
