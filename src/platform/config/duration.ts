@@ -1,16 +1,11 @@
 import { z } from 'zod';
+import { inMilliseconds } from '@interlude-ai/core/read-duration.ts';
 
 /** `500ms`, `90s`, `10m` or `1h`, as milliseconds. */
 export const duration = z
   .string({ error: ({ input }) => withUnit(input) })
   .regex(/^\d+(ms|s|m|h)$/, { error: ({ input }) => withUnit(input) })
-  .transform(parseDuration);
-
-function parseDuration(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit] ?? 0;
-  return Number(amount) * factor;
-}
+  .transform(inMilliseconds);
 
 /** A bare number has no unit; most people mean seconds. */
 function withUnit(input: unknown): string {
