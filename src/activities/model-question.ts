@@ -1,16 +1,19 @@
-/** The tool `ask_user`, with which a model shows the user a form. Agents have it if the agents file says so. */
+/**
+ * Calls whose result a person or their front end sends: the tool `ask_user`, with which a model shows the user a form, and the
+ * tools of a front end. Agents have either if the agents file says so.
+ */
 import { z } from 'zod';
 import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { questionAsText } from '@interlude-ai/core/elicitation/question-as-text.ts';
-import type { ElicitationRow } from '../storage/schema/question-tables.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
 import { answerTookEffect } from '../platform/telemetry/metrics/instruments.ts';
 import { traceToolCall } from '../platform/telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../platform/telemetry/traces/turn-spans.ts';
-import type { CallFailure, FormRefusal } from '../turn/call-failure.ts';
+import type { CallFailure, FrontendRefusal } from '../turn/call-failure.ts';
 import type { AttemptResult } from '../turn/step.ts';
 import type { ToolOutcome } from '../turn/event.ts';
 import type { ToolResult } from '../turn/tool-result.ts';
+import { frontendQuestion, frontendResult } from './frontend-tools.ts';
 import { finishToolCall, requestedToolCall } from './tool-results.ts';
 import type { FinishParts } from './tool-results.ts';
 import { agentContext, answerContent, asksOf, openQuestions, questionsOfCall } from './questions.ts';
@@ -36,15 +39,16 @@ export function createModelQuestionActivity(parts: QuestionParts & FinishParts) 
     async askModelQuestion(input: ModelQuestionInput): Promise<AttemptResult> {
       const { turn, toolCallId } = input;
       const phase = currentPhase(parts, turn);
-      const traced = { toolCallId, tool: askUserTool };
-      return traceToolCall(phase, turn, traced, () => ask(input));
+      const call = await requestedToolCall(parts.storage, turn, toolCallId);
+      if (call.state === 'finished') return { kind: 'finished' };
+      const traced = { toolCallId, tool: call.toolName };
+      return traceToolCall(phase, turn, traced, () => ask(input, call));
     },
   };
 
-  async function ask(input: ModelQuestionInput): Promise<AttemptResult> {
+  async function ask(input: ModelQuestionInput, call: ToolCallRow): Promise<AttemptResult> {
     const { turn, toolCallId, isAllowed } = input;
-    const call = await requestedToolCall(parts.storage, turn, toolCallId);
-    if (call.state === 'finished') return { kind: 'finished' };
+    const isForm = call.toolName === askUserTool;
     const finish = async (
       result: ToolResult | CallFailure,
       outcome?: ToolOutcome,
@@ -52,18 +56,21 @@ export function createModelQuestionActivity(parts: QuestionParts & FinishParts) 
       await finishToolCall(parts, turn, call, result, { outcome });
       return { kind: 'finished' };
     };
-    const unanswered = (why: FormRefusal) =>
+    const unanswered = (why: FrontendRefusal) =>
       finish(
-        { code: 'form', why, question: asText(call) },
+        isForm
+          ? { code: 'form', why, question: asText(call) }
+          : { code: 'frontend_tool', why, tool: call.toolName },
         why === 'decline' || why === 'cancel' || why === 'expired' ? why : 'not_asked',
       );
 
     let questions = await questionsOfCall(parts, turn, toolCallId);
     if (questions.length === 0) {
-      if (!isAllowed) return unanswered('limit-reached');
+      if (isForm && !isAllowed)
+        return finish({ code: 'form', why: 'limit-reached', question: asText(call) }, 'not_asked');
       if (turn.user === null) return unanswered('no-user');
       if (!canPresent('form', turn.capabilities)) return unanswered('unsupported');
-      const asked = modelQuestion(parts, input, call);
+      const asked = isForm ? modelQuestion(parts, input, call) : frontendQuestion(parts, input, call);
       if (!asked) return unanswered('cancel');
       const opened = await openQuestions(parts, input, [asked]);
       if (opened.kind === 'over' || opened.kind === 'already-connected') return { kind: 'finished' };
@@ -74,7 +81,11 @@ export function createModelQuestionActivity(parts: QuestionParts & FinishParts) 
     if (asks) return asks;
     const question = questions[0]?.question;
     if (question) answerTookEffect(question, parts.storage.now());
-    if (question?.status === 'accept') return finish(await answerAsResult(parts, question));
+    if (question?.status === 'accept') {
+      const content = await answerContent(parts, question);
+      if (!content) throw new Error(`The answer to question ${question.id} is not in the database.`);
+      return finish(isForm ? formResult(content) : frontendResult(content));
+    }
     return unanswered(!question || question.status === 'pending' ? 'cancel' : question.status);
   }
 }
@@ -99,9 +110,7 @@ function modelQuestion(
   };
 }
 
-async function answerAsResult(parts: QuestionParts, question: ElicitationRow): Promise<ToolResult> {
-  const content = await answerContent(parts, question);
-  if (!content) throw new Error(`The answer to question ${question.id} is not in the database.`);
+function formResult(content: Record<string, unknown>): ToolResult {
   return {
     kind: 'output',
     output: { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content },

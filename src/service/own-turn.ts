@@ -116,7 +116,7 @@ export async function liveTurn(
   return starting ? { ...ref, turnId: starting.turnId } : turns.live(ref);
 }
 
-/** A caller's turns with one agent, last changed first. */
+/** A caller's turns, last changed first. */
 interface TurnPage {
   turns: OwnTurn[];
   /** Of all pages. */

@@ -33,7 +33,7 @@ import { createOperators } from './operators.ts';
 import { createRecordRefusal, createAuthenticate } from './authenticate.ts';
 import { createSealedText } from './sealed-text.ts';
 import { createSlackService } from './slack/slack-service.ts';
-import { startTurn } from './start-turn.ts';
+import { claimKey, startTurn } from './start-turn.ts';
 import { createStartWorkflow } from './start-workflow.ts';
 import { createTemporalCalls, createTemporalClock } from './temporal-calls.ts';
 
@@ -79,6 +79,7 @@ export function createService(given: ServiceParts) {
       completePage,
     }),
     ...withFirst(storage, {
+      claimKey,
       currentTurn,
       findTurn,
       followTurn,

@@ -193,10 +193,33 @@ export async function identify(
     repetition.kind === 'named' ? {} : { isNew: !repetition.isRepeat, withinMs: announcedRepeatMs };
   const use = await keys.claim({ ...ownerOf(principal), key, fingerprint, ...identity }, earlier);
   if (use.fingerprint === fingerprint) return use;
-  throw new ServiceError(
+  throw keyReused('message');
+}
+
+function keyReused(what: string): ServiceError {
+  return new ServiceError(
     'idempotency_key_reused',
-    'It was already used for another message. Choose a new one for each message.',
+    `It was already used for another ${what}. Choose a new one for each ${what}.`,
   );
+}
+
+/** A request that starts no turn, and is known by its key. `content` must not contain answers, because its digest is stored. */
+interface NamedRequest {
+  conversation: string;
+  key: string;
+  content: unknown;
+}
+
+/** Refuses a key that was used for another request, also for one that started a turn. */
+export async function claimKey(
+  storage: Storage,
+  principal: Principal,
+  { conversation, key, content }: NamedRequest,
+): Promise<void> {
+  const fingerprint = digestOf([conversation, content]);
+  const use = { key: `key ${toKept(key)}`, fingerprint, conversation, clientMessageId: '' };
+  const first = await storage.idempotencyKeys.claim({ ...ownerOf(principal), ...use });
+  if (first.fingerprint !== fingerprint) throw keyReused('request');
 }
 
 /** A key that is too long for an index is kept as its digest. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../platform/config/config.ts';
 import type { NewImage } from '../storage/tables/images.ts';
-import type { ImagePart, DirectCallPart, PageContextPart } from '../turn/message-parts.ts';
+import type { DirectCallPart, FrontendToolsPart, ImagePart, PageContextPart } from '../turn/message-parts.ts';
 import type { ImageType } from '../turn/tool-content.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { imageTypeOf } from '../turn/tool-content.ts';
@@ -14,7 +14,13 @@ export interface GivenMessage {
   /** As the client names it. */
   id?: string | undefined;
   role: 'user' | 'assistant';
-  content: ({ type: 'text'; text: string } | PageContextPart | DirectCallPart | GivenImage)[];
+  content: (
+    | { type: 'text'; text: string }
+    | PageContextPart
+    | FrontendToolsPart
+    | DirectCallPart
+    | GivenImage
+  )[];
 }
 
 /** As it was sent, not validated. */

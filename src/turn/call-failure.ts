@@ -43,6 +43,8 @@ export const callFailureSchema = z.discriminatedUnion('code', [
   coded('not_as_approved', { server: text.nullable() }),
   /** The form that the model wanted to show. `question`: as text. */
   coded('form', { why: z.enum([...closed, ...notAsked, 'limit-reached']), question: text }),
+  /** The front end has sent no result of its tool. */
+  coded('frontend_tool', { why: z.enum([...closed, ...notAsked]), tool: text }),
   /** The server has a question in the middle of the call, and the limit of open questions is reached. */
   coded('too_many_questions', { limitOf: z.enum(['user', 'turn']), server: text }),
   /** The server keeps its connection open while people think, and too many such connections are open. */
@@ -107,8 +109,8 @@ type WhyOf<Code extends CallFailure['code']> = Extract<CallFailure, { code: Code
 export type AccountRefusal = WhyOf<'account'>;
 /** Why a call was not approved. */
 export type ApprovalRefusal = WhyOf<'approval'>;
-/** Why a form of the model has no answer. */
-export type FormRefusal = WhyOf<'form'>;
+/** Why a tool of the front end has no result. */
+export type FrontendRefusal = WhyOf<'frontend_tool'>;
 
 /** The account that a call needs, if its user was not asked. `by`: how people connect it. */
 export const missingAccountSchema = z.discriminatedUnion('code', [

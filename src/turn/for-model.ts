@@ -61,6 +61,15 @@ const sentences = callSentences({
     'The caller is a service, and no person is there to be asked. Go on without it, or say in your answer what you would have to know:\n{question}',
   'form.limit-reached':
     'You have asked the user as many forms as are allowed in one turn, so nobody was asked. Go on with what you know, or ask in your answer, in words:\n{question}',
+  'frontend_tool.decline':
+    'The user declined this call of {tool}, so it has no result. Respect that: go on without it.',
+  'frontend_tool.cancel':
+    'This call of {tool} was closed without a result. It is unknown whether the page ran it. Go on without it, or offer to try again.',
+  'frontend_tool.expired': `The page sent no result of {tool} before the time was up. It is unknown whether the page ran it. ${timedOut}`,
+  'frontend_tool.unsupported': 'The client the user has runs no tools of a page, so {tool} did not run.',
+  'frontend_tool.no-user': 'The caller is a service, which has no page, so {tool} did not run.',
+  'frontend_tool.too-many-open': `The user already has too many open questions, so {tool} was not called. ${answerFirst}`,
+  'frontend_tool.too-many-in-turn': `As many calls and questions are open in this turn as may be, so {tool} was not called. ${callAgain}`,
   'too_many_questions.user': `{server} had a question in the middle of the call, but the user already has too many open ones, so nobody was asked. ${stopped} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question in the middle of the call, but as many are open in this turn as may be, so nobody was asked. ${stopped} ${callAgain}`,
   too_many_held: `{server} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. ${stopped} Tell the user that it may be tried again later.`,

@@ -1,6 +1,6 @@
 /**
- * The parts of a user's stored message that are more than its text: images, what the page around the chat shows, and direct
- * calls of a tool. Pure.
+ * The parts of a user's stored message that are more than its text: images, what the page around the chat shows, the tools
+ * that it brings, and direct calls of a tool. Pure.
  */
 import type { FilePart, TextPart } from 'ai';
 import { sizeInWords } from './tool-content.ts';
@@ -43,7 +43,7 @@ export function imageInWords({ mediaType, bytes }: Pick<ImagePart, 'mediaType' |
  */
 export type PageContextPart = TextPart & { providerOptions: typeof mark };
 
-const mark = { interlude: { kind: 'page-context' } };
+const mark = { interlude: { kind: 'page-context' as const } };
 
 export function toPageContextPart(text: string): PageContextPart {
   return { type: 'text', text, providerOptions: mark };
@@ -54,13 +54,44 @@ export function isPageContext(part: object): boolean {
   return providerOptions?.interlude?.kind === mark.interlude.kind;
 }
 
-/** What the user said in a stored message, with images by their digest and without page context. */
+/** A tool of the front end: the model calls it, and the front end runs it. */
+export interface FrontendTool {
+  name: string;
+  description: string;
+  /** JSON Schema of its arguments. */
+  parameters: Record<string, unknown>;
+}
+
+/** The tools that the front end brings for one turn. Stored as a text part with a mark, which no reader takes for text. */
+export type FrontendToolsPart = TextPart & { providerOptions: typeof toolsMark };
+
+const toolsMark = { interlude: { kind: 'frontend-tools' as const } };
+
+export function toFrontendToolsPart(tools: FrontendTool[]): FrontendToolsPart {
+  return { type: 'text', text: JSON.stringify(tools), providerOptions: toolsMark };
+}
+
+function isFrontendTools(part: object): boolean {
+  const { providerOptions } = part as Partial<FrontendToolsPart>;
+  return providerOptions?.interlude?.kind === toolsMark.interlude.kind;
+}
+
+/** Those that came with a stored message. */
+export function frontendToolsIn(content: unknown): FrontendTool[] {
+  const parts = Array.isArray(content) ? (content as FrontendToolsPart[]) : [];
+  return parts.filter(isFrontendTools).flatMap(({ text }) => JSON.parse(text) as FrontendTool[]);
+}
+
+/** What the page added to a message. The user did not write it. */
+export function isOfPage(part: object): boolean {
+  return isPageContext(part) || isFrontendTools(part);
+}
+
+/** What the user said in a stored message, with images by their digest and without what the page added. */
 export function wordsOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? (content as { text?: string; digest?: string }[]) : [];
-  return JSON.stringify(
-    parts.filter((part) => !isPageContext(part)).map(({ text, digest }) => text ?? digest),
-  );
+  return JSON.stringify(parts.filter((part) => !isOfPage(part)).map(({ text, digest }) => text ?? digest));
 }
 
 /** For a model. Every line is quoted, so that none can be taken for text after the quotation. */
@@ -118,12 +149,12 @@ export function isDirectCall(toolCallId: string): boolean {
   return toolCallId.startsWith(idPrefix);
 }
 
-/** The texts of a stored message, and its images as text. Without page context, which the user did not write. */
+/** The texts of a stored message, and its images as text. Without what the page added. */
 export function saidTexts(content: unknown): string[] {
   if (typeof content === 'string') return [content];
   if (!Array.isArray(content)) return [];
   return content.flatMap((part: unknown) => {
-    if (typeof part !== 'object' || part === null || isPageContext(part)) return [];
+    if (typeof part !== 'object' || part === null || isOfPage(part)) return [];
     if (isImagePart(part)) return [`[${imageInWords(part)}]`];
     return 'text' in part && typeof part.text === 'string' ? [part.text] : [];
   });

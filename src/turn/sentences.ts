@@ -108,6 +108,8 @@ function keyOf(failure: CallFailure) {
       return `approval.${failure.why}` as const;
     case 'form':
       return `form.${failure.why}` as const;
+    case 'frontend_tool':
+      return `frontend_tool.${failure.why}` as const;
     case 'page_not_opened':
       return `page_not_opened.${failure.why}` as const;
     case 'not_handed_on':

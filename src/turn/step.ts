@@ -53,13 +53,15 @@ export interface DelegatedCall {
   maxSteps: number;
 }
 
-/** A form that the model itself shows to the user, with the tool `ask_user`. */
+/** A form that the model itself shows to the user, with the tool `ask_user`, or a call of a tool of the front end. */
 export interface QuestionCall {
   kind: 'question';
   toolCallId: string;
   toolName: string;
   /** How many forms the agent may show in one turn. */
   perTurn: number;
+  /** Its result is the answer. It does not count as a form. */
+  isFrontend?: true;
 }
 
 /** A tool in TypeScript, with the code that it had when the model requested the call. */

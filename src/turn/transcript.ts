@@ -9,7 +9,7 @@ import type { AssistantModelMessage, ModelMessage, ToolCallPart, ToolResultPart,
 import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 import { withoutLeftOut } from './left-out.ts';
 import type { LeftOut } from './left-out.ts';
-import { inModelForm, inModelWords, isImagePart, isPageContext } from './message-parts.ts';
+import { inModelForm, inModelWords, isImagePart, isOfPage, isPageContext } from './message-parts.ts';
 
 interface Stored {
   role: 'user' | 'assistant' | 'tool';
@@ -48,8 +48,8 @@ function forModel(message: UserModelMessage, isNewest: boolean): UserModelMessag
   if (typeof message.content === 'string') return message;
   const content = message.content.flatMap((part) => {
     if (isImagePart(part)) return [inModelForm(part)];
-    if (part.type !== 'text' || !isPageContext(part)) return [part];
-    return isNewest ? [{ ...part, text: inModelWords(part.text) }] : [];
+    if (part.type !== 'text' || !isOfPage(part)) return [part];
+    return isNewest && isPageContext(part) ? [{ ...part, text: inModelWords(part.text) }] : [];
   });
   return { ...message, content };
 }

@@ -225,11 +225,11 @@ async function untilFinishedOrGivenUp(
   return { attempts };
 }
 
-/** The model asks the user with the tool `ask_user`. */
+/** The model asks the user with the tool `ask_user`, or calls a tool of the front end. */
 async function runModelQuestion(agent: Agent, call: QuestionCall): Promise<void> {
   const { turn } = agent;
-  const { toolCallId, toolName, perTurn } = call;
-  const isAllowed = ++agent.modelQuestions <= perTurn;
+  const { toolCallId, toolName, perTurn, isFrontend } = call;
+  const isAllowed = isFrontend === true || ++agent.modelQuestions <= perTurn;
   await untilFinished(agent, toolCallId, () =>
     askModelQuestion.executeWithOptions({ summary: toolName }, [{ turn, toolCallId, isAllowed }]),
   );

@@ -1,5 +1,6 @@
 /**
- * The tools that an agent's model is offered: those of its servers, its tools in TypeScript, other agents, and `ask_user`.
+ * The tools that an agent's model is offered: those of its servers, its tools in TypeScript, other agents, `ask_user`, and
+ * those of the front end.
  * Their schemas are changed so that the model's provider accepts them. A tool that cannot be offered is left out, and the
  * operator reads why in the log, once.
  */
@@ -17,8 +18,11 @@ import { fitSchema } from '../../models/tool-schema/fit-schema.ts';
 import { mostToolsOf, providersOf } from '../../models/tool-schema/provider-rules.ts';
 import type { Catalogue } from '../../remote/catalogue.ts';
 import type { ModelTool } from '../../remote/model-tools.ts';
+import type { StoredMessage } from '../../storage/schema/turn-tables.ts';
 import { delegatePrefix } from '../../turn/call-result.ts';
 import type { TurnOwner } from '../../turn/turn.ts';
+import { offeredFrontendTools } from '../frontend-tools.ts';
+import type { OfferedFrontendTool } from '../frontend-tools.ts';
 import { toQuestionTool } from '../model-question.ts';
 import type { QuestionTool } from '../model-question.ts';
 
@@ -60,27 +64,36 @@ export function createAgentTools({
 }: Dependencies) {
   const missing = new Set<string>();
 
-  return async (agent: AgentConfig, owner: TurnOwner): Promise<AgentTools> => {
-    const own = agent.servers.flatMap(({ name }) => servers.get(name) ?? []);
-    const listed = await catalogue.toolsFor(owner, own);
+  return async (
+    agent: AgentConfig,
+    owner: TurnOwner,
+    transcript: Promise<StoredMessage[]>,
+  ): Promise<AgentTools> => {
+    const used = agent.servers.flatMap(({ name }) => servers.get(name) ?? []);
+    const listed = await catalogue.toolsFor(owner, used);
     warnOfMissing(agent, listed);
     const delegates = agent.agents.flatMap((name): AgentTool[] => {
       const [here, remote] = [agents.get(name), servers.get(name)];
       if (here) return [toDelegateTool(here)];
       return remote?.agent ? [toRemoteAgentTool(remote, remote.agent)] : [];
     });
-    const away = own.filter(
+    const away = used.filter(
       (server) =>
         catalogue.backoff.reason(server) !== null && !listed.some((one) => one.server === server.name),
     );
-    const tools = [
+    const own: AgentTool[] = [
       ...listed.filter(({ server, tool }) => mayUse(agent, server, tool)),
       ...offeredTools(agent.name),
       ...delegates,
       ...(agent.askUser ? [toQuestionTool(agent.askUser)] : []),
     ];
+    // The agent's own tools count.
+    const taken = new Set(own.map(({ modelName }) => modelName));
+    const more = offeredFrontendTools(agent, await transcript).filter(
+      ({ modelName }) => !taken.has(modelName),
+    );
     return {
-      tools: fitter.fit(agent, tools),
+      tools: fitter.fit(agent, [...own, ...more]),
       away: away.map(({ title }) => title),
     };
   };
@@ -164,7 +177,7 @@ export function taskIn(input: unknown): string | null {
   return typeof task === 'string' && task.trim() !== '' ? task : null;
 }
 
-export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool;
+export type AgentTool = ModelTool | DelegateTool | QuestionTool | DurableTool | OfferedFrontendTool;
 
 export type FittedTool = AgentTool & {
   /** Maps argument names that the model uses to the tool's own; absent if they are the same. */
@@ -211,9 +224,9 @@ export function createToolFitter({ providers, logger }: Parts): ToolFitter {
       });
       const most = mostToolsOf(agent.model);
       if (usable.length <= most) return usable;
-      // The agent's own tools and delegates are few and stay.
+      // The agent's own tools and delegates are few and stay. Those of the front end are last, and go first.
       const surplus = new Set<FittedTool>(
-        usable.filter((tool) => 'server' in tool).slice(most - usable.length),
+        usable.filter((tool) => 'server' in tool || 'isFrontend' in tool).slice(most - usable.length),
       );
       for (const tool of surplus) leaveOut(agent, tool, `is beyond the ${most} tools that the model takes`);
       return usable.filter((tool) => !surplus.has(tool));

@@ -83,10 +83,11 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   const attempt = attemptsBefore + attemptNumber(input);
   const agent = agentOf(parts, turn);
   const phase = currentPhase(parts, turn);
+  const transcript = readTranscript(storage, turn);
   const [begun, messages, { tools, away }] = await Promise.all([
     storage.steps.begin(turn, { step, attempt }),
-    readTranscript(storage, turn),
-    parts.toolsOf(agent, turn),
+    transcript,
+    parts.toolsOf(agent, turn, transcript),
   ]);
   const limits = parts.config.delegation;
   const current: Step = { turn, step, attempt, messages, tools, limits };

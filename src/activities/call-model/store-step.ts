@@ -117,6 +117,9 @@ function toResult(finish: StepFinish, open: ToolCallPart[], tools: Step['tools']
         return { kind: 'delegated', toolCallId, toolName, agent: known.agent, maxSteps: known.maxSteps };
       if (known && 'perTurn' in known)
         return { kind: 'question', toolCallId, toolName, perTurn: known.perTurn };
+      if (known && 'isFrontend' in known)
+        // Workflow code of earlier releases counts it as a form.
+        return { kind: 'question', toolCallId, toolName, perTurn: Number.MAX_SAFE_INTEGER, isFrontend: true };
       if (known && 'bundle' in known) {
         const { bundle, approval, executeMs } = known;
         return {

@@ -1,14 +1,20 @@
-/** What a posted run means: a message that starts a turn, answers to a turn's questions, or a look at where the thread is. */
+/**
+ * What a posted run means: a message that starts a turn, answers to a turn's questions and results of its front-end tools, or a
+ * look at where the thread is.
+ */
 import type { AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
 import { cannotAsk } from '@interlude-ai/core/elicitation/elicitation.ts';
+import type { AgentConfig } from '../../platform/config/config.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
 import { invalidInput } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import type { LogEntry } from '../../turn/event.ts';
 import { invalidRequest, pointingTo } from '../http/problems.ts';
-import { endsWithUser, isUser, lastUserMessage } from './run-input.ts';
-import { noAnswers, planAnswers, recordAnswers } from './resume.ts';
+import { toFrontendToolsPart } from '../../turn/message-parts.ts';
+import { readFrontendTools, readResults } from './frontend-tools.ts';
+import { noAnswers, planAnswers, recordAnswers, runKey } from './resume.ts';
 import type { Answers, RunCaller } from './resume.ts';
+import { endsWithUser, isUser, lastUserMessage } from './run-input.ts';
 
 export interface SoFar {
   entries: LogEntry[];
@@ -25,39 +31,49 @@ export interface BegunRun {
 
 export async function beginRun(
   service: Service,
-  agent: string,
+  agent: AgentConfig,
   caller: RunCaller,
   body: AgUiRun,
 ): Promise<BegunRun> {
   const { principal } = caller;
-  const { threadId, runId, messages, resume } = body;
-  const isAnswering = (resume ?? []).length > 0;
+  const { threadId, messages, resume } = body;
+  const tools = readFrontendTools(body, agent);
+  const results = readResults(body);
+  const isAnswering = (resume ?? []).length > 0 || results.length > 0;
   if (isAnswering || !endsWithUser(body)) {
     const live = await service.currentTurn(principal, threadId);
-    const plan = isAnswering ? await planAnswers(service, caller, body, live?.turnId ?? null) : [];
-    const turn = live ?? (await newestTurn(service, caller, { conversation: threadId, agent }));
+    const plan = isAnswering
+      ? await planAnswers(service, caller, body, { results, liveTurn: live?.turnId ?? null })
+      : [];
+    const turn = live ?? (await newestTurn(service, caller, threadId));
     const before = turn && (await service.turnSoFar(turn));
-    if (before && before.agent !== agent)
+    if (before && before.agent !== agent.name)
       throw pointed(
-        invalidInput(['agent'], `this thread is with ${before.agent}; start another for ${agent}`),
+        invalidInput(['agent'], `this thread is with ${before.agent}; start another for ${agent.name}`),
       );
     const isNew = endsWithUser(body) && messages.findLast(isUser)?.id !== before?.clientMessageId;
     if (!isNew)
       return { turn, answers: await recordAnswers(service, caller, body, plan), ...(before && { before }) };
-    if (!plan.every(({ isCancelled }) => isCancelled)) {
+    if (!plan.every(({ mayBeLate }) => mayBeLate)) {
       const detail = 'this run has answers, too; send the message in another run, or cancel all interrupts';
       throw invalidRequest([{ pointer: `/messages/${messages.findLastIndex(isUser)}`, detail }]);
     }
   }
+  if (tools.length > 0 && principal.kind !== 'user')
+    throw invalidRequest([
+      { pointer: '/tools', detail: 'a service has no front end; send the token of a user' },
+    ]);
+  const message = lastUserMessage(body);
+  if (tools.length > 0) message.content.push(toFrontendToolsPart(tools));
   // A turn that only waits for people makes room, in the transaction that prepares this one; it closes the questions itself.
   const turn = await service
     .startTurn(principal, {
       conversation: threadId,
-      messages: [lastUserMessage(body)],
-      agent,
+      messages: [message],
+      agent: agent.name,
       capabilities: principal.kind === 'user' ? { url: true, form: true } : cannotAsk,
       onBusy: 'refuse',
-      repetition: { kind: 'named', key: `ag-ui/${threadId}/${runId}` },
+      repetition: { kind: 'named', key: runKey(body) },
     })
     .catch(pointed);
   return { turn, answers: noAnswers };
@@ -69,8 +85,8 @@ const pointed = pointingTo({ agent: '/threadId' });
 async function newestTurn(
   service: Service,
   { principal }: RunCaller,
-  filter: { conversation: string; agent: string },
+  conversation: string,
 ): Promise<OwnTurn | null> {
-  const { turns } = await service.listTurns(principal, filter, { after: null, limit: 1 });
+  const { turns } = await service.listTurns(principal, { conversation }, { after: null, limit: 1 });
   return turns[0] ?? null;
 }

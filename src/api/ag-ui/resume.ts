@@ -1,5 +1,5 @@
 /**
- * The answers of a run. Everything that can be refused is refused before the first answer is recorded; after that, a question may
+ * The answers of a run: entries of `resume`, and results of front-end tools. Everything that can be refused is refused before the first answer is recorded; after that, a question may
  * only stay open because a form does not fit, or turn out to have been answered elsewhere meanwhile.
  */
 import type { AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
@@ -9,8 +9,12 @@ import { refusedAnswer, ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import type { ElicitationResponse } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { invalidRequest, ProblemError } from '../http/problems.ts';
+import { toFrontendContent } from '../../turn/frontend-result.ts';
+import { isFrontendCall } from './frontend-tools.ts';
+import type { GivenResult } from './frontend-tools.ts';
 import { responseOf } from './run-input.ts';
 import type { ResumeEntry } from './run-input.ts';
+import type { SettledQuestion } from './translate.ts';
 
 export interface RunCaller {
   principal: Principal;
@@ -22,33 +26,37 @@ export interface RunCaller {
 export interface Answers {
   /** Recorded; the turn goes on with them. */
   recorded: Set<string>;
+  /** Whether one of them had not been recorded before. */
+  isNew: boolean;
   /** Links that the person agreed to open; the questions stay open until their pages are done. */
   agreed: Set<string>;
   /** Why a question stays open. */
   errors: Map<string, string>;
-  /** Ended before this run, with the outcome. */
-  ended: Map<string, string>;
+  /** Ended before this run. */
+  ended: SettledQuestion[];
 }
 
 export const noAnswers: Answers = {
   recorded: new Set(),
+  isNew: false,
   agreed: new Set(),
   errors: new Map(),
-  ended: new Map(),
+  ended: [],
 };
 
 export interface PlannedAnswer {
   question: Question;
   response: ElicitationResponse;
-  isCancelled: boolean;
+  /** If the question has ended, nothing changes. */
+  mayBeLate: boolean;
 }
 
-/** Refuses entries that name an unknown question or one twice, come late, or have the wrong shape. */
+/** Refuses entries that name an unknown question or one twice, come late, or have the wrong shape, and unknown results. */
 export async function planAnswers(
   service: Service,
   { principal }: RunCaller,
   { threadId, resume: given }: AgUiRun,
-  liveTurn: string | null,
+  { results, liveTurn }: { results: GivenResult[]; liveTurn: string | null },
 ): Promise<PlannedAnswer[]> {
   const resume = given ?? [];
   refuseDuplicates(resume);
@@ -61,9 +69,25 @@ export async function planAnswers(
         `/resume/${index}/interruptId: no such question was asked in this thread.`,
       );
     const response = responseOf(entry, question.request, `/resume/${index}`);
-    return { question, response, isCancelled: entry.status === 'cancelled' };
+    return { question, response, mayBeLate: entry.status === 'cancelled' };
   });
-  for (const { question, isCancelled } of plan) if (!isCancelled) refuseLate(question, liveTurn);
+  for (const { question, mayBeLate } of plan) if (!mayBeLate) refuseLate(question, liveTurn);
+  for (const result of results) {
+    const question = asked.find(
+      ({ request: { context } }) => isFrontendCall(context) && context.toolCallId === result.toolCallId,
+    );
+    if (!question)
+      throw new ProblemError(
+        'elicitation_not_found',
+        `${result.at}/toolCallId: no such call of a front-end tool was made in this thread.`,
+      );
+    if (plan.some((one) => one.question === question))
+      throw invalidRequest([
+        { pointer: `${result.at}/toolCallId`, detail: 'this call is answered in resume, too' },
+      ]);
+    const response = { action: 'accept' as const, content: toFrontendContent(result) };
+    plan.push({ question, response, mayBeLate: true });
+  }
   return plan;
 }
 
@@ -86,31 +110,56 @@ function refuseLate({ status, turnId }: Question, liveTurn: string | null): void
 export async function recordAnswers(
   service: Service,
   { principal, address }: RunCaller,
-  { threadId, runId }: AgUiRun,
+  body: AgUiRun,
   plan: PlannedAnswer[],
 ): Promise<Answers> {
-  const answers: Answers = { recorded: new Set(), agreed: new Set(), errors: new Map(), ended: new Map() };
-  for (const { question, response, isCancelled } of plan) {
+  const { threadId: conversation } = body;
+  const answers: Answers = {
+    ...noAnswers,
+    recorded: new Set(),
+    agreed: new Set(),
+    errors: new Map(),
+    ended: [],
+  };
+  if (plan.length === 0) return answers;
+  // A used `runId` is refused before the first answer is recorded.
+  const content = plan.map(({ question, response }) => [question.id, response.action]);
+  await service.claimKey(principal, { conversation, key: runKey(body), content });
+  const endedAs = ({ id, request: { context } }: Question, status: string) =>
+    answers.ended.push({
+      interruptId: id,
+      status,
+      ...(isFrontendCall(context) && context.toolCallId !== undefined && { toolCallId: context.toolCallId }),
+    });
+  // Answers that repeat others are first: they are refused if they say something else.
+  const isRepeated = ({ question }: PlannedAnswer) => question.status !== 'pending';
+  for (const { question, response, mayBeLate } of [
+    ...plan.filter(isRepeated),
+    ...plan.filter((one) => !isRepeated(one)),
+  ]) {
     const { id, status } = question;
-    if (isCancelled && status !== 'pending') {
-      answers.ended.set(id, status);
+    if (mayBeLate && status !== 'pending') {
+      endedAs(question, status);
       continue;
     }
-    const given = { conversation: threadId, elicitationId: id, response, address };
+    const given = { conversation, elicitationId: id, response, address, idempotencyKey: runKey(body) };
     try {
-      const answered = await service.answerQuestion(principal, {
-        ...given,
-        idempotencyKey: `ag-ui/${runId}`,
-      });
+      const answered = await service.answerQuestion(principal, given);
       if (answered.kind === 'recorded') answers.recorded.add(id);
       else answers.agreed.add(id);
+      answers.isNew ||= answered.kind === 'recorded' && !answered.duplicate;
     } catch (error) {
       const refused = refusedAnswer(error);
       if (!refused) throw error;
       if (refused.kind === 'misfit') answers.errors.set(id, refused.reasons);
       else if (refused.kind === 'person') answers.errors.set(id, refused.message);
-      else answers.ended.set(id, (error as ServiceError).details.outcome ?? status);
+      else endedAs(question, (error as ServiceError).details.outcome ?? status);
     }
   }
   return answers;
+}
+
+/** A run is known by its id, in its thread. */
+export function runKey({ threadId, runId }: AgUiRun): string {
+  return `ag-ui/${threadId}/${runId}`;
 }

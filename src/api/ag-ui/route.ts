@@ -6,11 +6,12 @@ import { AgentNameSchema, LanguageHeadersSchema } from '@interlude-ai/core/contr
 import type { AgentConfig } from '../../platform/config/config.ts';
 import { unknownAgent } from '../../service/start-turn.ts';
 import { describeRoute, eventStream, json, problemsOf } from '../http/describe-route.ts';
+import { refuseBeyondLimit } from '../http/limits.ts';
 import { languageFrom } from '../http/reader-headers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import type { Api } from '../http/validation.ts';
 import { beginRun } from './begin-run.ts';
-import { isAnswer } from './run-input.ts';
+import { mayAnswer } from './run-input.ts';
 import { streamRun } from './show-run.ts';
 
 const params = z.object({
@@ -39,13 +40,14 @@ export function agUiSurface(api: Api, parts: SurfaceParts): void {
     '/run/agents/:agent/ag-ui',
     {
       bodyLimit,
-      config: { isAnswer: (body) => isAnswer(body as AgUiRun) },
+      config: { isAnswer: (body) => mayAnswer(body as AgUiRun) },
       schema: { ...run, params, body: AgUiRunSchema, headers: LanguageHeadersSchema },
     },
     async (request, reply) => {
       const { body, principal, ip: address } = request;
       const agent = agentCalled(request.params.agent);
-      const begun = await beginRun(service, agent.name, { principal, address }, body);
+      const begun = await beginRun(service, agent, { principal, address }, body);
+      if (!begun.answers.isNew) refuseBeyondLimit(request);
       return streamRun(reply, { parts, request, body, run: begun, language: languageFrom(request.headers) });
     },
   );
@@ -62,11 +64,11 @@ export function agUiSurface(api: Api, parts: SurfaceParts): void {
   );
 }
 
-function toCapabilities({ name, title, description, agents, images }: AgentConfig) {
+function toCapabilities({ name, title, description, agents, images, frontendTools }: AgentConfig) {
   return {
     identity: { name: title ?? name, ...(description !== undefined && { description }) },
     transport: { streaming: true },
-    tools: { supported: true, clientProvided: false },
+    tools: { supported: true, clientProvided: frontendTools === true },
     state: { snapshots: false, deltas: false, persistentState: false },
     multiAgent: { supported: agents.length > 0, subagents: agents.map((delegate) => ({ name: delegate })) },
     multimodal: { input: { image: images === true }, output: { image: true } },

@@ -40,9 +40,10 @@ export function endsWithUser({ messages }: AgUiRun): boolean {
   return messages.findLast(({ role }) => role !== 'activity')?.role === 'user';
 }
 
-/** Whether the run can only answer questions, and start no turn. */
-export function isAnswer(body: AgUiRun): boolean {
-  return (body.resume ?? []).length > 0 && !endsWithUser(body);
+/** Whether the run may answer questions or send results of front-end tools, and starts no turn. */
+export function mayAnswer(body: AgUiRun): boolean {
+  const { messages, resume } = body;
+  return ((resume ?? []).length > 0 || messages.at(-1)?.role === 'tool') && !endsWithUser(body);
 }
 
 function contentOf({ content }: Message, at: string): GivenMessage['content'] {

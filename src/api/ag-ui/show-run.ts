@@ -15,6 +15,7 @@ import { closing } from '../http/readers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { nameTurn } from '../http/reader-headers.ts';
 import type { BegunRun } from './begin-run.ts';
+import { isFrontendCall } from './frontend-tools.ts';
 import { isPaused, toInterrupt } from './interrupts.ts';
 import { createTranslator, idPrefix, questionSettled } from './translate.ts';
 import type { AgUiMessage } from './translate.ts';
@@ -71,14 +72,14 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     ...(parentRunId != null && { parentRunId }),
     ...(turn && { metadata: { interlude: { turnId: turn.turnId } } }),
   };
-  for (const [interruptId, status] of answers.ended) yield questionSettled(interruptId, status);
+  for (const settled of answers.ended) yield questionSettled(settled);
   const thread = createThread(service, request.principal, {
     body,
     current: turn?.turnId,
     isOld,
     language,
   });
-  const translator = createTranslator({ isOld });
+  const translator = createTranslator({ isOld, answered: callsWithResult(body) });
   const ended = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
     threadId,
@@ -114,7 +115,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     yield* complete(earlier);
   }
 
-  const pause = new AbortController();
+  let pause = new AbortController();
   let holdBack: NodeJS.Timeout | undefined;
   /** Without those whose answer is recorded but not yet in the log. */
   const open = () => openQuestions(folded).filter(({ elicitationId: id }) => !answers.recorded.has(id));
@@ -128,24 +129,39 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     holdBack = undefined;
     return false;
   };
+  let after = soFar?.position;
+  let isOver = mayEnd() || folded.end !== null;
   try {
-    if (!mayEnd() && !folded.end)
+    while (!isOver && !signal.aborted) {
       for await (const entries of service.followTurn(turn, {
         signal: AbortSignal.any([signal, pause.signal]),
-        after: soFar?.position,
+        after,
       })) {
         const events = add(entries);
+        after = entries.at(-1)?.seq;
         // Before a slow reader takes the events: the question that the timer holds back may have been answered.
-        const isOver = mayEnd();
+        isOver = mayEnd();
         yield* complete(events);
         if (isOver) break;
       }
+      // The time was up, or the turn has ended. The last entries may have answered what the timer held back.
+      isOver ||= folded.end !== null || isAsking();
+      pause = new AbortController();
+    }
   } finally {
     clearTimeout(holdBack);
   }
   if (signal.aborted) return;
   if (!folded.end) {
-    const interrupts = open().map((question) =>
+    const calls = open().flatMap(({ context }) => (isFrontendCall(context) ? [context.toolCallId] : []));
+    const questions = open().filter(({ context }) => !isFrontendCall(context));
+    if (questions.length === 0) {
+      // Clients of before 1.0 see which calls have no result.
+      yield* translator.suspend([]);
+      yield ended({ type: 'success', ...(!isOld && { pendingToolCallIds: calls }) });
+      return;
+    }
+    const interrupts = questions.map((question) =>
       toInterrupt(questionInWords(question, language), folded, {
         page: service.questionPage(question.elicitationId),
         isOld,
@@ -157,6 +173,15 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     return;
   }
   yield endOf(folded, { isOld, language, ended });
+}
+
+/** Those whose results the client has, its own and ours. */
+function callsWithResult({ messages }: AgUiRun): Set<string> {
+  return new Set(
+    messages.flatMap(({ role, toolCallId }) =>
+      role === 'tool' && typeof toolCallId === 'string' ? [toolCallId] : [],
+    ),
+  );
 }
 
 interface Ending {

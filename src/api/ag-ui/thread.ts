@@ -13,10 +13,13 @@ import type { AgUiMessage } from './translate.ts';
 
 /** The newest turns are enough to see whether the client has the thread. */
 const turnsCompared = 3;
-const turnsPerPage = 50;
+const turnsPerPage = 20;
+/** Of earlier turns in a snapshot: older ones are left out. */
+const mostTurns = 200;
+const mostCharacters = 8 * 1024 * 1024;
 
 interface Thread {
-  /** All messages of the thread, with these of the run's turn. */
+  /** The messages of the thread, up to the limits, with these of the run's turn. */
   snapshot(own: AgUiMessage[]): Promise<AgUiEvent>;
   /** Whether the client lacks one of these messages, or has one that was withdrawn. */
   misses(own: AgUiMessage[]): Promise<boolean>;
@@ -32,18 +35,26 @@ export function createThread(
     language,
   }: { body: AgUiRun; current: string | undefined; isOld: boolean; language: Language | null },
 ): Thread {
-  /** The messages before the run's turn has said anything. */
-  async function messagesBefore({ limit, isWhole }: { limit: number; isWhole: boolean }) {
-    let turns: ReadTurn[] = [];
+  const read = (page: { before: number | null; limit: number; images?: boolean }) =>
+    service.readConversation(principal, body.threadId, page);
+
+  /** The messages before the run's turn has said anything, of whole turns, from the newest back to a limit. */
+  async function messagesBefore(): Promise<AgUiMessage[]> {
+    const kept: AgUiMessage[][] = [];
+    let room = mostCharacters;
     let before: number | null = null;
     do {
       // The limit for the bytes of images holds for a page, so only the newest one has them.
-      const page = { before, limit, images: isWhole && before === null };
-      const read = await service.readConversation(principal, body.threadId, page);
-      turns = [...read.turns, ...turns];
-      before = read.next?.seq ?? null;
-    } while (isWhole && before !== null);
-    return { turns, messages: turns.flatMap(messagesOf) };
+      const { turns, next } = await read({ before, limit: turnsPerPage, images: before === null });
+      for (const turn of turns.toReversed()) {
+        const messages = messagesOf(turn);
+        room -= JSON.stringify(messages).length;
+        if (kept.length > 0 && (room < 0 || kept.length >= mostTurns)) return kept.toReversed().flat();
+        kept.push(messages);
+      }
+      before = next?.seq ?? null;
+    } while (before !== null);
+    return kept.toReversed().flat();
   }
 
   function messagesOf({ turnId, given, log }: ReadTurn): AgUiMessage[] {
@@ -61,12 +72,11 @@ export function createThread(
 
   return {
     async snapshot(own) {
-      const { messages } = await messagesBefore({ limit: turnsPerPage, isWhole: true });
-      return { type: 'MESSAGES_SNAPSHOT', messages: [...messages, ...own] };
+      return { type: 'MESSAGES_SNAPSHOT', messages: [...(await messagesBefore()), ...own] };
     },
     async misses(own) {
-      const { turns, messages } = await messagesBefore({ limit: turnsCompared, isWhole: false });
-      const stored = [...messages, ...own].filter(({ role }) => role !== 'reasoning');
+      const { turns } = await read({ before: null, limit: turnsCompared });
+      const stored = [...turns.flatMap(messagesOf), ...own].filter(({ role }) => role !== 'reasoning');
       const posted = body.messages.map(fingerprintOf);
       let next = 0;
       for (const message of stored) {
@@ -90,7 +100,14 @@ function fingerprintOf({
   role,
   content,
   toolCalls,
-}: Pick<AgUiMessage, 'id' | 'content'> & { role: string; toolCalls?: unknown }): string {
+  toolCallId,
+}: Pick<AgUiMessage, 'id' | 'content'> & {
+  role: string;
+  toolCalls?: unknown;
+  toolCallId?: unknown;
+}): string {
+  // A front end names the results of its own tools.
+  if (role === 'tool') return JSON.stringify([role, toolCallId]);
   if (role !== 'assistant') return JSON.stringify([role, id]);
   const calls = Array.isArray(toolCalls) ? toolCalls.map((call: { id?: unknown } | null) => call?.id) : [];
   return JSON.stringify([role, id, content ?? '', calls]);

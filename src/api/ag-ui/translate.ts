@@ -53,8 +53,15 @@ interface Subagent {
   parentMessageId: string;
 }
 
-/** `isOld`: for a client of before 1.0, whose tool results are texts. Stateful: one per reader and turn. */
-export function createTranslator({ isOld = false } = {}): Translator {
+interface Reader {
+  /** A client of before 1.0, whose tool results are texts. */
+  isOld?: boolean;
+  /** Ids of calls whose results the client has: it does not get them again. */
+  answered?: ReadonlySet<string>;
+}
+
+/** Stateful: one per reader and turn. */
+export function createTranslator({ isOld = false, answered = new Set() }: Reader = {}): Translator {
   let messages: AgUiMessage[] = [];
   let parts: Part[] = [];
   const steps = new Map<Owner, Step>();
@@ -165,7 +172,7 @@ export function createTranslator({ isOld = false } = {}): Translator {
     const closed = subagents.delete(toolCallId)
       ? [...closeOwner(toolCallId), endOfSubagent(toolCallId, failed)]
       : [];
-    return [...closed, { type: 'TOOL_CALL_RESULT', messageId, ...about }];
+    return answered.has(toolCallId) ? closed : [...closed, { type: 'TOOL_CALL_RESULT', messageId, ...about }];
   }
 
   /** Where clients put it: after the message with its call, and the results that are there. */
@@ -242,7 +249,10 @@ export function createTranslator({ isOld = false } = {}): Translator {
         return [{ type: 'CUSTOM', name: 'interlude/tool-auth-required', value, ...by(owner) }];
       }
       case 'elicitation-request':
-        return event.status === 'pending' ? [] : [questionSettled(event.elicitationId, event.status)];
+        // The client has the result of its own tool, or gets why there is none.
+        return event.status === 'pending' || event.context.trigger === 'frontend_tool'
+          ? []
+          : [questionSettled({ interruptId: event.elicitationId, status: event.status })];
       case 'turn-ended':
         return closeAll((id) => endOfSubagent(id, 'The turn ended before this agent was done.'));
       default:
@@ -274,9 +284,16 @@ export function createTranslator({ isOld = false } = {}): Translator {
   };
 }
 
-/** `status`: how the question ended. */
-export function questionSettled(interruptId: string, status: string): AgUiEvent {
-  return { type: 'CUSTOM', name: 'interlude/question', value: { interruptId, status } };
+export interface SettledQuestion {
+  interruptId: string;
+  /** How it ended. */
+  status: string;
+  /** Of a call of a tool of the front end. */
+  toolCallId?: string;
+}
+
+export function questionSettled(value: SettledQuestion): AgUiEvent {
+  return { type: 'CUSTOM', name: 'interlude/question', value };
 }
 
 type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>;
@@ -298,6 +315,11 @@ function by(owner: Owner): { subagentRunId?: string } {
 /** Unique in the thread, and the same for every reader. */
 function idOf({ turnId, seq }: LogEntry): string {
   return idPrefix(turnId) + seq;
+}
+
+/** Whether the message came from us, in any turn. */
+export function isOwnMessage(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d+$/.test(id);
 }
 
 /** What the ids of a turn's messages begin with. */

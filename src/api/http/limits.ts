@@ -124,6 +124,15 @@ declare module 'fastify' {
   }
 }
 
+/** The refusals of requests that exceed their user's limit, and were let in because they seem to answer a question. */
+const beyondLimit = new WeakMap<FastifyRequest, ProblemError>();
+
+/** For a request that turns out to answer nothing. */
+export function refuseBeyondLimit(request: FastifyRequest): void {
+  const refusal = beyondLimit.get(request);
+  if (refusal) throw refusal;
+}
+
 /**
  * Mainly for streams, which stay open as long as their reader wants. Services are limited only by address. So are answers,
  * because the other open requests of their user may be waiting for them.
@@ -132,9 +141,6 @@ export function limitOpenRequests(api: FastifyInstance, { perUser, perAddress }:
   const open = new Map<string, number>();
   const openTooMany = (max: number) =>
     tooMany(`You have ${max} requests and streams open at once; end one of them first.`, 5_000);
-  /** Requests of users with too many open ones, until their bodies are read. */
-  const perhapsAnswers = new WeakSet<FastifyRequest>();
-
   api.addHook('onRequest', async (request, reply) => {
     const { ip, principal, routeOptions } = request;
     const address = `address ${ip}`;
@@ -142,7 +148,7 @@ export function limitOpenRequests(api: FastifyInstance, { perUser, perAddress }:
     if ((open.get(address) ?? 0) >= perAddress) throw openTooMany(perAddress);
     if (user !== null && (open.get(user) ?? 0) >= perUser) {
       if (!routeOptions.config.isAnswer) throw openTooMany(perUser);
-      perhapsAnswers.add(request);
+      beyondLimit.set(request, openTooMany(perUser));
     }
     const keys = user === null ? [address] : [address, user];
     for (const key of keys) open.set(key, (open.get(key) ?? 0) + 1);
@@ -155,8 +161,7 @@ export function limitOpenRequests(api: FastifyInstance, { perUser, perAddress }:
     });
   });
   api.addHook('preHandler', async (request) => {
-    if (perhapsAnswers.has(request) && request.routeOptions.config.isAnswer?.(request.body) !== true)
-      throw openTooMany(perUser);
+    if (request.routeOptions.config.isAnswer?.(request.body) !== true) refuseBeyondLimit(request);
   });
 }
 

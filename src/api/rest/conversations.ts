@@ -12,7 +12,7 @@ import {
   ReaderHeadersSchema,
 } from '@interlude-ai/core/contract/http.ts';
 import type { Service } from '../../service/service.ts';
-import { imageInWords, isImagePart, isPageContext } from '../../turn/message-parts.ts';
+import { imageInWords, isImagePart, isOfPage, isPageContext } from '../../turn/message-parts.ts';
 import type { ImagePart } from '../../turn/message-parts.ts';
 import type { ReadConversation, ReadTurn } from '../../service/conversations.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';
@@ -104,11 +104,10 @@ function toGivenMessage({ id, role, content }: ReadTurn['given'][number]): UIMes
     // Clients post the messages again, so our ids must be valid in their requests.
     id: id.replaceAll('/', ':'),
     role: role === 'assistant' ? 'assistant' : 'user',
-    parts: parts.map((part) => {
-      if (isImagePart(part)) return toUiPart(part);
-      return isPageContext(part)
-        ? { type: 'data-page-context' as const, data: { text: part.text } }
-        : (part as UIMessage['parts'][number]);
+    parts: parts.flatMap((part): UIMessage['parts'] => {
+      if (isImagePart(part)) return [toUiPart(part)];
+      if (isPageContext(part)) return [{ type: 'data-page-context', data: { text: part.text } }];
+      return isOfPage(part) ? [] : [part as UIMessage['parts'][number]];
     }),
   };
 }

@@ -21,7 +21,7 @@ export interface TurnRow extends Turn, TurnOwner {
 
 /** Which of an owner's turns are listed. */
 export interface TurnFilter {
-  agent: string;
+  agent?: string;
   conversation?: string | undefined;
   statuses?: TurnStatus[] | undefined;
   /** Changed at this time or later, in epoch milliseconds. */
@@ -96,7 +96,7 @@ export async function listTurns(
   const matching = selectTurns(query, { tenant, ...(conversation !== undefined && { conversation }) })
     .where('user_id', user === null ? 'is' : '=', user)
     .where('service', service === null ? 'is' : '=', service)
-    .where('agent', '=', agent)
+    .$if(agent !== undefined, (turns) => turns.where('agent', '=', agent ?? ''))
     .$if(statuses !== undefined, (turns) => turns.where('status', 'in', statuses ?? []))
     .$if(since !== undefined, (turns) => turns.where(changedAt, '>=', since ?? 0));
   const rows = await matching

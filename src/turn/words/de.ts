@@ -60,6 +60,17 @@ const calls = callSentences({
     'In diesem Gesprächsschritt sind zu viele Fragen offen. Sie wurden deshalb nicht gefragt.',
   'form.no-user': 'Aufgerufen hat ein Dienst, den man nicht fragen kann.',
   'form.limit-reached': 'Der Agent hat in diesem Gesprächsschritt so viele Formulare gezeigt, wie er darf.',
+  'frontend_tool.decline': 'Sie haben {tool} abgelehnt.',
+  'frontend_tool.cancel':
+    '{tool} wurde ohne ein Ergebnis geschlossen. Ob die Seite es ausgeführt hat, ist nicht bekannt.',
+  'frontend_tool.expired':
+    'Die Seite hat das Ergebnis von {tool} nicht rechtzeitig gesendet. Ob sie es ausgeführt hat, ist nicht bekannt. Sie können noch einmal fragen.',
+  'frontend_tool.unsupported':
+    'Ihr Programm führt keine Werkzeuge einer Seite aus. {tool} wurde nicht ausgeführt.',
+  'frontend_tool.no-user': 'Aufgerufen hat ein Dienst, der keine Seite hat. {tool} wurde nicht ausgeführt.',
+  'frontend_tool.too-many-open': `Sie haben zu viele offene Fragen. {tool} wurde nicht aufgerufen. ${answerFirst}`,
+  'frontend_tool.too-many-in-turn':
+    'In diesem Gesprächsschritt sind zu viele Aufrufe und Fragen offen. {tool} wurde nicht aufgerufen.',
   'too_many_questions.user': `{server} hatte eine Frage, aber Sie haben zu viele offene Fragen. Der Aufruf wurde angehalten. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} hatte eine Frage, aber in diesem Gesprächsschritt sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore}`,
   too_many_held: `{server} hatte eine Frage, aber im Moment werden zu viele Menschen gefragt. Der Aufruf wurde angehalten. ${doneBefore} Versuchen Sie es später noch einmal.`,
@@ -296,6 +307,8 @@ export const de: Words = {
       const where = serverTitle === undefined ? '' : ` in ${serverTitle}`;
       return `${agent} möchte „${nameInWords(toolName)}“${where} ausführen. Stimmen Sie zu?`;
     }
+    if (trigger === 'frontend_tool' && agent !== undefined && toolName !== undefined)
+      return `${agent} wartet darauf, dass die Seite „${nameInWords(toolName)}“ ausführt. Wenn sie nicht mehr offen ist, lehnen Sie das ab.`;
     if (trigger !== 'credential_required' || serverTitle === undefined) return message;
     const aim = toolName === undefined ? '' : ` für „${inWords(toolName)}“`;
     const texts: Record<ConnectionReason, string> = {

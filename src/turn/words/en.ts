@@ -82,6 +82,15 @@ const calls = callSentences({
   'form.too-many-in-turn': 'Too many questions are open in this turn, so you were not asked.',
   'form.no-user': 'The caller is a service, which cannot be asked.',
   'form.limit-reached': 'The agent has asked as many forms as are allowed in one turn.',
+  'frontend_tool.decline': 'You declined {tool}.',
+  'frontend_tool.cancel': '{tool} was closed without a result. It is not known whether the page ran it.',
+  'frontend_tool.expired':
+    'The page sent no result of {tool} in time. It is not known whether the page ran it. You can ask again.',
+  'frontend_tool.unsupported': 'The client you use runs no tools of a page, so {tool} did not run.',
+  'frontend_tool.no-user': 'The caller is a service, which has no page, so {tool} did not run.',
+  'frontend_tool.too-many-open': `You have too many open questions, so {tool} was not called. ${answerFirst}`,
+  'frontend_tool.too-many-in-turn':
+    'Too many calls and questions are open in this turn, so {tool} was not called.',
   'too_many_questions.user': `{server} had a question, but you have too many open ones, so the call was stopped. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question, but too many are open in this turn, so the call was stopped. ${doneBefore}`,
   too_many_held: `{server} had a question, but too many people are being asked at the moment, so the call was stopped. ${doneBefore} Try again later.`,

@@ -9,6 +9,8 @@ import type { AgentConfig, ServerConfig } from '../../../src/platform/config/con
 import type { ModelTool } from '../../../src/remote/model-tools.ts';
 import { createBackoff } from '../../../src/remote/catalogue.ts';
 import { connectTool, toModelTool } from '../../../src/remote/model-tools.ts';
+import type { StoredMessage } from '../../../src/storage/schema/turn-tables.ts';
+import { toFrontendToolsPart } from '../../../src/turn/message-parts.ts';
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { agent } from './model-step.ts';
 
@@ -16,7 +18,7 @@ const owner = { tenant: 'acme', user: 'alice' };
 const tracker: ServerConfig = serverConfig('http://tracker.example/mcp');
 const tool = (name: string) => toModelTool(tracker, { name, inputSchema: { type: 'object' } });
 
-function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
+function toolsOf(listed: ModelTool[], agents: AgentConfig[], said: StoredMessage[] = []) {
   const warnings: object[] = [];
   const away = createBackoff();
   const logger = { warn: (about: object) => void warnings.push(about) };
@@ -28,8 +30,9 @@ function toolsOf(listed: ModelTool[], agents: AgentConfig[]) {
     logger,
   });
   return {
-    of: async (one: AgentConfig) => (await of(one, owner)).tools.map(({ modelName }) => modelName),
-    awayFor: async (one: AgentConfig) => (await of(one, owner)).away,
+    of: async (one: AgentConfig) =>
+      (await of(one, owner, Promise.resolve(said))).tools.map(({ modelName }) => modelName),
+    awayFor: async (one: AgentConfig) => (await of(one, owner, Promise.resolve(said))).away,
     away,
     warnings,
   };
@@ -40,6 +43,16 @@ test('an agent that lists nothing is offered whatever there is', async () => {
   const { of, warnings } = toolsOf([tool('list'), tool('delete')], [all]);
   expect(await of(all)).toEqual(['tracker__list', 'tracker__delete']);
   expect(warnings).toEqual([]);
+});
+
+test('tools of the front end are offered if the agent takes them, and never in place of its own', async () => {
+  const brought = ['set_theme', 'tracker__list'].map((name) => ({ name, description: '', parameters: {} }));
+  const content = [{ type: 'text', text: 'hello' }, toFrontendToolsPart(brought)];
+  const said = [{ id: 'm1', turnId: 't', role: 'user' as const, content }];
+  const all = { ...agent, servers: [{ name: 'tracker' }] };
+  const { of } = toolsOf([tool('list')], [all], said);
+  expect(await of(all)).toEqual(['tracker__list']);
+  expect(await of({ ...all, frontendTools: true })).toEqual(['tracker__list', 'set_theme']);
 });
 
 test('each agent has a list of its own, also one that another one hands tasks to', async () => {

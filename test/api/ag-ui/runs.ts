@@ -23,6 +23,14 @@ export function useAgUiService(options: AskingServiceOptions = {}): AskingServic
 }
 
 export const call = 'call asking__ask {}';
+export const pageTools = [
+  {
+    name: 'set_theme',
+    description: 'Changes the theme of the page.',
+    parameters: { type: 'object', properties: { theme: { type: 'string' } } },
+  },
+  { name: 'get_size', description: 'The size of the window.' },
+];
 export const named = { city: { type: 'string', minLength: 2 } };
 export const askCity = () => asks({ city: form('Which city?', named) });
 export const askBoth = () =>
@@ -176,6 +184,30 @@ export function testRuns(setup: AskingService, version: Version): void {
       expect(end.types).not.toContain('MESSAGES_SNAPSHOT');
       expect(end.outcome).toBe('success');
       expect(client.texts().at(-1)).toBe('I was told: done');
+    });
+
+    test('runs the tools that it brought, and the next run brings their results', async () => {
+      setup.server.play(done('sunny'));
+      const client = await connect(service, { version, agent: 'browser' });
+      const run = await client.run('call set_theme {"theme":"dark"}\ncall asking__ask {}\ncall get_size {}', {
+        tools: pageTools,
+      });
+      expect(run.outcome).toBe('success');
+      const calls = client.agent.messages.flatMap((message) =>
+        message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+      );
+      expect(calls.map(({ function: called }) => called)).toEqual([
+        { name: 'set_theme', arguments: '{"theme":"dark"}' },
+        { name: 'asking__ask', arguments: '{}' },
+        { name: 'get_size', arguments: '{}' },
+      ]);
+      const pending = version === '1.0.0' ? { pendingToolCallIds: [calls[0]?.id, calls[2]?.id] } : {};
+      expect(run.events.at(-1)).toMatchObject({ outcome: { type: 'success', ...pending } });
+      client.runTools({ set_theme: 'It is dark.', get_size: '12 × 9' });
+      const end = await client.run(undefined, { tools: pageTools });
+      expect([end.outcome, client.texts()]).toEqual(['success', ['It is dark.\nsunny\n12 × 9']]);
+      expect(end.types).not.toContain('TOOL_CALL_RESULT');
+      expect((await client.run('hello', { tools: pageTools })).types).not.toContain('MESSAGES_SNAPSHOT');
     });
 
     test('whose stream is cut runs the thread again, and has everything once', async () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { HttpAgent } from '@ag-ui/client';
 import { EventSchema } from '@ag-ui/core/schemas';
-import type { Event, Interrupt, Message, ResumeEntry } from '@ag-ui/core';
+import type { Event, Interrupt, Message, ResumeEntry, Tool } from '@ag-ui/core';
 import { HttpAgent as EarlierHttpAgent } from 'ag-ui-client-0.0.59';
 import { expect } from 'vitest';
 import type { Service } from '../../service/service.ts';
@@ -25,11 +25,21 @@ export interface Run {
   outcome: string | undefined;
 }
 
+interface RunOptions {
+  resume?: ResumeEntry[];
+  tools?: Tool[];
+  runId?: string;
+  /** The stream is cut at the first event of this type. */
+  cutAt?: string;
+}
+
 export interface StockClient {
   threadId: string;
   agent: HttpAgent;
   /** Says `text` if it is given, and runs the agent. */
-  run(text?: string, options?: { resume?: ResumeEntry[]; runId?: string; cutAt?: string }): Promise<Run>;
+  run(text?: string, options?: RunOptions): Promise<Run>;
+  /** Adds the result of each of these tools of the front end that was called and has none, as front ends do. */
+  runTools(results: Record<string, string>): void;
   /** Answers every open interrupt with this payload. */
   resolve(payload?: unknown): Promise<Run>;
   /** The texts of the agent's messages. */
@@ -99,6 +109,18 @@ export async function connect(
           ...(payload !== undefined && { payload }),
         })),
       }),
+    runTools(results) {
+      const done = new Set(agent.messages.map((message) => message.role === 'tool' && message.toolCallId));
+      for (const message of [...agent.messages])
+        for (const { id, function: called } of message.role === 'assistant' ? (message.toolCalls ?? []) : [])
+          if (!done.has(id) && results[called.name] !== undefined)
+            agent.addMessage({
+              id: randomUUID(),
+              role: 'tool',
+              toolCallId: id,
+              content: results[called.name] ?? '',
+            });
+    },
     texts: () =>
       agent.messages.flatMap((message) =>
         message.role === 'assistant' && message.content ? [message.content] : [],

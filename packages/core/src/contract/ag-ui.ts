@@ -7,7 +7,9 @@ import { ClientIdSchema, ElicitationIdSchema } from './http.ts';
 
 const MessageSchema = z.looseObject({
   id: z.string().min(1).meta({ description: 'Chosen by the client, or by the service for its own' }),
-  role: z.string().meta({ description: 'Only the last message of the `user` is read' }),
+  role: z
+    .string()
+    .meta({ description: 'Only the last message of the `user`, and those of `tool` at the end, are read' }),
   content: z
     .union(
       [z.string(), z.array(z.looseObject({ type: z.string().meta({ description: '`text` or `image`' }) }))],
@@ -31,6 +33,18 @@ const ResumeEntrySchema = z.looseObject({
   }),
 });
 
+const ToolSchema = z.looseObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'use 1–64 characters of A-Z, a-z, 0-9, "_" and "-"')
+    .meta({ description: 'Without `__`, which names of servers’ tools have' }),
+  description: z.string().max(4_000).default(''),
+  parameters: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .meta({ description: 'JSON Schema of the arguments; absent: none' }),
+});
+
 const isEmpty = (state: unknown) =>
   state === undefined ||
   state === null ||
@@ -49,7 +63,7 @@ export const AgUiRunSchema = z
       .meta({ description: 'Absent: a client of before 1.0, which gets only what it knows' }),
     messages: z.array(MessageSchema).meta({
       description:
-        'The stored conversation is the history. Of these messages, the last one of the user is new, if it is; the others say what the client has, so that a snapshot is sent if it misses something',
+        'The stored conversation is the history. Of these messages, the last one of the user is new, if it is; results of tools of the front end are taken from the end; the others say what the client has, so that a snapshot is sent if it misses something',
     }),
     resume: z.array(ResumeEntrySchema).max(50).nullish().meta({ description: 'Answers to interrupts' }),
     context: z
@@ -61,11 +75,10 @@ export const AgUiRunSchema = z
       )
       .nullish()
       .meta({ description: 'What the page shows. The model reads it with the message, as a quotation' }),
-    tools: z
-      .array(z.unknown())
-      .max(0, 'the agent brings its own tools; leave this out')
-      .nullish()
-      .meta({ description: 'The agent brings its own tools' }),
+    tools: z.array(ToolSchema).max(64).nullish().meta({
+      description:
+        'Tools of the front end, if the agent takes them (`tools.clientProvided` of its capabilities). Those that come with a new message hold for its turn',
+    }),
     state: z
       .unknown()
       .refine(isEmpty, 'there is no shared state; send what the model should know in context')
@@ -97,6 +110,12 @@ export const AgUiRunSchema = z
           },
         ],
         context: [{ description: 'The open page', value: 'Issue 17' }],
+      },
+      {
+        threadId: 'demo-1',
+        runId: 'run-3',
+        protocolVersion: '1.0',
+        messages: [{ id: 'm9', role: 'tool', toolCallId: 'call_3', content: 'The theme is dark now.' }],
       },
     ],
   });

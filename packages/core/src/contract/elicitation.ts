@@ -16,6 +16,7 @@ const ContextSchema = z
       'tool_elicitation',
       'approval',
       'model_question',
+      'frontend_tool',
     ]),
     agent: z.string().optional(),
     path: z.array(z.string()).optional(),

@@ -33,7 +33,9 @@ export type Trigger =
   | 'a2a_auth_required'
   | 'tool_elicitation'
   | 'approval'
-  | 'model_question';
+  | 'model_question'
+  /** A call of a tool of the front end. The answer is its result. */
+  | 'frontend_tool';
 
 /** Why an account has to be connected (again). */
 export type ConnectionReason = 'missing' | 'rejected' | 'insufficient_scope' | 'revoked';

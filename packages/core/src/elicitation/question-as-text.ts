@@ -43,6 +43,7 @@ function whoAsks({ context }: ElicitationRequest): string {
     case 'tool_elicitation':
     case 'approval':
     case 'model_question':
+    case 'frontend_tool':
       return '';
     default:
       return trigger satisfies never;

@@ -52,6 +52,11 @@ export function inWords(tool: string): string {
     .toLowerCase();
 }
 
+/** The question of a call of a tool of the front end, for those who see it elsewhere. */
+export function frontendCallMessage(agent: string, tool: string): string {
+  return `${agent} waits for the page to run “${nameInWords(tool)}”. If the page is no longer open, decline this.`;
+}
+
 /** The whole name of a tool in words, for a person who decides about it: `admin/delete_all` is not just "delete all". */
 export function nameInWords(tool: string): string {
   const words = tool

@@ -134,6 +134,10 @@ const agentSchema = z.strictObject({
     .transform((written) => (written === true ? askUserSchema.parse({}) : written || undefined))
     .optional()
     .describe('The model may put forms of its own to the user, by the tool ask_user'),
+  frontendTools: z
+    .boolean()
+    .optional()
+    .describe('The model may call tools that a front end brings (AG-UI), and waits for their results'),
   maxSteps: z.int().min(1).max(200).default(20),
 });
 

@@ -140,7 +140,8 @@ export function beginSeries(
 ): void {
   const { connections, serverRefusals, toolCalls } = current().instruments;
   for (const signal of signals) telemetryDropped(signal, 0);
-  for (const trigger of ['tool_elicitation', 'model_question', 'approval']) beginQuestions({ trigger });
+  for (const trigger of ['tool_elicitation', 'model_question', 'frontend_tool', 'approval'])
+    beginQuestions({ trigger });
   for (const { name: server, credentialScope, agent } of servers) {
     for (const outcome of toolOutcomes) toolCalls.add(0, { server, outcome });
     const triggers = agent ? ['a2a_input_required', 'a2a_auth_required'] : ['mcp_elicitation', 'approval'];

@@ -70,9 +70,10 @@ export function asking(
   return isApproval(context) ? asker : words.asks(asker);
 }
 
-/** The tool of a model's own question is ours, and its name tells people nothing. */
+/** The agent asks, if the tool is our own or the front end's. */
 export function askerOf(words: SlackWords, { context }: Pick<ElicitationEvent, 'context'>): string {
-  const toolName = context.trigger === 'model_question' ? undefined : context.toolName;
+  const isOfAgent = context.trigger === 'model_question' || context.trigger === 'frontend_tool';
+  const toolName = isOfAgent ? undefined : context.toolName;
   return askerTitle({ ...context, agent: undefined }) ?? toolName ?? context.agent ?? words.theAgent;
 }
 
