@@ -122,7 +122,6 @@ export async function startService({
     conversations.clear();
     await endTurns(temporal.client, opened.storage, begun);
   };
-  stack.defer(endAll);
   const { auth } = config;
   if (!auth) throw new Error('the test configures an issuer');
   const client = startsHere
@@ -134,6 +133,8 @@ export async function startService({
   stack.defer(() => app.close());
   const lostTurns = startLostTurns(parts, client, service, 1_000);
   stack.defer(() => lostTurns.stop());
+  // Before the outbox stops, which notifies the workflows of these turns.
+  stack.defer(endAll);
   await app.listen(config.http);
 
   const started = stack.move();
