@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
+import { turnWorkflowId } from '../../../src/turn/turn.ts';
 import { png } from '../../images.ts';
 import { asks, done, form } from '../../servers/scripted-mcp-server.ts';
-import { askBoth, askCity, call, named, testRuns, useAgUiService } from './runs.ts';
+import { askBoth, askCity, call, named, pageTools, testRuns, useAgUiService } from './runs.ts';
 import { cancelled, connect, post } from './stock-client.ts';
 
 /** Makes the log unreadable. */
@@ -197,7 +198,7 @@ describe('what stock clients do not send', () => {
 
   test.each<[what: string, body: Record<string, unknown>, pointer: string]>([
     ['a thread that is no id', { threadId: 'a/b' }, '/threadId'],
-    ['tools of the page', { tools: [{ name: 'alert', description: '' }] }, '/tools'],
+    ['a tool of the front end', { tools: [{ name: 'alert', description: '' }] }, '/tools'],
     ['too much of a page', { context: [{ description: 'Page', value: 'x'.repeat(16_000) }] }, '/context'],
     ['a shared state', { state: { steps: [] } }, '/state'],
     ['an address as an image', { image: 'https://example.com/a.png' }, '/messages/0/content/0/source/value'],
@@ -222,8 +223,200 @@ describe('what stock clients do not send', () => {
       { agent: 'lead' },
     );
     expect([moved.status, moved.problem.errors[0].pointer]).toEqual([400, '/threadId']);
+    const looked = await post(service, { threadId }, { agent: 'lead' });
+    expect([looked.status, looked.problem.errors[0].pointer]).toEqual([400, '/threadId']);
+  });
+
+  test('a used runId: nothing of a resume is recorded, and another context is another message', async () => {
+    const { threadId, city, day } = await ask();
+    const runId = randomUUID();
+    const first = { threadId, runId, resume: [resolved(city, { city: 'Lisbon' })] };
+    await post(service, first);
+    const reused = { ...first, resume: [resolved(day, { day: 'Monday' }), ...first.resume] };
+    expect((await post(service, reused)).problem.code).toBe('idempotency_key_reused');
+    const other = { ...first, resume: [resolved(city, { city: 'Rome' })] };
+    expect((await post(service, other)).problem.code).toBe('idempotency_key_reused');
+    expect(await statuses(threadId)).toEqual(expect.arrayContaining(['accept', 'pending']));
+    const messages = [{ id: 'm1', role: 'user', content: 'hello' }];
+    const shown = (value: string) => ({
+      ...{ threadId: randomUUID(), runId, messages },
+      context: [{ description: 'Order', value }],
+    });
+    const said = shown('1');
+    expect((await post(service, said)).status).toBe(200);
+    const again = await post(service, { ...shown('2'), threadId: said.threadId });
+    expect([again.status, again.problem.code]).toEqual([422, 'idempotency_key_reused']);
   });
 });
+
+describe('a call of a tool of the front end', () => {
+  const tools = pageTools;
+  const begin = async (text = 'call set_theme {"theme":"dark"}') => {
+    const client = await connect(service, { agent: 'browser' });
+    const run = await client.run(text, { tools });
+    const [{ toolCallId = '' } = {}] = run.events.flatMap((event) =>
+      event.type === 'TOOL_CALL_START' ? [event] : [],
+    );
+    const { threadId } = client;
+    const send = (content: unknown, more: object = {}, user = 'alice') =>
+      post(
+        service,
+        { threadId, messages: [{ id: randomUUID(), role: 'tool', toolCallId, content, ...more }] },
+        { agent: 'browser', user },
+      );
+    return { client, threadId, toolCallId, send, run };
+  };
+  const resultsOf = async (conversation: string) =>
+    (await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0)).flatMap(({ event }) =>
+      event.type === 'tool-output-available' || event.type === 'tool-output-error' ? [event] : [],
+    );
+  const settled = (status: string, toolCallId: string) =>
+    expect.objectContaining({
+      name: 'interlude/question',
+      value: { interruptId: expect.any(String), status, toolCallId },
+    });
+
+  test('a second result changes nothing, and says so', async () => {
+    const { client, threadId, toolCallId, send } = await begin();
+    const first = await send('It is dark.');
+    expect(first.events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    const second = await send('It is light.');
+    expect(second.events).toContainEqual(settled('accept', toolCallId));
+    expect(await resultsOf(threadId)).toMatchObject([{ output: { content: [{ text: 'It is dark.' }] } }]);
+    await client.run();
+    expect(client.texts()).toEqual(['It is dark.']);
+  });
+
+  test('a result after the deadline changes nothing; the model reads that there was none', async () => {
+    const { client, threadId, toolCallId, send } = await begin();
+    const [question] = await service.storage.elicitations.ofConversation({
+      tenant: 'demo',
+      conversation: threadId,
+    });
+    await service.storage.elicitations.settle([question?.id ?? ''], { type: 'expired-by-operator' });
+    const late = await send('It is dark.');
+    expect(late.events).toContainEqual(settled('expired', toolCallId));
+    expect(late.events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    await client.run();
+    expect(client.texts()[0]).toContain('The page sent no result of set_theme before the time was up.');
+  });
+
+  test('what is no result of an open call is refused, and the error points at it', async () => {
+    const { threadId, toolCallId, send } = await begin();
+    const result = { id: randomUUID(), role: 'tool', toolCallId, content: 'dark' };
+    const other = await begin();
+    const cases: [messages: object[], status: number, pointer: string | null][] = [
+      [[result, { ...result, id: 'r2' }], 400, '/messages/1/toolCallId'],
+      [[{ ...result, toolCallId: undefined }], 400, '/messages/0/toolCallId'],
+      [[{ ...result, content: [{ type: 'image' }] }], 400, '/messages/0/content/0'],
+      [[{ ...result, content: 'x'.repeat(100_001) }], 400, '/messages/0/content'],
+      [[result, { ...result, toolCallId: 'call_unknown' }], 404, null],
+    ];
+    for (const [messages, status, pointer] of cases) {
+      const refused = await post(service, { threadId, messages }, { agent: 'browser' });
+      expect([refused.status, refused.problem.errors?.[0].pointer ?? null]).toEqual([status, pointer]);
+      if (status === 404)
+        expect(refused.problem).toMatchObject({
+          code: 'elicitation_not_found',
+          detail: expect.stringContaining('/messages/1/toolCallId'),
+        });
+    }
+    const stranger = await send('dark', {}, 'bob');
+    expect([stranger.status, stranger.problem.code]).toEqual([404, 'conversation_not_found']);
+    expect(await resultsOf(threadId)).toEqual([]);
+    await Promise.all([send('dark'), other.send('dark')]);
+  });
+
+  test('an error of the front end is an error for the model; a message in between replaces the turn', async () => {
+    const { threadId, client, send } = await begin();
+    await send('', { error: 'No such theme.' });
+    expect(await resultsOf(threadId)).toMatchObject([
+      { type: 'tool-output-error', errorText: 'No such theme.' },
+    ]);
+    await client.run('call get_size {}', { tools });
+    await client.run('hello', { tools });
+    expect(client.texts()).toEqual(['Sorry, that did not work. No such theme.', 'You said: hello']);
+    expect((await resultsOf(threadId)).at(-1)).toMatchObject({
+      type: 'tool-output-error',
+      outcome: 'cancel',
+    });
+  });
+
+  test('beside a question: the run ends with the interrupt, and the next one brings the answer and the result', async () => {
+    setup.server.play(askCity(), done('Lisbon it is'));
+    const { client, run } = await begin(`call set_theme {}\n${call}`);
+    expect(run.interrupts).toMatchObject([{ message: 'Which city?' }]);
+    client.runTools({ set_theme: 'dark' });
+    expect((await client.resolve({ city: 'Lisbon' })).outcome).toBe('success');
+    expect(client.texts()).toEqual(['dark\nLisbon it is']);
+  });
+
+  test('on other surfaces it is a form that says what is waited for', async () => {
+    const { threadId, client } = await begin();
+    const { body } = await setup.alice.request('GET', `/run/v1/conversations/${threadId}/elicitations`);
+    const [question] = (body as { items: { elicitationId: string }[] }).items;
+    expect(question).toMatchObject({
+      mode: 'form',
+      message: 'Browser waits for the page to run “set theme”. If the page is no longer open, decline this.',
+      context: { trigger: 'frontend_tool', toolName: 'set_theme' },
+    });
+    const answer = { conversationId: threadId, elicitationId: question?.elicitationId ?? '' };
+    expect((await setup.alice.answer({ ...answer, action: 'decline' })).status).toBe(200);
+    await client.run();
+    expect(client.texts()[0]).toContain('The user declined this call of set_theme');
+    const read = await setup.alice.request('GET', `/run/v1/conversations/${threadId}`);
+    expect(JSON.stringify(read.body)).not.toContain('Changes the theme');
+  });
+
+  test('definitions and results stay out of the history of the workflow', async () => {
+    const { client, threadId } = await begin();
+    client.runTools({ set_theme: 'canary-result' });
+    await client.run();
+    expect(client.texts()).toEqual(['canary-result']);
+    const [turn] = (
+      await service.storage.turns.list(
+        { tenant: 'demo', user: 'alice' },
+        { conversation: threadId },
+        { after: null, limit: 1 },
+      )
+    ).rows;
+    const { events } = await setup.temporal.client.workflow
+      .getHandle(turnWorkflowId({ tenant: 'demo', conversation: threadId, turnId: turn?.turnId ?? '' }))
+      .fetchHistory();
+    const payloads = JSON.stringify(events, (key, value: unknown) =>
+      key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+    );
+    expect(payloads).toContain('set_theme');
+    expect(payloads).not.toMatch(/canary-result|Changes the theme|"dark"/);
+  });
+
+  test.each<[what: string, tools: object[], pointer: string]>([
+    ['a name of a tool of a server', [{ name: 'asking__ask' }], '/tools/0/name'],
+    ['the name of a tool of ours', [{ name: 'ask_user' }], '/tools/0/name'],
+    ['a name that no model takes', [{ name: 'set theme' }], '/tools/0/name'],
+    ['a name twice', [{ name: 'a' }, { name: 'a' }], '/tools/1/name'],
+    ['a schema of no object', [{ name: 'a', parameters: { type: 'string' } }], '/tools/0/parameters/type'],
+    ['a deep schema', [{ name: 'a', parameters: nested(17) }], '/tools/0/parameters'],
+    ['too much', [{ name: 'a', parameters: { title: 'x'.repeat(32_000) } }], '/tools'],
+  ])('%s is refused', async (_what, given, pointer) => {
+    const messages = [{ id: 'm1', role: 'user', content: 'hello' }];
+    const body = { threadId: randomUUID(), messages, tools: given };
+    const refused = await post(service, body, { agent: 'browser' });
+    expect([refused.status, refused.problem.errors[0].pointer]).toEqual([400, pointer]);
+  });
+
+  test('a service has no front end', async () => {
+    const messages = [{ id: 'm1', role: 'user', content: 'hello' }];
+    const body = { threadId: randomUUID(), runId: 'r1', messages, tools };
+    const caller = await service.asService();
+    const refused = await caller.request('POST', '/run/agents/browser/ag-ui', body);
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '/tools' }] } });
+  });
+});
+
+function nested(levels: number): object {
+  return levels === 0 ? {} : { properties: nested(levels - 1) };
+}
 
 test('an agent says what it can do', async () => {
   const { status, body } = await setup.alice.request('GET', '/run/agents/lead/ag-ui/capabilities');
