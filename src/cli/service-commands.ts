@@ -2,6 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { accounts } from './commands/accounts.ts';
 import { apiKeys } from './commands/api-keys.ts';
+import { audit } from './commands/audit.ts';
 import { agents, config } from './commands/check.ts';
 import { installation } from './commands/installation.ts';
 import { keys } from './commands/keys.ts';
@@ -22,6 +23,7 @@ export function serviceCommands(): CommandUnknownOpts[] {
     turn(),
     questions(),
     cancel(),
+    audit(),
     agents(),
     config(),
     test(),

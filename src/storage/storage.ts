@@ -13,6 +13,7 @@ import type { SharedLock } from './locks.ts';
 import { createTurnLog } from './log/turn-log.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { createApprovals } from './tables/approvals.ts';
+import { createAuditChain } from './tables/audit-chain.ts';
 import { createAudit } from './tables/audit.ts';
 import { createAccountPermits, createConnectAttempts, createOAuthRecords } from './tables/connecting.ts';
 import { createConnections } from './tables/connections.ts';
@@ -80,6 +81,7 @@ export function storageParts(database: Database, lock: SharedLock, mergeQueue: M
     toolEffects: createToolEffects(database),
     apiKeys: createApiKeys(database),
     audit: createAudit(database),
+    auditChain: createAuditChain(database),
     oversight: createOversight(database),
     sealed: createSealedValues(database),
     keyProofs: createKeyProofs(database),

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -74,6 +74,29 @@ test('contents are shown when they are asked for, which is in the audit', patien
   expect(await storage.audit.ofTurn('turn-of-one')).toMatchObject([
     { action: 'viewed', actor: expect.stringContaining('(command line)') },
   ]);
+});
+
+test('the audit is exported, and a file is verified without the service', patient, async () => {
+  const { output, errors } = await interlude('audit', 'export', '--tenant', 'demo', '--from', '2026-01-01');
+  expect(errors).toBe('Entries: 1. With deleted contents: 0.\n');
+  expect(output).toContain('"action":"viewed"');
+  const file = path.join(folder, 'audit.ndjson');
+  const changed = path.join(folder, 'changed.ndjson');
+  await Promise.all([writeFile(file, output), writeFile(changed, output.replace('viewed', 'opened'))]);
+  const [good, bad, missing] = await Promise.all([
+    interlude('audit', 'verify', file),
+    interlude('audit', 'verify', file, changed),
+    interlude('audit', 'verify', 'no-file'),
+  ]);
+  expect([good.code, good.output]).toEqual([
+    0,
+    expect.stringMatching(/: unchanged\n {2}demo {2}1 position, 1 to 1 · chain [0-9a-f]{16}…\n$/),
+  ]);
+  expect([bad.code, bad.errors]).toEqual([
+    1,
+    expect.stringMatching(/line 2: the contents of entry 1 of demo were changed\n$/),
+  ]);
+  expect(missing.code).toBe(2);
 });
 
 test('open questions are listed; one is expired and a turn is cancelled, once each', patient, async () => {

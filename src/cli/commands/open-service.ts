@@ -16,6 +16,13 @@ export async function printFromService(work: (parts: Dependencies) => Promise<st
 /** As `printFromService`, for what needs the tables alone. `isThere`: the database must exist. */
 export async function printFromStorage(
   work: (storage: Storage, config: Config) => Promise<string>,
+  options: { isThere?: boolean } = {},
+): Promise<void> {
+  await onStorage(async (storage, config) => print(`${await work(storage, config)}\n`), options);
+}
+
+export async function onStorage(
+  work: (storage: Storage, config: Config) => Promise<void>,
   { isThere = true }: { isThere?: boolean } = {},
 ): Promise<void> {
   const [{ openStorage }, { readConfig }] = await Promise.all([
@@ -25,7 +32,7 @@ export async function printFromStorage(
   const config = readConfig();
   const storage = await openStorage(config.database, { isThere });
   try {
-    print(`${await work(storage, config)}\n`);
+    await work(storage, config);
   } finally {
     await storage.close();
   }

@@ -6,6 +6,7 @@ import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { AuthConfig, Config } from '../config/config.ts';
 import { isLocalHost } from '../network/addresses.ts';
 import { portsTaken, requireFreePorts } from '../network/ports.ts';
+import { startAuditSealing } from '../loops/audit-sealing.ts';
 import { startReconciler } from '../loops/reconciler.ts';
 import type { Readiness } from '../../service/readiness.ts';
 import { createService } from '../../service/service.ts';
@@ -56,7 +57,10 @@ export async function runApiProcess(): Promise<void> {
   );
 }
 
-/** Runs the HTTP server, the watch for lost turns, and the deletion of old answers. Also part of `interlude start`. */
+/**
+ * Runs the HTTP server, the watch for lost turns, the deletion of old answers, and the sealing of the audit. Also part of
+ * `interlude start`.
+ */
 export async function serveApi(
   parts: Dependencies & Pick<AppParts, 'playground' | 'accessLog'> & Pick<ServiceParts, 'startsHere'>,
   client: Client,
@@ -77,6 +81,8 @@ export async function serveApi(
   stack.defer(() => lostTurns.stop());
   const retention = startRetention(parts);
   stack.defer(() => retention.stop());
+  const sealing = startAuditSealing(parts);
+  stack.defer(() => sealing.stop());
   try {
     await app.listen({ port, host });
   } catch (error) {

@@ -12,20 +12,20 @@ import { isPostgres } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { accountsAndSurfaces } from './051-accounts-and-surfaces.ts';
 import { turnsAndQuestions } from './051-turns-and-questions.ts';
+import { auditChain } from './054-audit-chain.ts';
 
 /** Named like the last of the 51 migrations that it replaces: a database that has all of those is up to date. */
 const initial = '051-failed-requests';
 
 const migrations: Record<string, Migration> = {
-  [initial]: {
-    async up(db) {
-      const statements = `${turnsAndQuestions}${accountsAndSurfaces}`
-        .split(';\n')
-        .filter((text) => text.trim());
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
+  [initial]: { up: (db) => execute(db, `${turnsAndQuestions}${accountsAndSurfaces}`) },
+  '054-audit-chain': { up: (db) => execute(db, auditChain) },
 };
+
+async function execute(db: Kysely<unknown>, text: string): Promise<void> {
+  const statements = text.split(';\n').filter((statement) => statement.trim());
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
 
 export async function migrate(query: Kysely<Tables>): Promise<void> {
   await query.transaction().execute(async (db) => {

@@ -166,5 +166,17 @@ export interface QuestionTables {
     action: AuditEntry['action'];
     detail: string;
     address: string | null;
+    /** In the chain of its tenant; null until it is sealed. */
+    position: number | null;
+  };
+  /** What remains of audit entries when their contents are deleted; see ../tables/audit-chain.ts. */
+  audit_chain: {
+    tenant: string;
+    /** From 1, without gaps. */
+    position: number;
+    /** Never decreases within a tenant. */
+    sealed_at: number;
+    hash: string;
+    chain: string;
   };
 }

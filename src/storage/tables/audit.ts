@@ -18,7 +18,7 @@ export async function insertAudit(
   { elicitationId, turnId, at, tenant, actor, action, detail, address }: AuditEntry,
 ): Promise<void> {
   const entry = { id: randomUUID(), elicitationId, at, tenant, actor, action, detail, address };
-  await insert(query, { ...toColumns(entry), turn_id: turnId ?? null });
+  await insert(query, { ...toColumns(entry), turn_id: turnId ?? null, position: null });
 }
 
 export type Audit = ReturnType<typeof createAudit>;
@@ -50,7 +50,7 @@ export function createAudit({ query }: Database) {
           .execute(),
       ]);
       return [...ofItself, ...ofQuestions]
-        .map(({ id: _, elicitation_id: elicitationId, turn_id: about, ...entry }) => ({
+        .map(({ id: _, position: __, elicitation_id: elicitationId, turn_id: about, ...entry }) => ({
           ...entry,
           elicitationId,
           ...(about !== null && { turnId: about }),

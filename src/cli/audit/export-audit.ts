@@ -1,0 +1,41 @@
+/** `interlude audit export`: the audit as NDJSON, which `interlude audit verify` checks. The format: docs/operators.md. */
+import { once } from 'node:events';
+import type { Storage } from '../../storage/storage.ts';
+import { toJsonText } from '@interlude-ai/kit/terminal/terminal-text.ts';
+
+/** Of the first line. */
+export const format = 'interlude-audit-1';
+
+export interface ExportOptions {
+  tenant?: string | undefined;
+  /** Epoch milliseconds. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** Also seals what was not sealed yet. Resolves with the numbers of the last line. */
+export async function exportAudit(
+  { auditChain }: Pick<Storage, 'auditChain'>,
+  options: ExportOptions,
+  out: NodeJS.WritableStream,
+): Promise<{ entries: number; deleted: number }> {
+  while ((await auditChain.seal()) > 0);
+  const { tenant = null, from, to } = options;
+  await write(out, { format, tenant, from: inIso(from), to: inIso(to) });
+  let [entries, deleted] = [0, 0];
+  for await (const line of auditChain.read(options)) {
+    await write(out, line);
+    entries += 1;
+    if (line.entry === null) deleted += 1;
+  }
+  await write(out, { entries, deleted });
+  return { entries, deleted };
+}
+
+function inIso(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}
+
+async function write(out: NodeJS.WritableStream, line: object): Promise<void> {
+  if (!out.write(`${toJsonText(line)}\n`)) await once(out, 'drain');
+}
