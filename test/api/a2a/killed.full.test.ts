@@ -10,6 +10,7 @@ import { createDeployment, showOutput, someKeys } from '../../e2e/deployment.ts'
 import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
 import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
+import { pageTools } from '../ag-ui/runs.ts';
 import { connect as connectAgUi, post } from '../ag-ui/stock-client.ts';
 import { freePort } from '../../free-port.ts';
 import { postgresUrl } from '../../postgres.ts';
@@ -128,6 +129,30 @@ test(
     const { events } = await post({ ...service, baseUrl: other.PUBLIC_URL }, again);
     expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
     expect(server.calls).toHaveLength(2);
+  },
+);
+
+test(
+  'a call of a front-end tool waits through kill -9 of everything; its result counts once, also when it is sent again',
+  { timeout: 120_000 },
+  async () => {
+    server.play();
+    const service = { token: async () => deployment.token('alice'), begun: () => undefined };
+    const client = await connectAgUi({ ...service, baseUrl: deployment.baseUrl });
+    await client.run('call set_theme {"theme":"dark"}', { tools: pageTools });
+    await killEverything();
+    client.runTools({ set_theme: 'It is dark.' });
+    const sent = { threadId: client.threadId, messages: client.agent.messages };
+    expect((await client.run(undefined, { tools: pageTools })).outcome).toBe('success');
+    expect(client.texts()).toEqual(['It is dark.']);
+    const { events } = await post({ ...service, baseUrl: other.PUBLIC_URL }, sent);
+    expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    const thread = await connectAgUi(
+      { ...service, baseUrl: other.PUBLIC_URL },
+      { threadId: client.threadId },
+    );
+    await thread.run();
+    expect(thread.texts()).toEqual(['It is dark.']);
   },
 );
 

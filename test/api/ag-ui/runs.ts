@@ -7,7 +7,7 @@ import type { AskingService, AskingServiceOptions } from '../../asking/asking-se
 import { asks, done, form, page } from '../../servers/scripted-mcp-server.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { cancelled, connect } from './stock-client.ts';
-import type { Version } from './stock-client.ts';
+import type { Run, Version } from './stock-client.ts';
 
 const tools = ['ask', 'remove'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 const agentsFile = path.join(import.meta.dirname, '../../fixtures/ag-ui-agents.yaml');
@@ -129,6 +129,7 @@ export function testRuns(setup: AskingService, version: Version): void {
     test.each([
       ['once', { approved: true }, 1, 1, 'removed'],
       ['for the conversation', { approved: true, remember: 'conversation' }, 1, 0, 'removed'],
+      ['always', { approved: true, remember: 'always' }, 1, 0, 'removed'],
       ['not, with a reason', { approved: false, reason: 'too early' }, 0, 1, 'too early'],
     ])('approves a call %s', async (_how, payload, sent, askedAgain, words) => {
       setup.server.play(done('removed'));
@@ -146,6 +147,60 @@ export function testRuns(setup: AskingService, version: Version): void {
       const next = await client.run('call asking__remove {"issue":8}');
       expect(next.interrupts).toHaveLength(askedAgain);
       if (askedAgain > 0) await client.run(undefined, { resume: cancelled(next.interrupts) });
+      const { body } = await setup.alice.request('GET', '/run/v1/approvals');
+      for (const { id } of (body as { items: { id: string }[] }).items)
+        await setup.alice.request('DELETE', `/run/v1/approvals/${id}`);
+    });
+
+    test('is asked by the model itself', async () => {
+      const client = await connect(service, { version, agent: 'browser' });
+      const asked = {
+        message: 'Which city?',
+        schema: { type: 'object', properties: { city: { type: 'string' } } },
+      };
+      const { interrupts } = await client.run(`call ask_user ${JSON.stringify(asked)}`);
+      expect(interrupts).toMatchObject([{ reason: 'model_question', message: 'Which city?' }]);
+      expect((await client.resolve({ city: 'Rome' })).outcome).toBe('success');
+      expect(client.texts()).toEqual(['{"city":"Rome"}']);
+    });
+
+    test('declines a question', async () => {
+      setup.server.play(askCity());
+      const client = await connect(service, { version });
+      await client.run(call);
+      expect((await client.resolve({ action: 'decline' })).outcome).toBe('success');
+      expect(answers()).toEqual({ city: { action: 'decline' } });
+    });
+
+    test('whose question has expired goes on when it cancels it', async () => {
+      setup.server.play(askCity());
+      const client = await connect(service, { version });
+      const { interrupts } = await client.run(call);
+      const ids = interrupts.map(({ id }) => id);
+      await service.storage.elicitations.settle(ids, { type: 'expired-by-operator' });
+      await refused(client.resolve({ city: 'Lisbon' }), 'The deadline has passed.');
+      const end = await client.run(undefined, { resume: cancelled(interrupts) });
+      expect(end.outcome).toBe('success');
+      expect(end.events).toContainEqual(
+        expect.objectContaining({
+          name: 'interlude/question',
+          value: { interruptId: ids[0], status: 'expired' },
+        }),
+      );
+    });
+
+    test('of another user neither reads the thread nor answers its questions', async () => {
+      setup.server.play(askCity());
+      const client = await connect(service, { version });
+      const { interrupts } = await client.run(call);
+      const stranger = await connect(service, { version, user: 'bob', threadId: client.threadId });
+      await refused(stranger.run(), 'You have no conversation with this id.');
+      const resume = interrupts.map(({ id }) => {
+        return { interruptId: id, status: 'resolved' as const, payload: { city: 'Rome' } };
+      });
+      await refused(stranger.run(undefined, { resume }), 'You have no conversation with this id.');
+      expect((await client.resolve({ city: 'Lisbon' })).outcome).toBe('success');
+      expect(answers()).toEqual({ city: { action: 'accept', content: { city: 'Lisbon' } } });
     });
 
     test('opens a link: the run waits until its page is done', async () => {
@@ -246,4 +301,11 @@ export function testRuns(setup: AskingService, version: Version): void {
       expect(late.outcome).toBe(version === '1.0.0' ? 'cancelled' : 'RUN_ERROR');
     });
   });
+}
+
+/** The client rejects with the problem, and prints it. */
+async function refused(run: Promise<Run>, words: string): Promise<void> {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  await expect(run).rejects.toMatchObject({ payload: expect.stringContaining(words) });
+  printed.mockRestore();
 }

@@ -65,7 +65,7 @@ export async function connect(
     headers: { authorization: `Bearer ${await service.token(user)}` },
     fetch: async (url, init) => {
       const response = await fetch(url, init);
-      return new Response(response.body?.pipeThrough(recording()), response);
+      return response.ok ? new Response(response.body?.pipeThrough(recording()), response) : response;
     },
   });
   service.begun(threadId);

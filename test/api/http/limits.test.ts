@@ -130,6 +130,15 @@ test('a user with too many open requests may answer a question on any surface, a
     expect((await answer(question.id)).statusCode).toBe(200);
     expect(await api.storage.elicitations.get(question.id)).toMatchObject({ status: 'decline' });
   }
+  // A run that answers nothing would only be one more stream.
+  const [settled] = await api.storage.elicitations.ofConversation(turn);
+  const nothing = await post('/run/agents/assistant/ag-ui', {
+    threadId: conversation,
+    runId: 'r2',
+    messages: [],
+    resume: [{ interruptId: settled?.id, status: 'cancelled' }],
+  });
+  expect(nothing.statusCode).toBe(429);
   const reply = { jsonrpc: '2.0', id: 'unknown', result: { action: 'decline' } };
   expect((await post('/run/v1/mcp', reply, session)).statusCode).toBe(202);
   await stream.body?.cancel();
