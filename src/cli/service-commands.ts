@@ -4,6 +4,7 @@ import { accounts } from './commands/accounts.ts';
 import { apiKeys } from './commands/api-keys.ts';
 import { audit } from './commands/audit.ts';
 import { agents, config } from './commands/check.ts';
+import { doctor } from './commands/doctor.ts';
 import { installation } from './commands/installation.ts';
 import { keys } from './commands/keys.ts';
 import { migrate, server, start, worker } from './commands/start.ts';
@@ -19,6 +20,7 @@ export function serviceCommands(): CommandUnknownOpts[] {
     server(),
     worker(),
     migrate(),
+    doctor(),
     turns(),
     turn(),
     questions(),

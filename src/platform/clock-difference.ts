@@ -1,7 +1,7 @@
 /** The difference between this process's clock and another one: reported, never a reason to stop. */
 
 /** Larger differences are logged. */
-const toleratedMs = 5_000;
+export const toleratedMs = 5_000;
 
 interface ClockDifference {
   /** Positive if this process's clock is ahead. */

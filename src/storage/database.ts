@@ -27,6 +27,8 @@ export interface Backend {
   query: Kysely<Tables>;
   /** Checks what the connection supports, for example behind a pooler. Rejects if it cannot work. */
   checkConnections?(): Promise<void>;
+  /** After `checkConnections`: a pooler answers, and there is no direct address. */
+  isPooled?(): boolean;
   migrate(): Promise<void>;
   /** For the log, and for endings of turns. */
   channel: Channel | null;

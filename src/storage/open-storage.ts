@@ -4,11 +4,12 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config/config.ts';
+import { readDatabaseState } from './database-state.ts';
 import { countReplies } from './tables/sessions.ts';
 import { lastSeqs } from './log/append.ts';
 import { openQuestionIds } from './tables/open-questions.ts';
 import { createMergeQueue, mergeTurn } from './log/turn-log.ts';
-import { DatabaseTooOld, isMigrated } from './migrations/migrate.ts';
+import { DatabaseTooOld, isMigrated, readMigrationState } from './migrations/migrate.ts';
 import { openPostgres, DirectUrlUnusable } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { ElicitationRow } from './schema/question-tables.ts';
@@ -29,6 +30,8 @@ export interface StorageOptions {
   pollMs?: number;
   /** Rejects, and creates nothing, if no process of a service has created the database yet. */
   isThere?: boolean;
+  /** Leaves the schema as it is, even if it is another release's. */
+  isInspected?: boolean;
   questions?: QuestionObserver;
   /** Gets the marks that this process has to deliver at once. */
   outbox?: OutboxObserver;
@@ -84,6 +87,11 @@ export async function openStorage(
         select current_setting('transaction_read_only')::boolean as "isReadOnly"`.execute(query);
       if (rows[0]?.isReadOnly === true) throw new DatabaseUnavailable(readOnly);
     },
+    state: async () => ({
+      ...(await readDatabaseState(query)),
+      migrations: await readMigrationState(query),
+      isPooled: backend.isPooled?.() ?? false,
+    }),
     async close() {
       clock.close();
       await mergeQueue.settled();
@@ -124,7 +132,7 @@ function timeOf(
 
 async function openBackend(
   database: Config['database'],
-  { now, isThere = false }: Pick<StorageOptions, 'now' | 'isThere'>,
+  { now, isThere = false, isInspected = false }: Pick<StorageOptions, 'now' | 'isThere' | 'isInspected'>,
   logger: Logger,
 ): Promise<{ backend: Backend; clock: DatabaseClock }> {
   if (isThere && database.kind === 'sqlite' && !existsSync(database.path)) throw new NoDatabase(database);
@@ -135,7 +143,7 @@ async function openBackend(
   try {
     await backend.checkConnections?.();
     if (isThere && !(await isMigrated(backend.query))) throw new NoDatabase(database);
-    await backend.migrate();
+    if (!isInspected) await backend.migrate();
     const { readClock } = backend;
     const clock =
       now || !readClock ? machineClock(now ?? Date.now) : await startDatabaseClock(readClock, logger);
@@ -164,7 +172,7 @@ class DatabaseUnusable extends Error {
   override name = 'DatabaseUnusable';
 }
 
-class NoDatabase extends Error {
+export class NoDatabase extends Error {
   override name = 'NoDatabase';
 
   constructor(database: Config['database']) {

@@ -8,8 +8,10 @@
  */
 import type { Logger } from 'pino';
 import type { Database } from './database.ts';
+import type { DatabaseState } from './database-state.ts';
 import { createLocks } from './locks.ts';
 import type { SharedLock } from './locks.ts';
+import type { MigrationState } from './migrations/migrate.ts';
 import { createTurnLog } from './log/turn-log.ts';
 import { createApiKeys } from './tables/api-keys.ts';
 import { createApprovals } from './tables/approvals.ts';
@@ -47,6 +49,8 @@ export interface Storage extends Parts {
   clockAheadMs(): number | null;
   /** Resolves when the database answers; rejects with the driver's error. */
   ping(): Promise<void>;
+  /** For operators, before a deploy. `isPooled`: a pooler answers, and there is no direct address. */
+  state(): Promise<DatabaseState & { migrations: MigrationState; isPooled: boolean }>;
   close(): Promise<void>;
 }
 

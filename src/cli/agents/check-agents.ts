@@ -39,11 +39,28 @@ interface Values {
   json?: boolean | undefined;
 }
 
+type Surroundings = { env: NodeJS.ProcessEnv; signal: AbortSignal };
+
 export async function checkAgents(
   config: Config,
-  { server: named = [], token: given = [], timeout: timeoutMs, json = false }: Values,
-  { env, signal, print }: { env: NodeJS.ProcessEnv; signal: AbortSignal; print(text: string): void },
+  values: Values,
+  { print, ...surroundings }: Surroundings & { print(text: string): void },
 ): Promise<number> {
+  const report = await examineAgents(config, values, surroundings);
+  const exitCode = exitCodeOf(report);
+  print(
+    values.json === true
+      ? `${toJsonText({ ...report, ...countsOf(report), exitCode }, 2)}\n`
+      : `${reportLines(report).join('\n')}\n`,
+  );
+  return exitCode;
+}
+
+export async function examineAgents(
+  config: Config,
+  { server: named = [], token: given = [], timeout: timeoutMs }: Values,
+  { env, signal }: Surroundings,
+): Promise<Report> {
   const known = [...config.servers.keys()];
   const tokens = new Map(given.map((text) => tokenOf(text)));
   for (const name of [...named, ...tokens.keys()])
@@ -58,14 +75,7 @@ export async function checkAgents(
   const agents: AgentReport[] = [];
   // One after the other, because agents that share a folder of tools share its bundle.
   for (const agent of config.agents.values()) agents.push(await checkAgent(config, agent, servers));
-  const report: Report = { servers, agents };
-  const exitCode = exitCodeOf(report);
-  print(
-    json
-      ? `${toJsonText({ ...report, ...countsOf(report), exitCode }, 2)}\n`
-      : `${reportLines(report).join('\n')}\n`,
-  );
-  return exitCode;
+  return { servers, agents };
 }
 
 function tokenOf(text: string): [string, string] {

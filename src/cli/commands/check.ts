@@ -8,13 +8,15 @@ import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { print, printAside } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { interruptSignal } from '@interlude-ai/kit/try/exit-codes.ts';
 
-const kinds = ['start', 'server', 'worker'] as const satisfies ProcessKind[];
+export const processKinds = ['start', 'server', 'worker'] as const satisfies ProcessKind[];
 
 export function config(): CommandUnknownOpts {
   const check = new Command('check')
     .description('check the settings and the agents file, and show the result')
     .addOption(
-      new Option('--for <process>', 'the process to check them for').choices(kinds).default('start' as const),
+      new Option('--for <process>', 'the process to check them for')
+        .choices(processKinds)
+        .default('start' as const),
     )
     .addHelpText(
       'after',

@@ -6,7 +6,7 @@ const networkTimeoutMs = 5_000;
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
 /** The message says what is wrong and what to do. */
-class IssuerError extends Error {
+export class IssuerError extends Error {
   override name = 'IssuerError';
 }
 
@@ -17,7 +17,7 @@ export async function discoverIssuer(issuer: string): Promise<{ jwksUri: string 
   try {
     response = await fetchSoon(address);
   } catch (error) {
-    throw new IssuerError(`${issuer} cannot be reached: ${reasonOf(error)}`, { cause: error });
+    throw new IssuerError(`${issuer} cannot be reached: ${whyUnreachable(error)}`, { cause: error });
   }
   if (!response.ok) {
     await response.body?.cancel();
@@ -47,7 +47,8 @@ export function fetchSoon(url: string, options: RequestInit = {}): Promise<Respo
   return fetch(url, { ...options, signal: AbortSignal.timeout(networkTimeoutMs) });
 }
 
-function reasonOf(error: unknown): string {
+/** With what to check. */
+export function whyUnreachable(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `it did not answer within ${networkTimeoutMs / 1000} s; check the address, and that it runs`;
   const code = codeOf(error);

@@ -70,7 +70,7 @@ export async function checkContracts({ config, storage }: Parts): Promise<void> 
   );
 }
 
-class UnsupportedVersions extends Error {
+export class UnsupportedVersions extends Error {
   override name = 'UnsupportedVersions';
 }
 

@@ -67,7 +67,10 @@ export async function requireNamespace(connection: Temporal, namespace: string):
 }
 
 /** Null if the list cannot be read. */
-async function missingAttributes({ operatorService }: Temporal, namespace: string): Promise<string[] | null> {
+export async function missingAttributes(
+  { operatorService }: Temporal,
+  namespace: string,
+): Promise<string[] | null> {
   try {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     return names.filter((name) => !(name in customAttributes));

@@ -48,6 +48,26 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   return tables.some(({ name }) => name === 'kysely_migration');
 }
 
+/** Compared with this release. Changes nothing. */
+export interface MigrationState {
+  /** They run when a process of this release starts. */
+  pending: string[];
+  /** Of later releases. */
+  unknown: string[];
+  /** This release cannot migrate the database. */
+  isTooOld: boolean;
+}
+
+export async function readMigrationState(db: Kysely<Tables>): Promise<MigrationState> {
+  const executed = await executedMigrations(db);
+  const last = executed.at(-1);
+  return {
+    pending: Object.keys(migrations).filter((name) => !executed.includes(name)),
+    unknown: executed.filter((name) => name > initial && !(name in migrations)),
+    isTooOld: last !== undefined && last < initial,
+  };
+}
+
 /** Their names, in order. */
 async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
   if (!(await isMigrated(db))) return [];

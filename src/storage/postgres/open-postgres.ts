@@ -82,6 +82,7 @@ export function openPostgres(url: Url, logger: Logger, options: PostgresOptions 
           'DATABASE_URL is the address of a connection pooler, which notifications may not pass: looking for new events instead; set DATABASE_DIRECT_URL to an address of the database itself',
         );
     },
+    isPooled: () => isPooled,
     async migrate() {
       // Connections without a limit on silence: a migration may take long over a large table.
       const dialect = reportingDialect(createDialect(openPool({ Client: DirectClient, max: 2 })));

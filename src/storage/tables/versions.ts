@@ -91,6 +91,22 @@ export function createVersions({ query, now }: Database) {
         .execute();
       return rows.map(({ buildId, turns }) => ({ buildId, turns: Number(turns) }));
     },
+    /** Turns that wait for people, by the version they started with. */
+    async waitingTurns(): Promise<{ buildId: string | null; turns: number; since: number }[]> {
+      const rows = await query
+        .selectFrom('elicitations')
+        .innerJoin('turns', 'turns.turn_id', 'elicitations.turn_id')
+        .select(({ fn }) => [
+          'build_id as buildId',
+          fn.count<number>('turns.turn_id').distinct().as('turns'),
+          fn.min('elicitations.created_at').as('since'),
+        ])
+        .where('elicitations.status', '=', 'pending')
+        .where('turns.ended_at', 'is', null)
+        .groupBy('build_id')
+        .execute();
+      return rows.map(({ buildId, turns, since }) => ({ buildId, turns: Number(turns), since }));
+    },
     /** The process is alive for another `leaseMs`, by the database's clock. */
     async renewLease(
       { id, deployment, kind, oldest, newest }: LivingProcess,
