@@ -9,6 +9,7 @@ import type { AuthConfig, Config } from '../platform/config/config.ts';
 import type { Service } from '../service/service.ts';
 import { logAccess, traceRequests } from './http/observe-requests.ts';
 import { requirePrincipal } from './http/authentication.ts';
+import { refuseOtherVersions } from './http/client-versions.ts';
 import { a2aSurface } from './a2a/route.ts';
 import { agUiSurface } from './ag-ui/route.ts';
 import { cardRoutes } from './a2a/cards.ts';
@@ -103,6 +104,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     api.addHook('onSend', async (_, reply) => void reply.header('cache-control', 'no-store'));
     readJsonBodies(api);
     await allowOrigins(api, config.http.corsOrigins);
+    refuseOtherVersions(api);
     requirePrincipal(api, {
       authenticate: service.authenticate,
       refusals: createRefusalLimit(config.http.rateLimitPerMinute),

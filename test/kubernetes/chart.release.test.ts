@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
 import {
   customKinds,
   findHelm,
@@ -19,6 +20,7 @@ import {
 } from '../programs/kubernetes.ts';
 import type { KubernetesApi } from '../programs/kubernetes.ts';
 
+const { version } = packageJson;
 const run = promisify(execFile);
 const chart = path.resolve(import.meta.dirname, '../../deploy/helm/interlude');
 const valuesOf = (name: string) => path.join(import.meta.dirname, `values/${name}.yaml`);
@@ -202,13 +204,13 @@ describe('at an API server', () => {
     await using jobs = playJobs('Complete');
     const usual = ['interlude', chart, '--values', valuesOf('usual')];
     await release('install', ...usual);
-    expect(await images()).toEqual(['interlude:0.1.0', 'interlude:0.1.0']);
-    await release('upgrade', ...usual, '--set', 'image.tag=0.2.0', '--set', 'worker.replicas=3');
-    expect(await images()).toEqual(['interlude:0.2.0', 'interlude:0.2.0']);
+    expect(await images()).toEqual([`interlude:${version}`, `interlude:${version}`]);
+    await release('upgrade', ...usual, '--set', 'image.tag=9.9.9', '--set', 'worker.replicas=3');
+    expect(await images()).toEqual(['interlude:9.9.9', 'interlude:9.9.9']);
     expect((await deployment('interlude-worker')).spec.replicas).toBe(3);
     expect(jobs.ended).toHaveLength(2);
     await release('rollback', 'interlude', '1');
-    expect(await images()).toEqual(['interlude:0.1.0', 'interlude:0.1.0']);
+    expect(await images()).toEqual([`interlude:${version}`, `interlude:${version}`]);
     expect((await deployment('interlude-worker')).spec.replicas).toBe(2);
     // An older release has no migration to make.
     expect(jobs.ended).toHaveLength(2);

@@ -1,11 +1,14 @@
 /** The installed package at work: in Node, and on a page of another origin in a real browser. */
 import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { oldest } from '@interlude-ai/core/contract/version.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { launchChromium } from '../browsers/chromium.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
@@ -137,4 +140,42 @@ test('a page whose origin is not named gets nothing, and starts nothing', async 
   await page.close();
   expect(await ending).toContain('closed');
   expect(await conversations()).toEqual(before);
+});
+
+test('an older client, program and widget are refused, and say what to update', async () => {
+  const words = `This client has version 0.1.9; this service, ${packageJson.version}, works with clients of version ${oldest.client} and newer. Reload the page, or update @interlude-ai/client or the program interlude.`;
+  const token = await service.token('alice');
+  const older = (code: string) => code.replaceAll(packageJson.version, '0.1.9');
+  for (const name of ['client', 'program'] as const) {
+    const file = path.join(project.packages[name].home, 'core/contract/version.js');
+    writeFileSync(file, older(readFileSync(file, 'utf8')));
+  }
+  const outputOf = (command: string, ...args: string[]) => {
+    const running = run(command, args, { cwd: project.folder, env: withTools() });
+    running.child.stdin?.end('hello\n');
+    return running
+      .catch((error: { stdout: string; stderr: string }) => error)
+      .then(({ stdout, stderr }) => (stdout + stderr).replaceAll(/\s+/g, ' '));
+  };
+  expect(await outputOf(process.execPath, 'node.mjs', service.baseUrl, token)).toContain(words);
+  const chat = ['--no', '--', 'interlude', 'chat', '--url', service.baseUrl, '--token', token];
+  expect(await outputOf('npx', ...chat)).toContain(words);
+
+  const widget = await fetch(`${service.baseUrl}/widget.js`).then((response) => response.text());
+  const page = await browser.newPage();
+  stack.defer(() => page.close());
+  await page.goto(origin);
+  await page.addScriptTag({ content: older(widget), type: 'module' });
+  await page.evaluate(
+    ([api, bearer]) => {
+      const chat = document.createElement('interlude-chat');
+      chat.setAttribute('api', api);
+      Object.assign(chat, { token: bearer });
+      document.body.append(chat);
+    },
+    [service.baseUrl, token] as const,
+  );
+  await page.getByRole('textbox').fill('hello');
+  await page.keyboard.press('Enter');
+  await page.getByText(words).first().waitFor();
 });

@@ -3,6 +3,7 @@
  * `ConnectionLost`) from all others (`InterludeError`).
  */
 import { InterludeError, toInterludeError } from './interlude-error.ts';
+import { clientHeader, thisClient } from '@interlude-ai/core/contract/version.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 
 /** A function is called once, and again when the service no longer accepts its token, or when it failed. */
@@ -54,6 +55,7 @@ export function createSend(options: Options): Send {
         method,
         headers: {
           authorization,
+          [clientHeader]: thisClient,
           ...(forUser !== undefined && { 'x-interlude-user': forUser }),
           ...(language !== undefined && { 'x-user-language': language }),
           ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { createClient } from '../src/client.ts';
 import type { ClientOptions } from '../src/client.ts';
 import { createSend } from '../src/send.ts';
@@ -43,6 +44,17 @@ test('every request names the language of the person, if there is one', async ()
     undefined,
     'de',
     'de',
+  ]);
+});
+
+test('every request names the version of the client, and a refusal because of it says what to update', async () => {
+  const detail = 'Update @interlude-ai/client.';
+  const server = await serveStream((response) =>
+    sendProblem(response, 400, { code: 'version_mismatch', detail }),
+  );
+  await expect(clientOf(server).answer(answer)).rejects.toMatchObject({ code: 'version_mismatch', detail });
+  expect(server.requests.map(({ headers }) => headers['x-interlude-client'])).toEqual([
+    `${packageJson.version}; service=0.2.0`,
   ]);
 });
 

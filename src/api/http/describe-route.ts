@@ -42,6 +42,7 @@ interface Content {
 /** Every route that needs a principal may answer with these. */
 const everywhere: ProblemCode[] = [
   'invalid_request',
+  'version_mismatch',
   'unauthenticated',
   'cannot_act_for_users',
   'unknown_host',

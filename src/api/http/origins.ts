@@ -57,6 +57,7 @@ export async function allowOrigins(api: FastifyInstance, origins: string[]): Pro
       'x-conversation-id',
       'x-turn-id',
       'x-interlude-warning',
+      'x-interlude-version',
       'retry-after',
       'date',
       'www-authenticate',

@@ -131,6 +131,7 @@ function pathOf(request: FastifyRequest): string {
 
 export const problems = {
   invalid_request: { status: 400, title: 'The request is not valid' },
+  version_mismatch: { status: 400, title: 'Client and service do not fit' },
   unauthenticated: { status: 401, title: 'Sign in first' },
   forbidden: { status: 403, title: 'Not allowed' },
   cannot_act_for_users: { status: 403, title: 'This caller may not act for users' },

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { thisClient } from '@interlude-ai/core/contract/version.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { rateLimitKey } from '../../../src/service/principal.ts';
 import { startApi } from '../api-under-test.ts';
 import type { ApiUnderTest } from '../api-under-test.ts';
@@ -91,6 +93,46 @@ test('whose limit it is cannot be mistaken, however users and tenants are called
   const one = rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c' });
   expect(rateLimitKey({ kind: 'user', tenant: 'a', user: 'b c' })).not.toBe(one);
   expect(rateLimitKey({ kind: 'user', tenant: 'a b', user: 'c', name: 'Carol' })).toBe(one);
+});
+
+describe('versions of clients', () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+
+  const send = async (version?: string) => {
+    const headers = version === undefined ? {} : { 'x-interlude-client': version };
+    const response = await api.send('alice', { url: '/run/v1/conversations', headers });
+    expect(response.headers['x-interlude-version']).toBe(packageJson.version);
+    return response;
+  };
+
+  test.each([undefined, thisClient, '99.0.0; service=0.2.0', '0.2.0-beta.1; service=0.1.12'])(
+    '%s is served',
+    async (version) => {
+      expect((await send(version)).statusCode).toBe(200);
+    },
+  );
+
+  test.each([
+    ['0.1.12; service=0.1.0', /0\.1\.12.*update @interlude-ai\/client/],
+    ['0.12.0; service=0.10.0', /needs a service of version 0\.10\.0.*Update the service, or use a client of/],
+  ])('%s is refused with what to update', async (version, words) => {
+    const response = await send(version);
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({ code: 'version_mismatch', detail: expect.stringMatching(words) });
+  });
+
+  test.each(['', 'latest', '0.2.0', '0.2.0; service=0.2', `${'9'.repeat(5_000)}.0.0; service=0.2.0`])(
+    'what is no version is a malformed request (%#)',
+    async (version) => {
+      const response = await send(version);
+      expect(response.statusCode).toBe(400);
+      expect(response.json()).toMatchObject({ errors: [{ pointer: '/x-interlude-client' }] });
+    },
+  );
 });
 
 test('a caller that takes for ever to send its request is not waited for', async () => {

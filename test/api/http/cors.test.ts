@@ -46,7 +46,7 @@ describe('a page whose origin is named', () => {
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': page,
       'access-control-expose-headers':
-        'x-conversation-id, x-turn-id, x-interlude-warning, retry-after, date, www-authenticate, mcp-session-id',
+        'x-conversation-id, x-turn-id, x-interlude-warning, x-interlude-version, retry-after, date, www-authenticate, mcp-session-id',
     });
   });
 

@@ -9,6 +9,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { TokenSource } from '../login/find-token.ts';
+import { clientHeader, thisClient } from '@interlude-ai/core/contract/version.ts';
 import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { demoUserOption, readService, serviceOption } from './service-options.ts';
 
@@ -154,6 +155,7 @@ class Bridge {
     const old = { ...session, ...(this.#version && { 'mcp-protocol-version': this.#version }) };
     const headers = {
       ...(await this.#authorization(isRefused)),
+      [clientHeader]: thisClient,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'idempotency-key': idempotencyKey,
