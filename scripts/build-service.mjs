@@ -7,7 +7,7 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFi
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { bundle, bundles, filesOf } from '../src/api/http/bundle.ts';
-import { withRelativeImports } from './relative-imports.mjs';
+import { scope, withRelativeImports } from './relative-imports.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'dist/service'));
@@ -100,25 +100,35 @@ function published() {
     [own, ...packages]
       .flatMap((manifest) => Object.entries(manifest.dependencies ?? {}))
       .concat(forDemo.map((name) => [name, own.devDependencies[name]]))
-      .filter(([name]) => !name.startsWith('@interlude-ai/'))
+      .filter(([name]) => !name.startsWith(`${scope}/`))
       .toSorted(([one], [other]) => one.localeCompare(other)),
+  );
+  const [chosen, needed] = [true, false].map((isChosen) =>
+    Object.entries(dependencies).filter(([name]) => isTelemetry(name) === isChosen),
   );
   const optional = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@nangohq/'));
   return {
     manifest: {
-      name: '@interlude-ai/service',
+      name: `${scope}/service`,
       version,
       description,
       license,
       type: 'module',
       bin: { interlude: 'src/cli/interlude.mjs' },
       exports: { './package.json': './package.json' },
-      dependencies,
+      dependencies: Object.fromEntries(needed ?? []),
       optionalDependencies: Object.fromEntries(optional),
+      peerDependencies: Object.fromEntries((chosen ?? []).map(([name, version]) => [name, `^${version}`])),
+      peerDependenciesMeta: Object.fromEntries((chosen ?? []).map(([name]) => [name, { optional: true }])),
       // `using` stays in the code.
       engines: { node: '>=24.14' },
     },
   };
+}
+
+/** OpenTelemetry without its API: loaded where variables OTEL_… are set, and as large as a quarter of the rest. @param {string} name */
+function isTelemetry(name) {
+  return name.startsWith('@opentelemetry/') && name !== '@opentelemetry/api';
 }
 
 /** @param {string} place */

@@ -46,6 +46,9 @@ const peers = {
 /** An author's schemas are made with the same zod as the types of `elicit`. */
 const zodOfAuthors = { zod: { range: '^4.0.0', optional: false } };
 
+/** Types that those of a dependency import, without depending on them. @type {Record<string, string>} */
+const typings = { '@ai-sdk/provider': '@types/json-schema' };
+
 /**
  * What a package loads by its address: `tools check` bundles it with the author's code.
  * @type {Record<string, string[]>}
@@ -164,7 +167,8 @@ async function build(name, docs) {
       const code = readFileSync(file, 'utf8').replaceAll(specifiers, (text, before, specifier, after) => {
         const target = targetOf(specifier, module);
         if (target === undefined) {
-          if (!specifier.startsWith('node:')) packages.add(nameOf(specifier));
+          if (!specifier.startsWith('node:'))
+            for (const one of [nameOf(specifier), typings[nameOf(specifier)] ?? []].flat()) packages.add(one);
           return text;
         }
         open.push(target);

@@ -1,22 +1,21 @@
-/**
- * A project that has the packages installed: built, packed and unpacked as npm does it, beside the dependencies that they
- * need. No network.
- */
+/** A project that has the packages installed: built, packed, and installed by npm from a registry of their own. */
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { startRegistry } from './registry.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-const modules = path.join(root, 'node_modules');
 
+/** All but the service, by their folders. */
 export const packageNames = ['client', 'kit', 'program', 'tools', 'widget'] as const;
 export type PackageName = (typeof packageNames)[number];
 
 export interface Manifest {
+  name: string;
   bin?: Record<string, string>;
   exports: Record<string, { types: string; default: string }>;
   dependencies: Record<string, string>;
@@ -40,77 +39,98 @@ export interface Project {
 
 /** `others` are installed beside them, as their user would have them. */
 export async function installPackages(others: string[] = []): Promise<Project> {
+  await using built = await buildPackages('packages');
+  return await installAll(built, others);
+}
+
+export async function installAll(built: Built, others: string[]): Promise<Project> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-package-'));
-  const built = path.join(folder, 'built');
-  await run(process.execPath, [path.join(root, 'scripts/build.mjs'), built], { cwd: root, env: withTools() });
-  const installed = path.join(folder, 'node_modules');
-  for (const name of others) link(name, installed);
-  const packages = await Promise.all(
-    packageNames.map(async (name) => [name, await install(name, { built, installed, folder })] as const),
-  );
-  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const packages = packageNames.map((name) => [name, built.packageOf(name)] as const);
+  await built.install(folder, [...packages.map(([, { manifest }]) => manifest.name), ...others]);
   cpSync(path.join(root, 'test/fixtures/package'), folder, { recursive: true });
-  const remove = () => rm(folder, { recursive: true, force: true });
-  return { folder, packages: Object.fromEntries(packages) as Project['packages'], remove };
-}
-
-async function install(
-  name: PackageName,
-  { built, installed, folder }: { built: string; installed: string; folder: string },
-): Promise<Installed> {
-  const tarball = await pack(path.join(built, name), folder);
-  const home = path.join(installed, '@interlude-ai', name);
-  mkdirSync(home, { recursive: true });
-  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', home]);
-  const manifest = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as Manifest;
-  const required = Object.keys(manifest.peerDependencies).filter(
-    (peer) => !(peer in manifest.peerDependenciesMeta),
-  );
-  for (const needed of [...Object.keys(manifest.dependencies), ...required]) link(needed, installed);
-  // As npm links programs.
-  for (const [program, file] of Object.entries(manifest.bin ?? {})) {
-    chmodSync(path.join(home, file), 0o755);
-    mkdirSync(path.join(installed, '.bin'), { recursive: true });
-    symlinkSync(path.join('../@interlude-ai', name, file), path.join(installed, '.bin', program));
-  }
-  const { stdout } = await run('tar', ['-tzf', tarball]);
-  return { home, manifest, files: stdout.trim().split('\n') };
-}
-
-function link(name: string, installed: string): void {
-  const to = path.join(installed, name);
-  if (existsSync(to)) return;
-  mkdirSync(path.dirname(to), { recursive: true });
-  symlinkSync(path.join(modules, name), to);
+  return {
+    folder,
+    packages: Object.fromEntries(
+      packages.map(([name, { manifest, files }]) => {
+        const home = path.join(folder, 'node_modules', manifest.name);
+        return [name, { home, manifest, files }];
+      }),
+    ) as Project['packages'],
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
 }
 
 /** Installs the package of the service and returns its folder. */
 export async function installService(folder: string, others: string[]): Promise<string> {
-  const built = path.join(folder, 'built');
-  await run(process.execPath, [path.join(root, 'scripts/build-service.mjs'), built], {
-    cwd: root,
-    env: withTools(),
-  });
-  const home = path.join(folder, 'node_modules/@interlude-ai/service');
-  mkdirSync(home, { recursive: true });
-  await run('tar', ['-xzf', await pack(built, folder), '--strip-components=1', '-C', home]);
-  const manifest = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as Manifest;
-  for (const name of [...Object.keys(manifest.dependencies), ...others])
-    link(name, path.join(folder, 'node_modules'));
-  return home;
+  await using built = await buildPackages('service');
+  const { name } = built.packageOf('service').manifest;
+  await built.install(folder, [name, ...others]);
+  return path.join(folder, 'node_modules', name);
 }
 
-/** The tarball of a folder with a package.json. */
-async function pack(from: string, to: string): Promise<string> {
+export interface Built {
+  /** By its folder in `dist`. */
+  packageOf(name: string): { manifest: Manifest; files: string[] };
+  /** Makes a project of the folder, with these packages. */
+  install(folder: string, names: string[], ...options: string[]): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Builds and packs them, and serves the tarballs in a registry. */
+export async function buildPackages(...parts: ('packages' | 'service')[]): Promise<Built> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-built-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const names: string[] = [];
+  const build = (script: string, to: string) =>
+    run(process.execPath, [path.join(root, 'scripts', script), to], { cwd: root, env: withTools() });
+  if (parts.includes('packages')) {
+    await build('build.mjs', folder);
+    names.push(...packageNames);
+  }
+  if (parts.includes('service')) {
+    await build('build-service.mjs', path.join(folder, 'service'));
+    names.push('service');
+  }
+  const packed = new Map(
+    await Promise.all(
+      names.map(async (name) => [name, await pack(path.join(folder, name), folder)] as const),
+    ),
+  );
+  const registry = await startRegistry(
+    [...packed].map(([name, { tarball }]) => ({ folder: path.join(folder, name), tarball })),
+  );
+  stack.defer(() => registry.stop());
+  const held = stack.move();
+  return {
+    packageOf(name) {
+      const { files } = packed.get(name) ?? {};
+      if (!files) throw new Error(`The package ${name} was not built.`);
+      const text = readFileSync(path.join(folder, name, 'package.json'), 'utf8');
+      return { manifest: JSON.parse(text) as Manifest, files };
+    },
+    async install(project, wanted, ...options) {
+      mkdirSync(project, { recursive: true });
+      writeFileSync(path.join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+      const cache = path.join(folder, 'cache');
+      const fixed = ['--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0', `--cache=${cache}`];
+      const args = ['install', `--registry=${registry.origin}`, ...fixed, ...options, ...wanted];
+      await run('npm', args, { cwd: project, env: withTools() });
+    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+async function pack(from: string, to: string): Promise<{ tarball: string; files: string[] }> {
   const args = ['pack', from, '--pack-destination', to, '--ignore-scripts', '--offline', '--json'];
-  const { stdout } = await run('npm', args, { cwd: to });
-  const [packed] = JSON.parse(stdout) as { filename: string }[];
+  const { stdout } = await run('npm', args, { cwd: to, maxBuffer: 1e8 });
+  const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   if (!packed) throw new Error(`npm packed nothing: ${stdout}`);
-  return path.join(to, packed.filename);
+  return { tarball: path.join(to, packed.filename), files: packed.files.map((file) => file.path) };
 }
 
 /** Programs of this repository, found first. */
 export function withTools(): NodeJS.ProcessEnv {
-  const bin = path.join(modules, '.bin');
+  const bin = path.join(root, 'node_modules/.bin');
   return { ...process.env, PATH: [bin, process.env['PATH']].join(path.delimiter) };
 }

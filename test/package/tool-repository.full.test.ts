@@ -21,7 +21,7 @@ let project: Project;
 let notes: string;
 
 beforeAll(async () => {
-  project = await installPackages(['rolldown', '@types/node', 'undici-types']);
+  project = await installPackages(['rolldown', '@types/node']);
   stack.defer(() => project.remove());
   const { folder } = project;
   cpSync(path.join(root, 'examples/tools'), path.join(folder, 'tools'), {

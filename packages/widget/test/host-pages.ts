@@ -43,7 +43,7 @@ export async function setUpHostPages(): Promise<HostPages> {
   const [temporal, browser, project] = await Promise.all([
     startDevelopmentServer(),
     launchChromium(),
-    installPackages(['react', 'react-dom', 'scheduler']),
+    installPackages(['react', 'react-dom']),
   ]);
   stack.defer(() => temporal.stop());
   stack.defer(() => browser.close());

@@ -24,7 +24,7 @@ const compilerOptions = {
 };
 
 test('the examples of its page compile against the package as it is installed', async () => {
-  const project = await installPackages(['@types/node', 'undici-types', 'ai']);
+  const project = await installPackages(['@types/node', 'ai']);
   try {
     const examples = [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
       ([, code = '']) => code,
