@@ -8,7 +8,6 @@ import {
   cpSync,
   globSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -34,9 +33,7 @@ if (!isDryRun) requireCleanCheckout();
 setVersion();
 dateChangelog();
 run('npm', 'run', 'build', '--ignore-scripts');
-const packages = readdirSync(path.join(root, 'dist'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => pack(path.join('dist', name)));
+const packages = globSync('dist/*/package.json', { cwd: root }).map((file) => pack(path.dirname(file)));
 const chart = isThere('helm')
   ? run('helm', 'package', 'deploy/helm/interlude', '--destination', 'dist') &&
     `dist/interlude-${version}.tgz`

@@ -55,6 +55,7 @@ const readers: Record<string, Record<string, string>> = {
     Metrics: 'metrics',
     Logs: 'logs',
     Security: 'security',
+    'What is stable': 'stability',
     Commands: 'commands',
   },
   'How good it is': {
