@@ -109,7 +109,7 @@ export const a = defineTool({ name: 'a', description: 'A.', input: z.object({}),
 });
 
 test('without a bundler the program says which one to install', async () => {
-  rmSync(path.join(project.folder, 'node_modules/rolldown'));
+  rmSync(path.join(project.folder, 'node_modules/rolldown'), { recursive: true });
   const { code, said } = await interlude('tools', 'check', './tools');
   expect([code, said]).toEqual([1, expect.stringContaining('npm install --save-dev rolldown')]);
 });
