@@ -4,15 +4,7 @@
  * it. With `--dry-run` all of this happens in a copy below `build/`. Without a version: the one that is set, as it stands.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -47,7 +39,7 @@ console.log(
     'npm packages, public, with provenance:',
     ...packages.map(({ name, size, files }) => `  ${name}@${version}  ${kilobytes(size)}, ${files} files`),
     'image:',
-    `  ghcr.io/<owner>/interlude:${version}, :${version.split('.', 2).join('.')}, :latest`,
+    `  ghcr.io/<owner>/interlude:${[version, ...(version.includes('-') ? [] : [version.split('.', 2).join('.'), 'latest'])].join(', :')}`,
     'chart:',
     `  oci://ghcr.io/<owner>/charts/interlude:${version}${chart === undefined ? ' (not packaged here: helm is not installed)' : `, from ${chart}`}`,
     'changelog:',
