@@ -8,6 +8,14 @@ const full = '{test,packages/*/test}/**/*.full.test.ts';
 const both = '{test,packages/*/test}/**/*.both.test.ts';
 /** What `npm run test:release` runs, for more than an hour. */
 const release = '{test,packages/*/test}/**/*.release.test.ts';
+/** In the full suite and before a release, where `inject('suite')` chooses the variants that take longest. */
+const longer = [
+  'test/storage/contract/*.both.test.ts',
+  'test/api/a2a/killed.full.test.ts',
+  'test/clients/cut-everywhere.full.test.ts',
+  'test/e2e/database-outages.full.test.ts',
+  'test/upgrade/upgrade.full.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -56,7 +64,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'release',
-          include: [release],
+          include: [release, ...longer],
+          provide: { suite: 'release' },
           testTimeout: 900_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 2 },

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
@@ -131,7 +131,7 @@ async function untilTriedOften({ workflowIds }: Pick<Waiting, 'workflowIds'>): P
   );
 }
 
-test(
+test.runIf(inject('suite') === 'release')(
   'the password is rotated, and the worker has the old one: six answers are accepted, and take effect once its file has the new one',
   { timeout: 180_000 },
   async () => {
@@ -175,7 +175,7 @@ test(
   },
 );
 
-test(
+test.runIf(inject('suite') === 'release')(
   'the database is away from the worker for a minute while answers arrive: all of them take effect',
   { timeout: 180_000 },
   async () => {

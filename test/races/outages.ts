@@ -24,8 +24,6 @@ import type { DeployedSite } from './site.ts';
 
 export interface Outage {
   name: string;
-  /** For the suite that has only a minute for all races. */
-  isShort?: boolean;
   /** Resolves when everything runs again. */
   happen(at: Installation): Promise<unknown>;
 }
@@ -55,7 +53,7 @@ export const outages: Outage[] = [
   { name: 'one of two workers stands still', happen: ({ workers }) => freeze(workers.slice(0, 1), frozenMs) },
   { name: 'all workers stand still', happen: ({ workers }) => freeze(workers, awayMs) },
   { name: 'all workers are killed', happen: restartWorkers },
-  { name: 'Temporal is away', isShort: true, happen: ({ temporal }) => temporal.away(awayMs) },
+  { name: 'Temporal is away', happen: ({ temporal }) => temporal.away(awayMs) },
   { name: 'the database crashes', happen: ({ database }) => database.away(awayMs, 'crashes') },
   {
     name: 'the processes that have committed die before they can signal',

@@ -1,6 +1,5 @@
 /** The races of `npm run test:release`, with a few rounds each. */
 import { describe, test } from 'vitest';
-import { answerDuring, outages } from './outages.ts';
 import { answerOrDeadline, deployedRaces, races } from './races.ts';
 import { roundsOr, runRounds } from './round.ts';
 import { useDeployedSite, useSite } from './site.ts';
@@ -24,9 +23,5 @@ describe('with two API and two worker processes', () => {
   const site = useDeployedSite();
   test.each(deployedRaces)('$name: one of them wins, and everything says the same', ({ name, race }) =>
     runRounds(site, name, race, { rounds, inFlight: 10 }),
-  );
-  test.each(outages.filter(({ isShort }) => isShort))(
-    '$name: every receipt is true, and every turn ends',
-    (outage) => answerDuring(site, outage, rounds),
   );
 });

@@ -48,8 +48,8 @@ async function startSharedTemporal(): Promise<AsyncDisposable & { address: strin
 declare module 'vitest' {
   interface ProvidedContext {
     sharedUrl: string;
-    /** The suite that runs, for `*.both.test.ts`. */
-    suite: 'daily' | 'full';
+    /** The suite that runs, for tests that have variants. */
+    suite: 'daily' | 'full' | 'release';
   }
 }
 

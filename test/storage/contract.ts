@@ -1,4 +1,7 @@
-/** The tests in `contract/` say what every database must do: SQLite and PostgreSQL, and in the full suite a pooler. */
+/**
+ * The tests in `contract/` say what every database must do: SQLite and PostgreSQL; in the full suite a pooler, and before a
+ * release a pooler with a direct address.
+ */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,6 +16,8 @@ import type { PgBouncer } from '../pgbouncer.ts';
 import { postgresUrl } from '../postgres.ts';
 import type { Order, Task } from './child.ts';
 
+const suite = inject('suite');
+
 export type DatabaseConfig = Config['database'];
 
 export interface Subject {
@@ -25,7 +30,7 @@ export interface Subject {
 
 /** Registers the tests once for each database. */
 export function onEachDatabase(tests: (subject: () => Subject) => void): void {
-  if (inject('suite') === 'full') return behindPooler(tests);
+  if (suite !== 'daily') return behindPooler(tests);
   describe('SQLite', () => {
     onDatabase(tests, sqliteDatabases());
   });
@@ -60,14 +65,13 @@ export function startChild(
   return fork(path.join(import.meta.dirname, 'child.ts'), [JSON.stringify(order)], options);
 }
 
-const found = inject('suite') === 'full' ? await findPgBouncer() : undefined;
+const found = suite === 'daily' ? undefined : await findPgBouncer();
 
 function behindPooler(tests: (subject: () => Subject) => void): void {
   let pooler: PgBouncer;
-  describe.skipIf(found?.kind !== 'ready').each([
-    { how: 'alone', isDirect: false },
-    { how: 'with a direct address', isDirect: true },
-  ])('a pooler in transaction mode, $how', ({ isDirect }) => {
+  const isDirect = suite === 'release';
+  const how = isDirect ? 'with a direct address' : 'alone';
+  describe.skipIf(found?.kind !== 'ready')(`a pooler in transaction mode, ${how}`, () => {
     beforeAll(async () => {
       if (found?.kind === 'ready') pooler = await startPgBouncer(found, await postgresUrl());
     });

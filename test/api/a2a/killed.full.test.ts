@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { roundsAgents } from '../../asking/asking-service.ts';
 import { createDeployment, showOutput, someKeys } from '../../e2e/deployment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
@@ -174,7 +174,7 @@ test(
   },
 );
 
-test(
+test.runIf(inject('suite') === 'release')(
   'a worker and an API stand still for a minute: the answer that is sent meanwhile counts once, and streams go on',
   { timeout: 240_000 },
   async () => {

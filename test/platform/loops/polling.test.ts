@@ -89,7 +89,7 @@ test(
       SILENT_URL: silent,
       OTHER_URL: forgetful,
     });
-    for (let count = 0; count < 400; count++) await calls.ask('silent');
+    for (let count = 0; count < 280; count++) await calls.ask('silent');
     await expect.poll(() => most, { timeout: 20_000 }).toBeGreaterThan(100);
     const id = await calls.ask('other');
     const row = () => calls.storage.elicitations.get(id);

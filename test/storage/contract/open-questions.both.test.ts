@@ -36,7 +36,7 @@ onEachDatabase((subject) => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const rows = Array.from({ length: 101 }, () => formQuestion(turn));
-      for (const row of rows) await open(storage, row, { perUser: 200 });
+      await open(storage, rows, { perUser: 200 });
       expect(await storage.elicitations.openOf({ tenant: turn.tenant, user: 'alice' })).toHaveLength(100);
     });
 

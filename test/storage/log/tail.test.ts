@@ -144,7 +144,7 @@ describe.each(['sqlite', 'postgres'] as const)('the tail of a conversation on %s
     const turn = await begunTurn(log.other);
     const [fast, slow] = [new Follower(log.turnLog.follow, turn), new Follower(log.turnLog.follow, turn)];
     await Promise.all([fast.until(1), slow.until(1)]);
-    const megabytes = 24;
+    const megabytes = 8;
     const said = (seq: number) => `${seq} `.padEnd(2 ** 16, '.');
     const seqs = from(2, 16 * megabytes);
     const before = await heldBytes();

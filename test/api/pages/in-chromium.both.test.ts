@@ -1,7 +1,7 @@
 /** What the headers are for, in a browser that obeys them: no frames, no referrers, and a way back that is pressed. */
 import type { IncomingMessage } from 'node:http';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { startGuardedServer, startServer } from '../../credentials/guarded-server.ts';
 import { openPersonsBrowser } from '../../e2e/person.ts';
 import { launchChromium } from '../../browsers/chromium.ts';
@@ -15,6 +15,8 @@ beforeAll(async () => {
   chromium = await launchChromium({ isStrict: true });
 });
 afterAll(() => chromium.close());
+
+const isDaily = inject('suite') === 'daily';
 
 /** The app that sends people here, and the parameters it gets when they return. */
 async function createAttackedPages() {
@@ -35,43 +37,51 @@ async function createAttackedPages() {
   return { ...setup, app, visits, person, home, linkBack };
 }
 
-test('alice declines, connects and looks at her settings, and from each she goes home by a button', async () => {
-  const { ask, linkBack, person, home, app, visits, publicUrl } = await createAttackedPages();
-  for (const id of ['q1', 'q2']) await ask({ id });
-  const { host } = new URL(app);
-  const goHome = async () => {
-    await person.follow(`Back to ${host}`);
-    await person.page.getByText('Welcome back').waitFor();
-    expect(person.page.url()).toBe(home);
-  };
+test.runIf(isDaily)(
+  'alice declines, connects and looks at her settings, and from each she goes home by a button',
+  async () => {
+    const { ask, linkBack, person, home, app, visits, publicUrl } = await createAttackedPages();
+    for (const id of ['q1', 'q2']) await ask({ id });
+    const { host } = new URL(app);
+    const goHome = async () => {
+      await person.follow(`Back to ${host}`);
+      await person.page.getByText('Welcome back').waitFor();
+      expect(person.page.url()).toBe(home);
+    };
 
-  await person.open(linkBack('q1'));
-  await person.press('Continue as Alice');
-  await person.sees('Connect Tracker');
-  expect(await person.text()).not.toContain('Back to');
-  await person.press('Not now');
-  await person.sees('Not now, then');
-  await goHome();
+    await person.open(linkBack('q1'));
+    await person.press('Continue as Alice');
+    await person.sees('Connect Tracker');
+    expect(await person.text()).not.toContain('Back to');
+    await person.press('Not now');
+    await person.sees('Not now, then');
+    await goHome();
 
-  await person.open(linkBack('q1'));
-  await person.sees('You said “not now”');
-  await goHome();
+    await person.open(linkBack('q1'));
+    await person.sees('You said “not now”');
+    await goHome();
 
-  await person.open(linkBack('q2'));
-  await person.press('Connect Tracker');
-  await person.sees('Tracker is connected');
-  await goHome();
+    await person.open(linkBack('q2'));
+    await person.press('Connect Tracker');
+    await person.sees('Tracker is connected');
+    await goHome();
 
-  await person.open(`${publicUrl}/connections?${new URLSearchParams({ returnUrl: home }).toString()}`);
-  await person.sees('Your connections');
-  await goHome();
+    await person.open(`${publicUrl}/connections?${new URLSearchParams({ returnUrl: home }).toString()}`);
+    await person.sees('Your connections');
+    await goHome();
 
-  expect(visits).toHaveLength(4);
-  // The app learns nothing of where they have been.
-  expect(visits.map(({ headers }) => headers.referer)).toEqual([undefined, undefined, undefined, undefined]);
-});
+    expect(visits).toHaveLength(4);
+    // The app learns nothing of where they have been.
+    expect(visits.map(({ headers }) => headers.referer)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  },
+);
 
-test('a way back to somewhere else is said to be none', async () => {
+test.runIf(isDaily)('a way back to somewhere else is said to be none', async () => {
   const { ask, link, person, visits } = await createAttackedPages();
   await ask();
   await person.open(`${link('q1')}&returnUrl=https://evil.example/`);
@@ -98,7 +108,7 @@ const ofAServer = {
   serverTitle: 'Tracker',
 };
 
-test(
+test.skipIf(isDaily)(
   'each page fits a phone, at twice the size too, and axe finds nothing',
   { timeout: 120_000 },
   async () => {
@@ -151,49 +161,52 @@ test(
   },
 );
 
-test('a time is entered in the time zone of the person, or in UTC where scripts are off', async () => {
-  const contents: unknown[] = [];
-  const { ask, link } = await setUpPages(undefined, {
-    async answer(_, { response }) {
-      contents.push(response.content);
-      return { kind: 'recorded', outcome: 'accept', duplicate: false };
-    },
-  });
-  const time = { type: 'string', format: 'date-time' };
-  const requestedSchema = {
-    type: 'object',
-    properties: {
-      start: { ...time, title: 'Start' },
-      end: { ...time, title: 'End', default: '2026-11-22T10:00:30Z' },
-    },
-  };
-  const request = { mode: 'form', message: 'When?', context: ofAServer, requestedSchema } as never;
-  for (const [id, javaScriptEnabled] of [['with', true] as const, ['without', false] as const]) {
-    await ask({ id, server: null, request });
-    const context = await chromium.newContext({ javaScriptEnabled, timezoneId: 'Asia/Kathmandu' });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    await page.goto(link(id));
-    await page.getByRole('button', { name: 'Continue as Alice' }).click();
-    const end = await page.getByLabel('End').inputValue();
-    expect(end).toBe(javaScriptEnabled ? '2026-11-22T15:45:30' : '2026-11-22T10:00:30');
-    expect(await page.getByText('Time in UTC.').count()).toBe(javaScriptEnabled ? 0 : 2);
-    const send = page.getByRole('button', { name: 'Send' });
-    await page.getByLabel('Start').pressSequentially('11');
-    // Half a date would be sent as none. Only the script can tell.
-    if (javaScriptEnabled) await send.click();
-    expect(await page.getByLabel('Start').evaluate((input) => document.activeElement === input)).toBe(true);
-    await page.getByLabel('Start').fill('2026-11-22T09:00');
-    await send.click();
-    await page.getByRole('heading', { name: 'Answered' }).waitFor();
-  }
-  expect(contents).toEqual([
-    { start: '2026-11-22T03:15:00.000Z', end: '2026-11-22T10:00:30Z' },
-    { start: '2026-11-22T09:00:00Z', end: '2026-11-22T10:00:30Z' },
-  ]);
-});
+test.runIf(isDaily)(
+  'a time is entered in the time zone of the person, or in UTC where scripts are off',
+  async () => {
+    const contents: unknown[] = [];
+    const { ask, link } = await setUpPages(undefined, {
+      async answer(_, { response }) {
+        contents.push(response.content);
+        return { kind: 'recorded', outcome: 'accept', duplicate: false };
+      },
+    });
+    const time = { type: 'string', format: 'date-time' };
+    const requestedSchema = {
+      type: 'object',
+      properties: {
+        start: { ...time, title: 'Start' },
+        end: { ...time, title: 'End', default: '2026-11-22T10:00:30Z' },
+      },
+    };
+    const request = { mode: 'form', message: 'When?', context: ofAServer, requestedSchema } as never;
+    for (const [id, javaScriptEnabled] of [['with', true] as const, ['without', false] as const]) {
+      await ask({ id, server: null, request });
+      const context = await chromium.newContext({ javaScriptEnabled, timezoneId: 'Asia/Kathmandu' });
+      onTestFinished(() => context.close());
+      const page = await context.newPage();
+      await page.goto(link(id));
+      await page.getByRole('button', { name: 'Continue as Alice' }).click();
+      const end = await page.getByLabel('End').inputValue();
+      expect(end).toBe(javaScriptEnabled ? '2026-11-22T15:45:30' : '2026-11-22T10:00:30');
+      expect(await page.getByText('Time in UTC.').count()).toBe(javaScriptEnabled ? 0 : 2);
+      const send = page.getByRole('button', { name: 'Send' });
+      await page.getByLabel('Start').pressSequentially('11');
+      // Half a date would be sent as none. Only the script can tell.
+      if (javaScriptEnabled) await send.click();
+      expect(await page.getByLabel('Start').evaluate((input) => document.activeElement === input)).toBe(true);
+      await page.getByLabel('Start').fill('2026-11-22T09:00');
+      await send.click();
+      await page.getByRole('heading', { name: 'Answered' }).waitFor();
+    }
+    expect(contents).toEqual([
+      { start: '2026-11-22T03:15:00.000Z', end: '2026-11-22T10:00:30Z' },
+      { start: '2026-11-22T09:00:00Z', end: '2026-11-22T10:00:30Z' },
+    ]);
+  },
+);
 
-test('no page is shown in a frame of another site, signed in or not', async () => {
+test.runIf(isDaily)('no page is shown in a frame of another site, signed in or not', async () => {
   const { ask, link, app, publicUrl } = await createAttackedPages();
   await ask();
   const context = await chromium.newContext();
