@@ -47,6 +47,7 @@ const readers: Record<string, Record<string, string>> = {
     Operating: 'operating',
     Configuration: 'configuration',
     Deploying: 'deploying',
+    Doctor: 'doctor',
     Kubernetes: 'kubernetes',
     Restoring: 'restoring',
     Operators: 'operators',

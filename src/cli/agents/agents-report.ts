@@ -198,7 +198,7 @@ function agentLines(agents: AgentReport[]): string[] {
   ]);
 }
 
-function toolsInWords({ servers, serversNotListed, tools, ownTools }: AgentReport): string {
+export function toolsInWords({ servers, serversNotListed, tools, ownTools }: AgentReport): string {
   const of = counted(servers, 'server');
   const atServers =
     servers > 0 && serversNotListed === servers

@@ -17,6 +17,7 @@ import {
   whyUnreachable,
 } from '../../platform/network/openid-issuer.ts';
 import { publicUrlWarning } from '../../platform/processes/api-process.ts';
+import { toolsInWords } from '../agents/agents-report.ts';
 import type { Report, ServerReport } from '../agents/agents-report.ts';
 import { inMegabytes } from './check-database.ts';
 import { ok, problem, problemOf } from './findings.ts';
@@ -68,11 +69,11 @@ async function signingKeysLack(jwksUri: string): Promise<string | null> {
 export function agentFindings({ servers, agents }: Report): Finding[] {
   return [
     ...servers.flatMap(serverFindings),
-    ...agents.flatMap(({ name, model, problems }) =>
-      problems.length === 0
-        ? [ok(`${name}: ${model}`)]
-        : problems.map((one) => problemOf('agent-lacks', `${name}: ${one}`)),
-    ),
+    ...agents.flatMap((agent) => {
+      const { name, model, problems } = agent;
+      if (problems.length === 0) return [ok(`${name}: ${model}, ${toolsInWords(agent)}`)];
+      return problems.map((one) => problemOf('agent-lacks', `${name}: ${one}`));
+    }),
   ];
 }
 

@@ -2,14 +2,18 @@
 import { pino } from 'pino';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../platform/config/config.ts';
-import { checkContracts, UnsupportedVersions } from '../../platform/processes/versions.ts';
+import {
+  checkContracts,
+  ownContracts,
+  unableToRun,
+  UnsupportedVersions,
+} from '../../platform/processes/versions.ts';
 import { readTurnCode } from '../../platform/processes/workers/turn-code.ts';
 import { polledBuildIds } from '../../platform/temporal/deployment.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { inTime } from '../../turn/timeline/words.ts';
-import { contract, isOffered } from '../../workflows/contract.ts';
 import { counted } from '@interlude-ai/kit/terminal/terminal-text.ts';
 import { ok, problem } from './findings.ts';
 import type { Finding } from './findings.ts';
@@ -29,7 +33,8 @@ interface WaitingVersion {
 }
 
 export interface Deploy {
-  release: { version: string; buildId: string; contract: typeof contract };
+  /** `needs`: the contract of its workflow code. */
+  release: { version: string; buildId: string; needs: number };
   /** What new turns start with now; empty: Temporal decides; null: no worker has started yet. */
   current: string | null;
   versions: WaitingVersion[];
@@ -70,13 +75,13 @@ export async function checkVersions(
   });
   const count = (kind: 'api' | 'worker') => living.filter((process) => process.kind === kind).length;
   const deploy: Omit<Deploy, 'effects'> = {
-    release: { version: packageJson.version, buildId: own.buildId, contract },
+    release: { version: packageJson.version, buildId: own.buildId, needs: own.needs },
     current,
     versions,
     processes: { api: count('api'), worker: count('worker') },
     migrations: migrations.pending,
   };
-  const unable = living.filter((process) => !isOffered(own.needs, process)).length;
+  const unable = unableToRun(own.needs, living).length;
   return {
     findings: [...(await contractFindings(config, storage)), ...versions.flatMap(turnFindings)],
     deploy: {
@@ -89,6 +94,7 @@ export async function checkVersions(
             ]
           : []),
         ...versions.map((version) => goesOn(version, storage.now())),
+        ...(versions.length > 0 ? ['Turns that have begun go on with their version.'] : []),
         ...whatStops(deploy, config),
         ...(migrations.pending.length > 0
           ? [`The first process that starts runs ${counted(migrations.pending.length, 'migration')}.`]
@@ -101,7 +107,7 @@ export async function checkVersions(
 async function contractFindings(config: Config, storage: Storage): Promise<Finding[]> {
   try {
     await checkContracts({ config, storage, logger: pino({ level: 'silent' }) });
-    return [ok(`this release runs every version that is kept (${inContracts()})`)];
+    return [ok(`this release runs every version that is kept (${ownContracts()})`)];
   } catch (error) {
     if (!(error instanceof UnsupportedVersions)) throw error;
     return [problem('turns-of-another-contract', error.message)];
@@ -118,11 +124,6 @@ function turnFindings({ buildId, waiting, working, isKept, isPolled }: WaitingVe
     return [problem('turns-without-code', `${those}, whose code is not kept, and no worker polls for it`)];
   if (isPolled === false) return [problem('turns-without-worker', `${those}, and no worker polls for it`)];
   return [];
-}
-
-function inContracts(): string {
-  const { oldest, newest } = contract;
-  return oldest === newest ? `contract ${newest}` : `contracts ${oldest} to ${newest}`;
 }
 
 function becomesCurrent(
@@ -145,7 +146,7 @@ function goesOn({ buildId, waiting, working, waitingSince }: WaitingVersion, now
     waiting > 0 && `${waiting} ${waiting === 1 ? 'turn waits' : 'turns wait'} for people${since}`,
     working > 0 && `${working} ${working === 1 ? 'turn works' : 'turns work'}`,
   ].filter(Boolean);
-  return `With version ${buildId || '(of Temporal)'}: ${parts.join('; ')}. They go on with it.`;
+  return `With version ${buildId || '(of Temporal)'}: ${parts.join('; ')}.`;
 }
 
 function whatStops(

@@ -47,7 +47,10 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
   let deploy: Deploy | null = null;
   const pending: [string, Promise<Finding[]>][] = [['settings', Promise.resolve(findings)]];
   if (config) {
-    const examining = examineAgents(config, { timeout: timeoutMs }, { env, signal });
+    // Each server has its own time limit.
+    const examining = examineAgents(config, { timeout: timeoutMs }, { env, signal })
+      .then(agentFindings)
+      .catch(notChecked);
     const opened = await openDatabase(config);
     const parts = opened.storage && open(config, opened.storage, stack);
     const add = (name: string, ...checks: Promise<Finding[]>[]) =>
@@ -76,7 +79,7 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       );
     } else if (opened.storage === null) add('database', Promise.resolve([opened.finding]));
     add('sign-in', checkIssuer(config));
-    add('agents', examining.then(agentFindings));
+    pending.push(['agents', examining]);
     add('address', checkAddress(config));
     add('disks', checkDisks(config));
   }
@@ -108,11 +111,11 @@ function open(
   return { storage, installation };
 }
 
-async function safely(check: Promise<Finding[]>): Promise<Finding[]> {
+function safely(check: Promise<Finding[]>): Promise<Finding[]> {
   const late = [problem('not-checked', `no answer within ${checkTimeoutMs / 1000} s`)];
-  try {
-    return await withTimeout(check, checkTimeoutMs, late);
-  } catch (error) {
-    return [problem('not-checked', reasonOf(error))];
-  }
+  return withTimeout(check, checkTimeoutMs, late).catch(notChecked);
+}
+
+function notChecked(error: unknown): Finding[] {
+  return [problem('not-checked', reasonOf(error))];
 }

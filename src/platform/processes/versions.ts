@@ -63,11 +63,19 @@ export async function checkContracts({ config, storage }: Parts): Promise<void> 
     return `${turns} ${turns === 1 ? 'turn waits' : 'turns wait'} with version ${id}, which needs contract ${needs}`;
   });
   if (problems.length === 0) return;
-  const { oldest, newest } = contract;
-  const own = oldest === newest ? `contract ${newest}` : `contracts ${oldest} to ${newest}`;
   throw new UnsupportedVersions(
-    `This release cannot run workflow code that turns wait with. It offers ${own}; ${problems.join('; ')}. Run workers of the release that began them until these turns have ended, or cancel them.`,
+    `This release cannot run workflow code that turns wait with. It offers ${ownContracts()}; ${problems.join('; ')}. Run workers of the release that began them until these turns have ended, or cancel them.`,
   );
+}
+
+export function ownContracts(): string {
+  const { oldest, newest } = contract;
+  return oldest === newest ? `contract ${newest}` : `contracts ${oldest} to ${newest}`;
+}
+
+/** Those that cannot run workflow code with these needs. */
+export function unableToRun(needs: number, processes: LivingProcess[]): LivingProcess[] {
+  return processes.filter((process) => !isOffered(needs, process));
 }
 
 export class UnsupportedVersions extends Error {
@@ -84,9 +92,7 @@ export async function useVersion(storage: Storage, deployment: string, buildId: 
       `There is no code of version ${buildId} in the database. There is: ${ids}.`,
     );
   }
-  const unable = (await storage.versions.living(deployment)).filter(
-    (process) => !isOffered(code.needs, process),
-  );
+  const unable = unableToRun(code.needs, await storage.versions.living(deployment));
   if (unable.length > 0)
     throw new UnsupportedVersions(
       `Version ${buildId} needs contract ${code.needs}, which ${unable.length} of the running processes do not offer. Deploy the release of that version first.`,
@@ -127,9 +133,7 @@ export async function becomeCurrent(
 
   async function whatIsMissing(): Promise<string | null> {
     if (!(await isKnown(connection, namespace, version))) return 'Temporal has not seen a poll of it yet';
-    const older = (await storage.versions.living(deployment.name)).filter(
-      (process) => !isOffered(own.needs, process),
-    );
+    const older = unableToRun(own.needs, await storage.versions.living(deployment.name));
     return older.length === 0
       ? null
       : `${older.length} running process(es) of an older release do not offer contract ${own.needs}`;
