@@ -20,10 +20,8 @@ beforeAll(async () => {
 test('talks, is asked everything, is refused, and runs tools', { timeout: 60_000 }, async ({ skip }) => {
   if (python.kind === 'missing') return skip(python.why);
   const link = asks({ there: page('https://example.com/a') });
-  setup.server.play(
-    ...[askCity(), done(), askBoth(), done('declined'), askCity(), done('closed')],
-    ...[link, done('opened'), done('removed'), askCity()],
-  );
+  const answered = [askCity(), done(), askBoth(), done('declined'), askCity(), done('closed')];
+  setup.server.play(...answered, link, done('opened'), done('removed'), askCity());
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, NO_PROXY: '127.0.0.1', PYTHONDONTWRITEBYTECODE: '1' };
   const tokens = [await setup.service.token('alice'), await setup.service.token('bob')];

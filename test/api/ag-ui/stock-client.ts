@@ -111,15 +111,14 @@ export async function connect(
       }),
     runTools(results) {
       const done = new Set(agent.messages.map((message) => message.role === 'tool' && message.toolCallId));
-      for (const message of [...agent.messages])
-        for (const { id, function: called } of message.role === 'assistant' ? (message.toolCalls ?? []) : [])
-          if (!done.has(id) && results[called.name] !== undefined)
-            agent.addMessage({
-              id: randomUUID(),
-              role: 'tool',
-              toolCallId: id,
-              content: results[called.name] ?? '',
-            });
+      const calls = agent.messages.flatMap((message) =>
+        message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+      );
+      for (const { id: toolCallId, function: called } of calls) {
+        const content = results[called.name];
+        if (content === undefined || done.has(toolCallId)) continue;
+        agent.addMessage({ id: randomUUID(), role: 'tool', toolCallId, content });
+      }
     },
     texts: () =>
       agent.messages.flatMap((message) =>
