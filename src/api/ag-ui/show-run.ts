@@ -78,6 +78,8 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     current: turn?.turnId,
     isOld,
     language,
+    // Clients send the messages back with each run, and more.
+    mostBytes: parts.bodyLimit / 2,
   });
   const translator = createTranslator({ isOld, answered: callsWithResult(body) });
   const ended = (outcome: object, more: object = {}): AgUiEvent => ({

@@ -14,9 +14,8 @@ import type { AgUiMessage } from './translate.ts';
 /** The newest turns are enough to see whether the client has the thread. */
 const turnsCompared = 3;
 const turnsPerPage = 20;
-/** Of earlier turns in a snapshot: older ones are left out. */
+/** In a snapshot. */
 const mostTurns = 200;
-const mostCharacters = 8 * 1024 * 1024;
 
 interface Thread {
   /** The messages of the thread, up to the limits, with these of the run's turn. */
@@ -33,7 +32,15 @@ export function createThread(
     current,
     isOld,
     language,
-  }: { body: AgUiRun; current: string | undefined; isOld: boolean; language: Language | null },
+    mostBytes,
+  }: {
+    body: AgUiRun;
+    current: string | undefined;
+    isOld: boolean;
+    language: Language | null;
+    /** Of the earlier turns in a snapshot: older ones are left out. */
+    mostBytes: number;
+  },
 ): Thread {
   const read = (page: { before: number | null; limit: number; images?: boolean }) =>
     service.readConversation(principal, body.threadId, page);
@@ -41,14 +48,14 @@ export function createThread(
   /** The messages before the run's turn has said anything, of whole turns, from the newest back to a limit. */
   async function messagesBefore(): Promise<AgUiMessage[]> {
     const kept: AgUiMessage[][] = [];
-    let room = mostCharacters;
+    let room = mostBytes;
     let before: number | null = null;
     do {
       // The limit for the bytes of images holds for a page, so only the newest one has them.
       const { turns, next } = await read({ before, limit: turnsPerPage, images: before === null });
       for (const turn of turns.toReversed()) {
         const messages = messagesOf(turn);
-        room -= JSON.stringify(messages).length;
+        room -= Buffer.byteLength(JSON.stringify(messages));
         if (kept.length > 0 && (room < 0 || kept.length >= mostTurns)) return kept.toReversed().flat();
         kept.push(messages);
       }

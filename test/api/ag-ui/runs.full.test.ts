@@ -1,4 +1,29 @@
-/** The client that CopilotKit and assistant-ui install. */
-import { testRuns, useAgUiService } from './runs.ts';
+/** The client that CopilotKit and assistant-ui install, and a thread that is too long for one snapshot. */
+import { expect, test } from 'vitest';
+import { done } from '../../servers/scripted-mcp-server.ts';
+import { call, refused, testRuns, useAgUiService } from './runs.ts';
+import { connect } from './stock-client.ts';
 
-testRuns(useAgUiService(), '0.0.59');
+const setup = useAgUiService();
+
+testRuns(setup, '0.0.59');
+
+test('a snapshot leaves out the oldest turns of a long thread, so that its client can go on', async () => {
+  setup.server.play(...['one', 'two', 'three'].map((word) => done(`${word} ${'x'.repeat(200_000)}`)));
+  const first = await connect(setup.service);
+  for (let turn = 0; turn < 3; turn++) await first.run(call);
+  const late = await connect(setup.service, { threadId: first.threadId });
+  await late.run();
+  const results = late.agent.messages.flatMap(({ role, content }) =>
+    role === 'tool' ? [String(content).slice(0, 5)] : [],
+  );
+  expect(results).toEqual(['two x', 'three']);
+  expect((await late.run('hello')).types).not.toContain('MESSAGES_SNAPSHOT');
+  setup.server.play(...['four', 'five'].map((word) => done(`${word} ${'x'.repeat(300_000)}`)));
+  await first.run(call);
+  await first.run(call);
+  await refused(first.run('hello'), 'The body may have at most');
+  first.agent.setMessages([]);
+  expect((await first.run()).outcome).toBe('success');
+  expect(first.texts()).not.toEqual([]);
+});

@@ -304,7 +304,7 @@ export function testRuns(setup: AskingService, version: Version): void {
 }
 
 /** The client rejects with the problem, and prints it. */
-async function refused(run: Promise<Run>, words: string): Promise<void> {
+export async function refused(run: Promise<Run>, words: string): Promise<void> {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   await expect(run).rejects.toMatchObject({ payload: expect.stringContaining(words) });
   printed.mockRestore();

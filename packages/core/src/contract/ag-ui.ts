@@ -111,12 +111,6 @@ export const AgUiRunSchema = z
         ],
         context: [{ description: 'The open page', value: 'Issue 17' }],
       },
-      {
-        threadId: 'demo-1',
-        runId: 'run-3',
-        protocolVersion: '1.0',
-        messages: [{ id: 'm9', role: 'tool', toolCallId: 'call_3', content: 'The theme is dark now.' }],
-      },
     ],
   });
 

@@ -11,6 +11,8 @@ type Personal = 'approval' | 'secret';
 /** Null if a program may answer for its user. */
 export function personalKind(question: ElicitationRequest): Personal | null {
   if (isApproval(question.context)) return 'approval';
+  // The front end answers, whatever its tool is called.
+  if (question.context.trigger === 'frontend_tool') return null;
   return wantsSecret(question) ? 'secret' : null;
 }
 
