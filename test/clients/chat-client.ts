@@ -15,24 +15,7 @@ const sdks = { 5: ai5 as unknown as Sdk, 6: ai6 as unknown as Sdk, 7: ai7 as Sdk
 export type Version = keyof typeof sdks;
 export const versions: Version[] = [7, 6, 5];
 
-export interface ChatClient {
-  readonly messages: Message[];
-  readonly status: ai7.ChatStatus;
-  readonly error: Error | undefined;
-  send(text: string): Promise<void>;
-  /** With a file as the browser's file field gives it to the SDK: as a data: URL. */
-  sendFile(text: string, file: { mediaType: string; url: string }): Promise<void>;
-  /** A message under an id of the test's own choice. */
-  sendAs(id: string, text: string): Promise<void>;
-  /** A message that is nothing but the answer to a question. */
-  answer(answer: { elicitationId: string; action: string }): Promise<void>;
-  resume(): Promise<void>;
-  stop(): Promise<void>;
-  /** Parts of the last message of the assistant's; none before it has answered the last message that wants an answer. */
-  parts(): Message['parts'];
-  /** The first time that one of these parts fits. */
-  until(fits: (part: Message['parts'][number]) => boolean): Promise<void>;
-}
+export type ChatClient = ReturnType<typeof createChatClient>;
 
 export interface ChatClientOptions {
   baseUrl: string;
@@ -45,7 +28,7 @@ export interface ChatClientOptions {
   fetch?: typeof fetch;
 }
 
-export function createChatClient(version: Version, options: ChatClientOptions): ChatClient {
+export function createChatClient(version: Version, options: ChatClientOptions) {
   const { baseUrl, token, conversation, messages = [], fetch } = options;
   const { headers = { 'x-supports-elicitation': 'true' } } = options;
   const sdk = sdks[version];
@@ -61,7 +44,8 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
       ...(fetch && { fetch }),
     }),
   });
-  const parts = () => {
+  /** Parts of the last message of the assistant's; none before it has answered the last message that wants an answer. */
+  const parts = (): Message['parts'] => {
     const said = state.messages.findLast((message) => !isAnswerOnly(message));
     return said?.role === 'assistant' ? said.parts : [];
   };
@@ -76,14 +60,22 @@ export function createChatClient(version: Version, options: ChatClientOptions): 
     get error() {
       return chat.error;
     },
-    send: (text) => chat.sendMessage({ text }),
-    sendFile: (text, file) => chat.sendMessage({ text, files: [{ type: 'file', ...file }] }),
-    sendAs: (id, text) => chat.sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] }),
-    answer: (data) => chat.sendMessage({ parts: [{ type: 'data-elicitation-response', data }] }),
+    send: (text: string) => chat.sendMessage({ text }),
+    /** With a file as the browser's file field gives it to the SDK: as a data: URL. */
+    sendFile: (text: string, file: { mediaType: string; url: string }) =>
+      chat.sendMessage({ text, files: [{ type: 'file', ...file }] }),
+    /** A message under an id of the test's own choice. */
+    sendAs: (id: string, text: string) =>
+      chat.sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] }),
+    /** A message that is nothing but the answer to a question. */
+    answer: (data: { elicitationId: string; action: string }) =>
+      chat.sendMessage({ parts: [{ type: 'data-elicitation-response', data }] }),
     resume: () => chat.resumeStream(),
     stop: () => chat.stop(),
     parts,
-    until: (fits) => waiting.until(() => parts().some(fits)).then(() => undefined),
+    /** The first time that one of these parts fits. */
+    until: (fits: (part: Message['parts'][number]) => boolean) =>
+      waiting.until(() => parts().some(fits)).then(() => undefined),
   };
 }
 

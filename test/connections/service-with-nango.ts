@@ -9,7 +9,6 @@ import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
 import { turnWorkflowId } from '../../src/workflows/messages.ts';
 import { openBrowser } from '../browsers/plain-browser.ts';
-import type { Page } from '../browsers/plain-browser.ts';
 import { openNangoUnderTest } from '../servers/nango/nango-under-test.ts';
 import type { NangoUnderTest } from '../servers/nango/nango-under-test.ts';
 import { openProtectedMcp } from '../servers/nango/protected-mcp.ts';
@@ -18,9 +17,8 @@ import type { NangoDoubleOptions } from '../servers/nango/nango-state.ts';
 import type { ChatStream, ElicitationData } from '../service/chat-stream.ts';
 import { signIn } from '../service/connect-account.ts';
 import { startService } from '../service/service.ts';
-import type { Service, ServiceOptions } from '../service/service.ts';
+import type { ServiceOptions } from '../service/service.ts';
 import { comeToThePage } from './nango-visitor.ts';
-import type { Visitor } from './nango-visitor.ts';
 
 const agentsFile = fileURLToPath(new URL('../fixtures/nango-agents.yaml', import.meta.url));
 
@@ -35,27 +33,7 @@ export interface Waiting {
   question: ElicitationData;
 }
 
-export interface ServiceWithNango extends AsyncDisposable {
-  nango: NangoUnderTest;
-  mcp: ProtectedMcp;
-  service: Service;
-  /** Says something that takes an account, and waits for the question. Creating is what must not happen twice. */
-  ask(title: string, user?: User): Promise<Waiting>;
-  /** The same, with any outcome. */
-  say(title: string, user?: User): Promise<ChatStream>;
-  /** The same where nothing should be asked. Ends when the turn does. */
-  create(title: string, user?: User): Promise<ChatStream>;
-  /** Opens the page of a question in a browser of their own and signs in. */
-  visit(browser: Browser, question: Pick<ElicitationData, 'url'>, user?: User): Promise<Visitor>;
-  /** Connects without any script, from the question to Nango's last page. */
-  connect(question: Pick<ElicitationData, 'url'>, person?: User, user?: User): Promise<Page>;
-  /** A user with a connected account and one issue. */
-  isConnected(person?: User): Promise<void>;
-  /** Ends well: the account was taken, the tool ran once, with the token of this person. */
-  expectDone(waiting: Pick<Waiting, 'stream'>, title: string, person?: User): Promise<void>;
-  /** How many events the history of the live turn has. */
-  historyLength(conversation: string): Promise<number>;
-}
+export type ServiceWithNango = Awaited<ReturnType<typeof startServiceWithNango>>;
 
 export interface NangoServiceOptions {
   temporal: ServiceOptions['temporal'];
@@ -65,7 +43,7 @@ export interface NangoServiceOptions {
   hasWebhooks?: boolean;
 }
 
-export async function startServiceWithNango(options: NangoServiceOptions): Promise<ServiceWithNango> {
+export async function startServiceWithNango(options: NangoServiceOptions) {
   const { temporal, env = {}, hasWebhooks = true } = options;
   await using stack = new AsyncDisposableStack();
   const nango = await openNangoUnderTest(options.nango);
@@ -80,17 +58,20 @@ export async function startServiceWithNango(options: NangoServiceOptions): Promi
   if (hasWebhooks) nango.sendWebhooksTo(`${service.baseUrl}/webhooks/nango`);
   const open = stack.move();
 
+  /** Says something that takes an account, with any outcome. */
   async function create(title: string, user: User = 'alice', conversation = randomUUID()) {
     const caller = await service.as(user);
     return caller.chat(`create an issue called ${title}`, { conversation });
   }
 
+  /** The same, and waits for the question. Creating is what must not happen twice. */
   async function ask(title: string, user?: User): Promise<Waiting> {
     const conversation = randomUUID();
     const stream = await create(title, user, conversation);
     return { conversation, stream, question: await stream.question('pending') };
   }
 
+  /** Connects without any script, from the question to Nango's last page. */
   async function connect(
     { url }: Pick<ElicitationData, 'url'>,
     person: User = 'alice',
@@ -107,24 +88,28 @@ export async function startServiceWithNango(options: NangoServiceOptions): Promi
     service,
     ask,
     say: create,
-    async create(title, user) {
+    /** Where nothing should be asked. Ends when the turn does. */
+    async create(title: string, user?: User) {
       const stream = await create(title, user);
       await stream.finished();
       return stream;
     },
-    async visit(browser, question, user = 'alice') {
+    /** Opens the page of a question in a browser of their own and signs in. */
+    async visit(browser: Browser, question: Pick<ElicitationData, 'url'>, user: User = 'alice') {
       const visitor = await comeToThePage(browser, question.url, user);
       open.defer(() => visitor.leave());
       return visitor;
     },
     connect,
-    async isConnected(person) {
+    /** A user with a connected account and one issue. */
+    async isConnected(person?: User) {
       const waiting = await ask('Begin');
       await connect(waiting.question, person);
       await waiting.stream.finished();
       mcp.calls.length = 0;
     },
-    async expectDone({ stream }, title, person = 'alice') {
+    /** Ends well: the account was taken, the tool ran once, with the token of this person. */
+    async expectDone({ stream }: Pick<Waiting, 'stream'>, title: string, person: User = 'alice') {
       await stream.question('accept');
       await stream.finished();
       expect(stream.text()).toContain('Created.');
@@ -132,7 +117,8 @@ export async function startServiceWithNango(options: NangoServiceOptions): Promi
         { tool: 'create_issue', person },
       ]);
     },
-    async historyLength(conversation) {
+    /** How many events the history of the live turn has. */
+    async historyLength(conversation: string) {
       const turn = await service.storage.turns.live({ tenant: 'demo', conversation });
       if (!turn) throw new Error('The turn has ended.');
       const { events } = await temporal.client.workflow.getHandle(turnWorkflowId(turn)).fetchHistory();

@@ -57,18 +57,7 @@ export interface Line {
   goOn(): void;
 }
 
-export interface ProxiedConnection extends Line {
-  /** From 0, in the order of arrival. */
-  readonly index: number;
-  /** What the client has sent. */
-  readonly sentBytes: number;
-  /** What was passed on to the client. */
-  readonly receivedBytes: number;
-  /** Resolves when it stalls; at once while it does. */
-  stalled(): Promise<void>;
-  /** Resolves when both ends are closed. */
-  closed: Promise<void>;
-}
+export type ProxiedConnection = ReturnType<typeof proxied>;
 
 interface Ends {
   index: number;
@@ -76,7 +65,7 @@ interface Ends {
   plan: Interruption[];
 }
 
-export function proxied(near: Socket, { index, far, plan }: Ends): ProxiedConnection {
+export function proxied(near: Socket, { index, far, plan }: Ends) {
   let receivedBytes = 0;
   let isHalfClosed = false;
   let isCut = false;
@@ -151,18 +140,24 @@ export function proxied(near: Socket, { index, far, plan }: Ends): ProxiedConnec
   })();
 
   return {
+    /** From 0, in the order of arrival. */
     index,
+    /** What the client has sent. */
     get sentBytes() {
       return near.bytesRead;
     },
+    /** What was passed on to the client. */
     get receivedBytes() {
       return receivedBytes;
     },
     cut: mishaps.cut,
     halfClose: mishaps['half-close'],
     stall: mishaps.stall,
+    /** Ends a stall. */
     goOn,
-    stalled: () => (gate ? Promise.resolve() : new Promise((resolve) => stalledWaiting.push(resolve))),
+    /** Resolves when it stalls; at once while it does. */
+    stalled: () => (gate ? Promise.resolve() : new Promise<void>((resolve) => stalledWaiting.push(resolve))),
+    /** Resolves when both ends are closed. */
     closed,
   };
 }

@@ -8,19 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { proxied } from './proxied-connection.ts';
 import type { Interruption, Line, ProxiedConnection } from './proxied-connection.ts';
 
-/** Its `cut`, `halfClose`, `stall` and `goOn` are for all that are open. */
-export interface TcpProxy extends Line {
-  port: number;
-  url: string;
-  /** All that were ever accepted, also those that are closed; refused ones are not among them. */
-  connections: readonly ProxiedConnection[];
-  /** The next connection to arrive. */
-  next(): Promise<ProxiedConnection>;
-  /** Resets every new connection, until `accept`. */
-  refuse(): void;
-  accept(): void;
-  stop(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 export interface TcpProxyOptions {
   /** Ports on this machine, in order of preference: each connection goes to the first that takes it. */
@@ -29,7 +17,7 @@ export interface TcpProxyOptions {
   plan?: (index: number) => Interruption[];
 }
 
-export async function startTcpProxy({ to, plan = () => [] }: TcpProxyOptions): Promise<TcpProxy> {
+export async function startTcpProxy({ to, plan = () => [] }: TcpProxyOptions) {
   const ports = typeof to === 'number' ? () => [to] : to;
   const connections: ProxiedConnection[] = [];
   const open = new Set<ProxiedConnection>();
@@ -53,12 +41,16 @@ export async function startTcpProxy({ to, plan = () => [] }: TcpProxyOptions): P
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    /** All that were ever accepted, also those that are closed; refused ones are not among them. */
     connections,
-    next: () => new Promise((resolve) => waiting.push(resolve)),
+    /** The next connection to arrive. */
+    next: () => new Promise<ProxiedConnection>((resolve) => waiting.push(resolve)),
+    // For all that are open.
     cut: all('cut'),
     halfClose: all('halfClose'),
     stall: all('stall'),
     goOn: all('goOn'),
+    /** Resets every new connection, until `accept`. */
     refuse: () => void (refuses = true),
     accept: () => void (refuses = false),
     async stop() {

@@ -17,24 +17,9 @@ export interface ElicitationData {
   context: Record<string, unknown>;
 }
 
-export interface ChatStream {
-  status: number;
-  turnId: string;
-  chunks: Chunk[];
-  /** The first chunk that fits, whether it was seen already or is still to come. Rejects when the stream ends without it. */
-  until(fits: (chunk: Chunk) => boolean): Promise<Chunk>;
-  /** The next (or a past) state of a question. */
-  question(status: string): Promise<ElicitationData>;
-  /** The first `count` different questions that were seen in this state, in the order in which they came. */
-  questions(status: string, count: number): Promise<ElicitationData[]>;
-  /** All chunks, once the stream has ended with `[DONE]`. */
-  finished(): Promise<Chunk[]>;
-  /** The answer's text so far. */
-  text(): string;
-  close(): void;
-}
+export type ChatStream = ReturnType<typeof readChatStream>;
 
-export function readChatStream(response: Response, abort: AbortController): ChatStream {
+export function readChatStream(response: Response, abort: AbortController) {
   const chunks: Chunk[] = [];
   const waiting = createWaiting();
   let isDone = false;
@@ -52,6 +37,7 @@ export function readChatStream(response: Response, abort: AbortController): Chat
     .catch(() => undefined)
     .finally(() => waiting.end(() => new Error(`The stream ended without it: ${JSON.stringify(chunks)}`)));
 
+  /** The first chunk that fits, whether it was seen already or is still to come. Rejects when the stream ends without it. */
   const until = (fits: (chunk: Chunk) => boolean) => waiting.until(() => chunks.find(fits));
 
   return {
@@ -59,12 +45,14 @@ export function readChatStream(response: Response, abort: AbortController): Chat
     turnId: response.headers.get('x-turn-id') ?? '',
     chunks,
     until,
-    async question(status) {
+    /** The next (or a past) state of a question. */
+    async question(status: string) {
       const isIt = ({ type, data }: Chunk) =>
         type === 'data-elicitation-request' && (data as ElicitationData).status === status;
       return (await until(isIt))['data'] as ElicitationData;
     },
-    questions: (status, count) =>
+    /** The first `count` different questions that were seen in this state, in the order in which they came. */
+    questions: (status: string, count: number) =>
       waiting.until(() => {
         const seen = chunks.flatMap(({ type, data }) =>
           type === 'data-elicitation-request' ? [data as ElicitationData] : [],
@@ -73,11 +61,13 @@ export function readChatStream(response: Response, abort: AbortController): Chat
         const different = [...new Map(found.map((question) => [question.elicitationId, question])).values()];
         return different.length >= count && different.slice(0, count);
       }),
+    /** All chunks, once the stream has ended with `[DONE]`. */
     async finished() {
       await reading;
       if (!isDone) throw new Error(`The stream was cut: ${JSON.stringify(chunks)}`);
       return chunks;
     },
+    /** The answer's text so far. */
     text: () =>
       chunks
         .filter(({ type }) => type === 'text-delta')

@@ -17,7 +17,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 import type { Turn } from '../../../src/turn/turn.ts';
 import { createOpenAIServer } from '../../servers/openai-server.ts';
-import type { OpenAIServer, Reply } from '../../servers/openai-server.ts';
+import type { Reply } from '../../servers/openai-server.ts';
 
 export const turn: Turn = {
   tenant: 'acme',
@@ -73,24 +73,14 @@ export interface CallOptions {
   environment?: MockActivityEnvironment;
 }
 
-export interface ModelStep extends AsyncDisposable {
-  server: OpenAIServer;
-  storage: Storage;
-  /** Everything logged so far. */
-  logged(): string;
-  callModel(options?: CallOptions): Promise<StepResult>;
-  /** The turn's log, without its first entry. */
-  events(): Promise<TurnEvent[]>;
-  /** What its step has said, as a reader sees it: types, and each run of deltas joined. */
-  story(): Promise<string[]>;
-}
+export type ModelStep = Awaited<ReturnType<typeof openModelStep>>;
 
 export function activityEnvironment(attempt = 1): MockActivityEnvironment {
   return new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') });
 }
 
 /** The model server gives these replies in turn, each as soon as it is there, and fails after the last. */
-export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Promise<ModelStep> {
+export async function openModelStep(...replies: (Reply | Promise<Reply>)[]) {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'interlude-'));
   const storage = await openStorage({ kind: 'sqlite', path: path.join(folder, 'test.db') });
   const server = await createOpenAIServer({
@@ -101,6 +91,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
   await storage.turns.begin(turn);
   let logged = '';
 
+  /** The turn's log, without its first entry. */
   async function events(): Promise<TurnEvent[]> {
     const entries = await storage.turnLog.read(turn, 0);
     return entries.map(({ event }) => event).filter(({ type }) => type !== 'turn-started');
@@ -109,9 +100,16 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
   return {
     server,
     storage,
+    /** Everything logged so far. */
     logged: () => logged,
     events,
-    async callModel({ attempt = 1, step = 0, silenceMs = 5_000, model = agent.model, ...options } = {}) {
+    async callModel({
+      attempt = 1,
+      step = 0,
+      silenceMs = 5_000,
+      model = agent.model,
+      ...options
+    }: CallOptions = {}): Promise<StepResult> {
       const { baseURL } = server;
       const providers = { 'openai-compatible': { baseURL, apiKeyEnv: 'MODEL_API_KEY', headers: {} } };
       const activities = createCallModel({
@@ -134,6 +132,7 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]): Pro
       if (result.finish === 'withdrawn') throw new Error('This turn has begun.');
       return result;
     },
+    /** What its step has said, as a reader sees it: types, and each run of deltas joined. */
     async story() {
       const lines: string[] = [];
       for (const event of await events()) {

@@ -9,19 +9,9 @@ export interface FeedEvent {
   event: StreamEvent;
 }
 
-export interface FeedReader {
-  response: Response;
-  events: FeedEvent[];
-  /** Positions that were given without an event. */
-  positions: string[];
-  /** All events up to the first that fits, seen or to come; rejects when the stream ends before. */
-  upTo(fits: (event: StreamEvent) => boolean): Promise<FeedEvent[]>;
-  /** Everything it said, once it has ended without being closed here. */
-  ended(): Promise<FeedEvent[]>;
-  close(): void;
-}
+export type FeedReader = Awaited<ReturnType<typeof openFeed>>;
 
-export async function openFeed(url: string, headers: Record<string, string>): Promise<FeedReader> {
+export async function openFeed(url: string, headers: Record<string, string>) {
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });
   const events: FeedEvent[] = [];
@@ -43,12 +33,15 @@ export async function openFeed(url: string, headers: Record<string, string>): Pr
   return {
     response,
     events,
+    /** Positions that were given without an event. */
     positions,
-    upTo: (fits) =>
+    /** All events up to the first that fits, seen or to come; rejects when the stream ends before. */
+    upTo: (fits: (event: StreamEvent) => boolean) =>
       waiting.until(() => {
         const index = events.findIndex(({ event }) => fits(event));
         return index !== -1 && events.slice(0, index + 1);
       }),
+    /** Everything it said, once it has ended without being closed here. */
     async ended() {
       await reading;
       return events;

@@ -4,19 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 
-export interface Secrets {
-  /** A new one of this name. */
-  mint(name: string): string;
-  /** Records one that was made elsewhere, and returns it. */
-  note(name: string, value: string): string;
-  /** Names of those that were made or noted. */
-  names(): string[];
-  values(name: string): string[];
-  /** Names of those in it, plain or encoded; bytes are read as latin1. */
-  foundIn(text: string | Buffer): string[];
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
-export function createSecrets(): Secrets {
+export function createSecrets() {
   const secrets = new Map<string, Map<string, string[]>>();
 
   function note(name: string, value: string): string {
@@ -27,11 +17,16 @@ export function createSecrets(): Secrets {
   }
 
   return {
+    /** Records one that was made elsewhere, and returns it. */
     note,
-    mint: (name) => note(name, `Mk${name.replaceAll(/[^a-z]/gi, '')}${randomBytes(12).toString('hex')}`),
+    /** A new one of this name. */
+    mint: (name: string) =>
+      note(name, `Mk${name.replaceAll(/[^a-z]/gi, '')}${randomBytes(12).toString('hex')}`),
+    /** Names of those that were made or noted. */
     names: () => [...secrets.keys()],
-    values: (name) => [...(secrets.get(name)?.keys() ?? [])],
-    foundIn(given) {
+    values: (name: string) => [...(secrets.get(name)?.keys() ?? [])],
+    /** Names of those in it, plain or encoded; bytes are read as latin1. */
+    foundIn(given: string | Buffer) {
       const text = typeof given === 'string' ? given : given.toString('latin1');
       return [...secrets]
         .filter(([, ofName]) => [...ofName.values()].flat().some((spelling) => text.includes(spelling)))

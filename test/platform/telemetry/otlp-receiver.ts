@@ -23,19 +23,7 @@ export interface ExportedSpan {
   service: string;
 }
 
-export interface OtlpReceiver {
-  url: string;
-  spans: ExportedSpan[];
-  /** All that came, undecoded. */
-  bytes(): Buffer;
-  headers: Record<string, unknown>[];
-  /** Resolves when there are spans for which this holds. */
-  until(isThere: (spans: ExportedSpan[]) => boolean): Promise<void>;
-  /** Answers to nothing until `go` is called. */
-  hang(): { go(): void };
-  clear(): void;
-  stop(): Promise<void>;
-}
+export type OtlpReceiver = Awaited<ReturnType<typeof startOtlpReceiver>>;
 
 /** The part of OTLP that spans need (opentelemetry-proto 1.x). */
 const { root } = protobuf.parse(`
@@ -85,10 +73,10 @@ interface WireRequest {
   resourceSpans: { resource: { attributes: Attributes }; scopeSpans: { spans: WireSpan[] }[] }[];
 }
 
-export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+export async function startOtlpReceiver() {
   const spans: ExportedSpan[] = [];
   const bodies: Buffer[] = [];
-  const headers: OtlpReceiver['headers'] = [];
+  const headers: Record<string, unknown>[] = [];
   const waiting = createWaiting();
   let gate: Promise<void> | undefined;
 
@@ -105,8 +93,12 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url: origin,
     spans,
     headers,
+    /** All that came, undecoded. */
     bytes: () => Buffer.concat(bodies),
-    until: (isThere) => waiting.until(() => isThere(spans)).then(() => undefined),
+    /** Resolves when there are spans for which this holds. */
+    until: (isThere: (spans: ExportedSpan[]) => boolean) =>
+      waiting.until(() => isThere(spans)).then(() => undefined),
+    /** Answers to nothing until `go` is called. */
     hang() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

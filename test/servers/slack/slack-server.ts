@@ -7,7 +7,6 @@ import { createWaiting } from '../../waiting.ts';
 import { sendJson, serve } from '../serve.ts';
 import type { Exchange } from '../serve.ts';
 import { createSender } from './deliver.ts';
-import type { Sender } from './deliver.ts';
 import { MethodHttp, MethodRefused, text, workspaceOf } from './methods.ts';
 import type { Method, MethodAnswer, MethodCall } from './methods.ts';
 import { createWorkspace, nextTs } from './slack-state.ts';
@@ -48,28 +47,12 @@ const peopleMethods: Record<string, Method> = {
   },
 };
 
-export interface SlackServer extends Sender, AsyncDisposable {
-  url: string;
-  signingSecret: string;
-  /** For the settings of the service: `SLACK_API_URL` and `SLACK_SIGNING_SECRET`. */
-  env: Record<string, string>;
-  workspaces: Map<string, Workspace>;
-  addWorkspace(id: string, name?: string): Workspace;
-  nextTs(): string;
-  /** By name, like `chat.postMessage`. */
-  methods: Map<string, Method>;
-  /** Pages and other addresses that are no methods, by path. */
-  pages: Map<string, (exchange: Exchange) => void>;
-  /** Every call that was answered, oldest first. */
-  calls: MethodCall[];
-  /** Resolves with calls that there are, or will be, which `wanted` finds: as soon as there are `count`. */
-  until(wanted: (call: MethodCall) => boolean, count?: number): Promise<MethodCall[]>;
-}
+export type SlackServer = Awaited<ReturnType<typeof startSlackServer>>;
 
-export async function startSlackServer(signingSecret = 'slack signing secret'): Promise<SlackServer> {
+export async function startSlackServer(signingSecret = 'slack signing secret') {
   const workspaces = new Map<string, Workspace>();
   const methods = new Map<string, Method>(Object.entries(peopleMethods));
-  const pages: SlackServer['pages'] = new Map();
+  const pages = new Map<string, (exchange: Exchange) => void>();
   const calls: MethodCall[] = [];
   const waiting = createWaiting();
 
@@ -90,18 +73,23 @@ export async function startSlackServer(signingSecret = 'slack signing secret'): 
     ...createSender(signingSecret),
     url,
     signingSecret,
+    /** For the settings of the service. */
     env: { SLACK_API_URL: `${url}/api`, SLACK_SIGNING_SECRET: signingSecret },
     workspaces,
-    addWorkspace(id, name = id) {
+    addWorkspace(id: string, name = id) {
       const workspace = createWorkspace(id, name);
       workspaces.set(id, workspace);
       return workspace;
     },
     nextTs,
+    /** By name, like `chat.postMessage`. */
     methods,
+    /** Pages and other addresses that are no methods, by path. */
     pages,
+    /** Every call that was answered, oldest first. */
     calls,
-    until: (wanted, count = 1) =>
+    /** Resolves with calls that there are, or will be, which `wanted` finds: as soon as there are `count`. */
+    until: (wanted: (call: MethodCall) => boolean, count = 1) =>
       waiting.until(() => {
         const found = calls.filter(wanted);
         return found.length >= count && found;

@@ -12,27 +12,17 @@ import type { Decide } from '@interlude-ai/kit/answers/answer-from.ts';
 import { createClient } from '@interlude-ai/client/client.ts';
 import { silentScreen } from '../../../client/test/printed-text.ts';
 import { beginStream, startStreamServer, toEvents } from '../../../client/test/stream-server.ts';
-import type { Reply, StreamServer } from '../../../client/test/stream-server.ts';
+import type { Reply } from '../../../client/test/stream-server.ts';
 
 export const withinSeconds = { timeout: 10_000 };
 
-export interface ChatSession {
-  keyboard: Keyboard;
-  /** The screen, without blank lines. */
-  screen(): string[];
-  bottomLine(): string;
-  /** How often what was being typed was thrown away. */
-  discards(): number;
-  sees(text: string): Promise<void>;
-  server: StreamServer;
-  left: Promise<boolean>;
-}
+export type ChatSession = Awaited<ReturnType<typeof startChatSession>>;
 
 /** Ends with the test. `drafts`: the folder where forms are kept; one that is removed afterwards unless given. */
 export async function startChatSession(
   reply: Reply,
   { resume = false, drafts: given, decide }: { resume?: boolean; drafts?: string; decide?: Decide } = {},
-): Promise<ChatSession> {
+) {
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
   const drafts = given ?? path.join(tmpdir(), randomUUID());
@@ -78,13 +68,15 @@ export async function startChatSession(
   const plain = () => stripVTControlCharacters(text);
   return {
     keyboard,
+    /** The screen, without blank lines. */
     screen: () =>
       plain()
         .split('\n')
         .filter((words) => words.trim() !== ''),
+    /** How often what was being typed was thrown away. */
     discards: () => discards,
     bottomLine: () => stripVTControlCharacters(render()),
-    sees: (words) => expect.poll(plain, withinSeconds).toContain(words),
+    sees: (words: string) => expect.poll(plain, withinSeconds).toContain(words),
     server,
     left,
   };
