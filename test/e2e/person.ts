@@ -3,18 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { axeFindings, picture } from '../browsers/findings.ts';
 
-export interface Person {
-  page: Page;
-  open(url: string): Promise<void>;
-  press(button: string): Promise<void>;
-  follow(link: string): Promise<void>;
-  /** Waits for the heading, and looks at the page in light, in dark and on a narrow phone. */
-  sees(heading: string): Promise<void>;
-  text(): Promise<string>;
-  /** Moves there with the Tab key and presses Enter. */
-  tabTo(words: string): Promise<void>;
-  leave(): Promise<void>;
-}
+export type Person = Awaited<ReturnType<typeof openPersonsBrowser>>;
 
 const looks = {
   narrow: { colorScheme: 'light', width: 360, height: 740 },
@@ -23,10 +12,7 @@ const looks = {
 } as const;
 
 /** `mayAsk`: what the addresses begin with that a page's own script may ask for, and may be refused. */
-export async function openPersonsBrowser(
-  browser: Browser,
-  { scripts = true, mayAsk = [] as string[] } = {},
-): Promise<Person> {
+export async function openPersonsBrowser(browser: Browser, { scripts = true, mayAsk = [] as string[] } = {}) {
   const context = await browser.newContext({ javaScriptEnabled: scripts, locale: 'en' });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -62,15 +48,17 @@ export async function openPersonsBrowser(
 
   return {
     page,
-    open: async (url) => void (await page.goto(url)),
-    press: (button) => page.getByRole('button', { name: button }).click(),
-    follow: (link) => page.getByRole('link', { name: link }).click(),
-    async sees(heading) {
+    open: async (url: string) => void (await page.goto(url)),
+    press: (button: string) => page.getByRole('button', { name: button }).click(),
+    follow: (link: string) => page.getByRole('link', { name: link }).click(),
+    /** Waits for the heading, and looks at the page in light, in dark and on a narrow phone. */
+    async sees(heading: string) {
       await page.getByRole('heading', { name: heading, exact: true }).waitFor();
       await inspect();
     },
     text: () => page.innerText('body'),
-    async tabTo(words) {
+    /** Moves there with the Tab key and presses Enter. */
+    async tabTo(words: string) {
       const focused = page.locator(':focus');
       for (let presses = 0; presses < 12; presses++) {
         await page.keyboard.press('Tab');

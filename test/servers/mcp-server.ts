@@ -8,18 +8,7 @@ import type { ServerConfig } from '../../src/platform/config/config.ts';
 import { createWaiting } from '../waiting.ts';
 import { serve } from './serve.ts';
 
-export interface TestMcpServer {
-  config: ServerConfig;
-  /** One entry per request, oldest first: method, headers and JSON-RPC method. */
-  requests: { http: string; method: string; headers: Record<string, unknown>; body: unknown }[];
-  /** Resolves when another request has come and was passed on. */
-  nextRequest(): Promise<void>;
-  /** Ids of the sessions that are open (legacy only). */
-  sessions: Set<string>;
-  /** How many connections are open. */
-  connections(): Promise<number>;
-  stop(): Promise<void>;
-}
+export type TestMcpServer = Awaited<ReturnType<typeof startMcpServer>>;
 
 interface Options {
   era: 'modern' | 'legacy' | 'both';
@@ -40,8 +29,8 @@ export async function startMcpServer({
   hasSessions = true,
   port,
   guard = () => false,
-}: Options): Promise<TestMcpServer> {
-  const requests: TestMcpServer['requests'] = [];
+}: Options) {
+  const requests: { http: string; method: string; headers: Record<string, unknown>; body: unknown }[] = [];
   const sessions = createSessions(async (opened, closed) => {
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: hasSessions ? randomUUID : undefined,
@@ -73,12 +62,16 @@ export async function startMcpServer({
   }, port);
   return {
     config: serverConfig(`${origin}/mcp`),
+    /** One entry per request, oldest first: method, headers and JSON-RPC method. */
     requests,
+    /** Ids of the sessions that are open (legacy only). */
     sessions: sessions.ids,
+    /** Resolves when another request has come and was passed on. */
     nextRequest() {
       const before = passedOn;
       return waiting.until(() => passedOn > before).then(() => undefined);
     },
+    /** How many connections are open. */
     connections,
     stop,
   };

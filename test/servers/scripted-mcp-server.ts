@@ -16,17 +16,7 @@ export interface CallMessage extends RawMessage {
 /** A result, or a function that answers the call. */
 export type ScriptedReply = object | ((message: CallMessage, response: ServerResponse) => void);
 
-export interface ScriptedMcpServer {
-  url: string;
-  /** Clears `calls`, and answers the next calls with these replies in order, later ones with `done`. */
-  play(...moves: ScriptedReply[]): void;
-  /** Calls since `play`, without those that `letsIn` refused. */
-  calls: CallMessage[];
-  /** Stops listening until `comeBack`, which uses the same port. */
-  leave(): Promise<void>;
-  comeBack(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type ScriptedMcpServer = Awaited<ReturnType<typeof startScriptedMcpServer>>;
 
 export interface ScriptedMcpServerOptions {
   annotations?: object;
@@ -43,7 +33,7 @@ export async function startScriptedMcpServer({
   tools = [{ name: 'ask', annotations }],
   on = {},
   letsIn = () => true,
-}: ScriptedMcpServerOptions = {}): Promise<ScriptedMcpServer> {
+}: ScriptedMcpServerOptions = {}) {
   const calls: CallMessage[] = [];
   const moves: ScriptedReply[] = [];
   const start = (port = 0) =>
@@ -66,11 +56,14 @@ export async function startScriptedMcpServer({
   const { url } = raw.config;
   return {
     url,
+    /** Calls since `play`, without those that `letsIn` refused. */
     calls,
-    play(...next) {
+    /** Clears `calls`, and answers the next calls with these replies in order, later ones with `done`. */
+    play(...next: ScriptedReply[]) {
       calls.length = 0;
       moves.splice(0, moves.length, ...next);
     },
+    /** Stops listening until `comeBack`, which uses the same port. */
     leave: () => raw.stop(),
     async comeBack() {
       raw = await start(Number(new URL(url).port));

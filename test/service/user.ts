@@ -1,26 +1,13 @@
 /** One caller of the API, as a test drives it: over HTTP and nothing else. */
 import { randomUUID } from 'node:crypto';
 import { readChatStream } from './chat-stream.ts';
-import type { ChatStream } from './chat-stream.ts';
 
 export interface Reply {
   status: number;
   body: Record<string, unknown>;
 }
 
-export interface Caller {
-  chat(text: string, options?: ChatOptions): Promise<ChatStream>;
-  /** Follows the live turn again, from its start; null when the conversation is idle. */
-  rejoin(conversation: string, headers?: Record<string, string>): Promise<ChatStream | null>;
-  answer(body: {
-    conversationId: string;
-    elicitationId: string;
-    action: string;
-    content?: Record<string, unknown>;
-  }): Promise<Reply>;
-  cancel(conversation: string): Promise<Reply>;
-  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-}
+export type Caller = ReturnType<typeof createCaller>;
 
 export interface ChatOptions {
   conversation?: string;
@@ -38,14 +25,19 @@ export function createCaller(
   token: string,
   conversations = new Set<string>(),
   forUser?: string,
-): Caller {
+) {
   const caller = {
     authorization: `Bearer ${token}`,
     ...(forUser !== undefined && { 'x-interlude-user': forUser }),
   };
   const json = { ...caller, 'content-type': 'application/json' };
 
-  async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
     const response = await fetch(baseUrl + path, {
       method,
       headers: { ...(body === undefined ? caller : json), ...headers },
@@ -59,7 +51,7 @@ export function createCaller(
   }
 
   return {
-    async chat(text, options = {}) {
+    async chat(text: string, options: ChatOptions = {}) {
       const {
         conversation = randomUUID(),
         messageId = randomUUID(),
@@ -83,7 +75,8 @@ export function createCaller(
         throw new Error(`chat answered ${response.status}: ${await response.text()}`);
       return readChatStream(response, abort);
     },
-    async rejoin(conversation, headers = {}) {
+    /** Follows the live turn again, from its start; null when the conversation is idle. */
+    async rejoin(conversation: string, headers: Record<string, string> = {}) {
       const abort = new AbortController();
       const response = await fetch(`${baseUrl}/run/api/chat/${conversation}/stream`, {
         headers: { ...caller, 'x-supports-elicitation': 'true', ...headers },
@@ -91,8 +84,13 @@ export function createCaller(
       });
       return response.status === 204 ? null : readChatStream(response, abort);
     },
-    answer: (body) => request('POST', '/run/api/elicitation-responses', body),
-    cancel: (conversation) => request('POST', `/run/api/chat/${conversation}/cancel`),
+    answer: (body: {
+      conversationId: string;
+      elicitationId: string;
+      action: string;
+      content?: Record<string, unknown>;
+    }) => request('POST', '/run/api/elicitation-responses', body),
+    cancel: (conversation: string) => request('POST', `/run/api/chat/${conversation}/cancel`),
     request,
   };
 }

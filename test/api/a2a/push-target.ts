@@ -20,20 +20,13 @@ interface Told {
 }
 type Body = Partial<Record<'task' | 'statusUpdate' | 'artifactUpdate', Told>> & Record<string, unknown>;
 
-export interface PushTargetServer extends AsyncDisposable {
-  url: string;
-  received: Received[];
-  /** As soon as it has been sent what `isThere` finds. */
-  until(isThere: (received: Received[]) => boolean): Promise<Received[]>;
-  /** How the next ones are answered; 200 after them. */
-  answer(...statuses: (number | { status: number; headers: Record<string, string> })[]): void;
-  /** Requests to a path that begins so are answered only once the returned function is called. */
-  hold(path?: string): () => void;
-}
+type Answer = number | { status: number; headers: Record<string, string> };
 
-export async function startPushTarget(): Promise<PushTargetServer> {
+export type PushTargetServer = Awaited<ReturnType<typeof startPushTarget>>;
+
+export async function startPushTarget() {
   const received: Received[] = [];
-  const answers: (number | { status: number; headers: Record<string, string> })[] = [];
+  const answers: Answer[] = [];
   const waiting = createWaiting();
   let holding: { path: string; until: Promise<void> } | undefined;
   const { origin, stop } = await serve(async ({ request, response, body: text }) => {
@@ -50,13 +43,16 @@ export async function startPushTarget(): Promise<PushTargetServer> {
   return {
     url: `${origin}/hook`,
     received,
-    answer: (...next) => void answers.push(...next),
+    /** How the next ones are answered; 200 after them. */
+    answer: (...next: Answer[]) => void answers.push(...next),
+    /** Requests to a path that begins so are answered only once the returned function is called. */
     hold(heldPath = '/') {
       const { promise, resolve } = Promise.withResolvers<void>();
       holding = { path: heldPath, until: promise };
       return resolve;
     },
-    until: (isThere) => waiting.until(() => isThere(received) && received),
+    /** As soon as it has been sent what `isThere` finds. */
+    until: (isThere: (received: Received[]) => boolean) => waiting.until(() => isThere(received) && received),
     [Symbol.asyncDispose]: stop,
   };
 }

@@ -1,28 +1,13 @@
 /** The program as processes, with PostgreSQL and a Temporal of its own, and a fake Slack with the workspace T1 around it. */
 import { expect } from 'vitest';
 import { openStorage } from '../../../src/storage/open-storage.ts';
-import type { Storage } from '../../../src/storage/storage.ts';
-import type { Deployment } from '../../e2e/deployment.ts';
 import { createOwnDeployment } from '../../operations/outages.ts';
-import type { Chat } from '../../servers/slack/chat.ts';
-import type { SlackServer } from '../../servers/slack/slack-server.ts';
-import type { Workspace } from '../../servers/slack/slack-state.ts';
 import { startWorkspace } from './alice-in-slack.ts';
 
-export interface SlackDeployment {
-  deployment: Deployment;
-  slack: SlackServer;
-  acme: Workspace;
-  chat: Chat;
-  /** What the processes have, too. */
-  storage: Storage;
-  temporalAddress: string;
-  /** U1 mentions the app; the message's place is its thread. */
-  mention(text: string, channel: string, baseUrl?: string): Promise<string>;
-}
+export type SlackDeployment = Awaited<ReturnType<typeof createSlackDeployment>>;
 
 /** No process runs yet. */
-export async function createSlackDeployment(env: Record<string, string> = {}): Promise<SlackDeployment> {
+export async function createSlackDeployment(env: Record<string, string> = {}) {
   const { slack, acme, chat, env: slackEnv } = await startWorkspace();
   const { deployment, temporal, databaseUrl } = await createOwnDeployment({ ...slackEnv, ...env });
   deployment.defer(() => slack[Symbol.asyncDispose]());
@@ -33,9 +18,11 @@ export async function createSlackDeployment(env: Record<string, string> = {}): P
     slack,
     acme,
     chat,
+    /** What the processes have, too. */
     storage,
     temporalAddress: temporal.address,
-    async mention(text, channel, baseUrl = deployment.baseUrl) {
+    /** U1 mentions the app; the message's place is its thread. */
+    async mention(text: string, channel: string, baseUrl = deployment.baseUrl) {
       const ts = slack.nextTs();
       const event = { type: 'app_mention', channel, user: 'U1', text: `<@${acme.botUser}> ${text}`, ts };
       const sent = await slack.deliver([`${baseUrl}/slack/events`], event, { team: 'T1' });
