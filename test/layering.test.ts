@@ -61,13 +61,14 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     allows: ({ to }) => isIn(to, 'core/markdown') || to === 'packages/core/src/elicitation/plain-text.ts',
   },
   {
-    name: 'the client imports only itself, a parser, the rule for addresses, and the types of what goes over the wire',
+    name: 'the client imports only itself, a parser, the rule for addresses, its version, and the types of what goes over the wire',
     about: (file) =>
       isIn(file, 'client') && !isIn(file, 'client/ai-sdk') && file !== 'packages/client/src/contract.ts',
     allows: ({ to, typeOnly }) =>
       isIn(to, 'client') ||
       to === 'eventsource-parser' ||
       to === 'packages/core/src/elicitation/url-safety.ts' ||
+      to === 'packages/core/src/contract/version.ts' ||
       (typeOnly && (isIn(to, 'core/contract') || isIn(to, 'core/elicitation') || to === 'zod')),
   },
   {

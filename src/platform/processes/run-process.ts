@@ -49,7 +49,8 @@ export async function runProcess(
     const logger = createLogger({ level: config.logLevel, human: kind === 'start' });
     for (const warning of config.warnings) logger.warn(warning);
     const { version } = packageJson;
-    const metrics = await startTelemetry(config, { service, version, logger, secret: config.secret }, stack);
+    const about = { service, version, logger, secret: config.secret };
+    const metrics = await startTelemetry(config, about, stack).catch(explainMissing);
     stopOnSignal(config.shutdownGraceMs + closingMs, logger, async () => {
       stopping.abort();
       // Otherwise what is still starting would stay open.
@@ -65,6 +66,17 @@ export async function runProcess(
     await stack.disposeAsync();
     process.exit(1);
   }
+}
+
+/** The npm package of the service leaves OpenTelemetry's SDK to those who use it; see scripts/build-service.mjs. */
+function explainMissing(error: unknown): never {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  const { peerDependencies = {} } = packageJson as { peerDependencies?: Record<string, string> };
+  const packages = Object.entries(peerDependencies).map(
+    ([name, range]) => `${name}@${range.replace('^', '')}`,
+  );
+  if (!isMissing || packages.length === 0) throw error;
+  throw new ConfigError([`OTEL_…: OpenTelemetry is not installed. Run: npm install ${packages.join(' ')}`]);
 }
 
 /** Errors with a name or a code have a message for operators; others show their stack. */

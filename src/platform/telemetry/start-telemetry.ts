@@ -5,8 +5,6 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DiagLogger } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import { ConfigError } from '@interlude-ai/core/config-error.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
 import type { Config } from '../config/config.ts';
 import { beginSeries } from './metrics/instruments.ts';
 import { startMetrics } from './metrics/start-metrics.ts';
@@ -23,30 +21,17 @@ export async function startTelemetry(
   if (!telemetry.traces && !telemetry.metrics) return null;
   diag.setLogger(diagnosticsTo(options.logger), DiagLogLevel.WARN);
   stack.defer(() => diag.disable());
-  const metrics = telemetry.metrics
-    ? await startMetrics(telemetry.metrics, options).catch(explainMissing)
-    : null;
+  const metrics = telemetry.metrics ? await startMetrics(telemetry.metrics, options) : null;
   if (metrics) {
     stack.defer(() => metrics.close());
     beginSeries(servers.values());
   }
   // After metrics, which count dropped spans.
   if (telemetry.traces) {
-    const { startTraces } = await import('./traces/start-traces.ts').catch(explainMissing);
+    const { startTraces } = await import('./traces/start-traces.ts');
     stack.defer(startTraces(options));
   }
   return metrics;
-}
-
-/** The npm package of the service leaves the SDK to those who use it; see scripts/build-service.mjs. */
-function explainMissing(error: unknown): never {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
-  const { peerDependencies = {} } = packageJson as { peerDependencies?: Record<string, string> };
-  const packages = Object.entries(peerDependencies).map(
-    ([name, range]) => `${name}@${range.replace('^', '')}`,
-  );
-  if (!isMissing || packages.length === 0) throw error;
-  throw new ConfigError([`OTEL_…: OpenTelemetry is not installed. Run: npm install ${packages.join(' ')}`]);
 }
 
 const pauseMs = 60_000;
