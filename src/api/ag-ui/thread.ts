@@ -42,26 +42,24 @@ export function createThread(
     mostBytes: number;
   },
 ): Thread {
-  const read = (page: { before: number | null; limit: number; images?: boolean }) =>
-    service.readConversation(principal, body.threadId, page);
-
-  /** The messages before the run's turn has said anything, of whole turns, from the newest back to a limit. */
-  async function messagesBefore(): Promise<AgUiMessage[]> {
-    const kept: AgUiMessage[][] = [];
+  /** The newest turns that a snapshot has, oldest first, before the run's turn has said anything. */
+  async function turnsBefore({ most, images }: { most: number; images: boolean }) {
+    const kept: { turnId: string; messages: AgUiMessage[] }[] = [];
     let room = mostBytes;
     let before: number | null = null;
     do {
       // The limit for the bytes of images holds for a page, so only the newest one has them.
-      const { turns, next } = await read({ before, limit: turnsPerPage, images: before === null });
+      const page = { before, limit: Math.min(most, turnsPerPage), images: images && before === null };
+      const { turns, next } = await service.readConversation(principal, body.threadId, page);
       for (const turn of turns.toReversed()) {
         const messages = messagesOf(turn);
-        room -= Buffer.byteLength(JSON.stringify(messages));
-        if (kept.length > 0 && (room < 0 || kept.length >= mostTurns)) return kept.toReversed().flat();
-        kept.push(messages);
+        room -= bytesOf(messages);
+        if (kept.length > 0 && (room < 0 || kept.length >= most)) return kept.toReversed();
+        kept.push({ turnId: turn.turnId, messages });
       }
       before = next?.seq ?? null;
-    } while (before !== null);
-    return kept.toReversed().flat();
+    } while (before !== null && kept.length < most);
+    return kept.toReversed();
   }
 
   function messagesOf({ turnId, given, log }: ReadTurn): AgUiMessage[] {
@@ -79,11 +77,16 @@ export function createThread(
 
   return {
     async snapshot(own) {
-      return { type: 'MESSAGES_SNAPSHOT', messages: [...(await messagesBefore()), ...own] };
+      const turns = await turnsBefore({ most: mostTurns, images: true });
+      return {
+        type: 'MESSAGES_SNAPSHOT',
+        messages: [...turns.flatMap(({ messages }) => messages), ...own],
+      };
     },
     async misses(own) {
-      const { turns } = await read({ before: null, limit: turnsCompared });
-      const stored = [...turns.flatMap(messagesOf), ...own].filter(({ role }) => role !== 'reasoning');
+      const turns = await turnsBefore({ most: turnsCompared, images: false });
+      const all = [...turns.flatMap(({ messages }) => messages), ...own];
+      const stored = all.filter(({ role }) => role !== 'reasoning');
       const posted = body.messages.map(fingerprintOf);
       let next = 0;
       for (const message of stored) {
@@ -100,6 +103,16 @@ export function createThread(
       );
     },
   };
+}
+
+/** Without the images of users, for which requests have more room. */
+function bytesOf(messages: AgUiMessage[]): number {
+  const texts = messages.map((message) => {
+    const { role, content } = message;
+    if (role !== 'user' || !Array.isArray(content)) return message;
+    return { ...message, content: content.filter(({ type }: { type: string }) => type === 'text') };
+  });
+  return Buffer.byteLength(JSON.stringify(texts));
 }
 
 function fingerprintOf({

@@ -19,11 +19,12 @@ test('a snapshot leaves out the oldest turns of a long thread, so that its clien
   );
   expect(results).toEqual(['two x', 'three']);
   expect((await late.run('hello')).types).not.toContain('MESSAGES_SNAPSHOT');
-  setup.server.play(...['four', 'five'].map((word) => done(`${word} ${'x'.repeat(300_000)}`)));
-  await first.run(call);
-  await first.run(call);
-  await refused(first.run('hello'), 'The body may have at most');
-  first.agent.setMessages([]);
-  expect((await first.run()).outcome).toBe('success');
-  expect(first.texts()).not.toEqual([]);
+
+  // A client with more than a request may have begins with an empty list.
+  late.agent.setMessages([...late.agent.messages, ...late.agent.messages, ...late.agent.messages]);
+  await refused(late.run('and again'), 'The body may have at most');
+  late.agent.setMessages([]);
+  expect((await late.run('and again')).outcome).toBe('success');
+  await late.run();
+  expect(late.texts().slice(-2)).toEqual(['You said: hello', 'You said: and again']);
 });

@@ -94,6 +94,13 @@ export const AgUiRunSchema = z
         runId: 'run-1',
         protocolVersion: '1.0',
         messages: [{ id: 'm1', role: 'user', content: 'List my open issues in Tracker.' }],
+        tools: [
+          {
+            name: 'set_theme',
+            description: 'Changes the theme of the page.',
+            parameters: {},
+          },
+        ],
       },
       {
         threadId: 'demo-1',
