@@ -10,9 +10,13 @@ const both = '{test,packages/*/test}/**/*.both.test.ts';
 const release = '{test,packages/*/test}/**/*.release.test.ts';
 /** In the full suite and before a release, where `inject('suite')` chooses the variants that take longest. */
 const longer = [
+  'packages/kit/test/try/peers.full.test.ts',
+  'packages/program/test/acp/peers.full.test.ts',
   'test/storage/contract/*.both.test.ts',
   'test/api/a2a/killed.full.test.ts',
   'test/clients/cut-everywhere.full.test.ts',
+  'test/conformance/conformance.full.test.ts',
+  'test/durable-tools/stuck-calls.full.test.ts',
   'test/e2e/database-outages.full.test.ts',
   'test/upgrade/upgrade.full.test.ts',
 ];
