@@ -5,12 +5,7 @@ import type {
   ElicitationRequest,
 } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { homeView, unlinkedHomeView } from '../../src/api/slack/blocks/home-view.ts';
-import {
-  noticeModal,
-  onwardModal,
-  fieldBlock,
-  questionModal,
-} from '../../src/api/slack/blocks/modals.ts';
+import { noticeModal, onwardModal, fieldBlock, questionModal } from '../../src/api/slack/blocks/modals.ts';
 import { questionMessage } from '../../src/api/slack/vocabulary/blocks/question-message.ts';
 import { withStopButton } from '../../src/api/slack/vocabulary/blocks/texts.ts';
 import { toMrkdwn } from '../../src/api/slack/vocabulary/text/mrkdwn.ts';

@@ -99,7 +99,9 @@ test.each([
     secret,
   });
   const model = await models(spec);
-  await expect(generateText({ model, prompt: 'hi', maxRetries: 0 })).rejects.toThrow(/nope|Not Found|not_found/);
+  await expect(generateText({ model, prompt: 'hi', maxRetries: 0 })).rejects.toThrow(
+    /nope|Not Found|not_found/,
+  );
   const request = server.requests.at(-1);
   expect(request?.path).toBe(route);
   expect(request?.headers).toMatchObject(headers);

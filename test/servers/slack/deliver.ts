@@ -20,8 +20,6 @@ export interface EventOptions extends SendOptions {
   eventId?: string;
 }
 
-export type Sender = ReturnType<typeof createSender>;
-
 export function createSender(signingSecret: string) {
   /** `body` as its very bytes. */
   async function send(
