@@ -9,7 +9,10 @@ import { freePort } from '../free-port.ts';
 import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
+import type { Diagnosis } from '../../src/cli/doctor/diagnose.ts';
+import { startCommand } from '../cli/start-command.ts';
 import { postgresUrl } from '../postgres.ts';
+import { query } from '../setup/postgres-server.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { readiness } from './processes.ts';
 import type { ServiceProcess } from './processes.ts';
@@ -134,6 +137,22 @@ test(
     expectOneStory(turn);
   },
 );
+
+test('the doctor finds nothing wrong, and the audit of what was done is sealed', async () => {
+  const { environment } = deployment;
+  const { output } = await startCommand(['doctor', '--json'], environment);
+  const { areas, deploy } = JSON.parse(output) as Diagnosis;
+  // Some servers of the agents file do not run in these tests.
+  const found = areas.filter(
+    ({ name, findings }) => name !== 'agents' && findings.some((one) => one.level !== 'ok'),
+  );
+  expect(found).toEqual([]);
+  expect(deploy?.effects[0]).toMatch(/^New turns start with version .*, as now\.$/);
+  const url = environment['DATABASE_URL'] ?? '';
+  const counts = () =>
+    query(url, 'select count(*) > 0 as some, count(*) = count(position) as all from audit');
+  await expect.poll(counts).toEqual([{ some: true, all: true }]);
+});
 
 test(
   'the database goes away and comes back: requests are told so, an open stream holds, and nothing is left half-started',

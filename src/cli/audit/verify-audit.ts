@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { chainOf, hashOfEntry } from '../../storage/tables/audit-chain.ts';
+import { chainOf, canonicalHash } from '../../storage/tables/audit-chain.ts';
 import { format } from './export-audit.ts';
 
 const headerSchema = z.object({ format: z.literal(format) });
@@ -50,7 +50,7 @@ export async function verifyFile(file: string, known: KnownEnds): Promise<Verifi
   function check(line: Line): void {
     const { tenant, position, previous, hash, chain, entry } = line;
     const before = parts.at(-1);
-    if (entry !== null && (hashOfEntry(entry) !== hash || entry['tenant'] !== tenant))
+    if (entry !== null && (canonicalHash(entry) !== hash || entry['tenant'] !== tenant))
       throw broken(`the contents of entry ${position} of ${tenant} were changed`);
     if (chainOf(line) !== chain)
       throw broken(`entry ${position} of ${tenant} is not the one that was sealed`);

@@ -42,8 +42,9 @@ export function readSettings(
   }
 }
 
-export async function checkIssuer({ auth }: Pick<Config, 'auth'>): Promise<Finding[]> {
-  if (!auth) return [ok("the demo's sign-in, which the start brings along")];
+/** A worker needs none; `interlude start` brings the demo's. */
+export async function checkIssuer({ auth }: Pick<Config, 'auth'>, kind: ProcessKind): Promise<Finding[]> {
+  if (!auth) return kind === 'start' ? [ok("the demo's sign-in, which the start brings along")] : [];
   try {
     const { jwksUri } = await discoverIssuer(auth.issuer);
     const lack = await signingKeysLack(jwksUri);

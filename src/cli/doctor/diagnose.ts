@@ -78,7 +78,7 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
         }),
       );
     } else if (opened.storage === null) add('database', Promise.resolve([opened.finding]));
-    add('sign-in', checkIssuer(config));
+    add('sign-in', checkIssuer(config, kind));
     pending.push(['agents', examining]);
     add('address', checkAddress(config));
     add('disks', checkDisks(config));

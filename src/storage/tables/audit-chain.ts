@@ -44,12 +44,8 @@ function toExported(row: Row<'audit'>) {
 }
 
 /** SHA-256 of the canonical form (RFC 8785) of an object whose members are strings, whole numbers or null. */
-function canonicalHash(flat: object): string {
+export function canonicalHash(flat: object): string {
   return hashOf('sha256', JSON.stringify(flat, Object.keys(flat).toSorted()));
-}
-
-export function hashOfEntry(entry: object): string {
-  return canonicalHash(entry);
 }
 
 export function chainOf({
@@ -96,7 +92,7 @@ export function createAuditChain({ query, timeIn }: Database) {
           const head = heads.get(tenant) ?? (await headOf(write, tenant));
           const position = head.position + 1;
           const sealedAt = Math.max(time, head.sealedAt);
-          const hash = hashOfEntry(toExported(row));
+          const hash = canonicalHash(toExported(row));
           const chain = chainOf({ tenant, position, sealedAt: inIso(sealedAt), previous: head.chain, hash });
           const link = { tenant, position, sealed_at: sealedAt, hash, chain };
           await write.insertInto('audit_chain').values(link).execute();

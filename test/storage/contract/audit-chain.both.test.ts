@@ -4,9 +4,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { exportAudit } from '../../../src/cli/audit/export-audit.ts';
 import { verifyFile } from '../../../src/cli/audit/verify-audit.ts';
+import { startAuditSealing } from '../../../src/platform/loops/audit-sealing.ts';
 import type { ChainedEntry } from '../../../src/storage/tables/audit-chain.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../test-folder.ts';
@@ -58,6 +60,7 @@ onEachDatabase((subject) => {
     test('has every entry once, in order, while several processes write and seal', async () => {
       const { storage, other } = subject();
       const tenant = randomUUID();
+      const logger = pino({ level: 'silent' });
       await Promise.all(
         [storage, other].flatMap((one, who) =>
           [1, 2, 3, 4, 5].flatMap((count) => [
@@ -67,6 +70,10 @@ onEachDatabase((subject) => {
           ]),
         ),
       );
+      const loops = [storage, other].map((one) => startAuditSealing({ storage: one, logger }));
+      const sealed = async () => (await Array.fromAsync(storage.auditChain.read({ tenant }))).length;
+      await expect.poll(sealed).toBe(10);
+      await Promise.all(loops.map((loop) => loop.stop()));
       const { file, entries } = await exported(other, { tenant });
       expect(entries.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
       expect(new Set(entries.map(({ entry }) => entry?.detail)).size).toBe(10);
