@@ -102,6 +102,8 @@ export async function startService(dependencies: Dependencies, client: Client): 
     BENCH_OWN_URL: `http://127.0.0.1:${ports[0]}`,
     BENCH_FAR_AUTHORIZATION: `Bearer ${await issuer.token('far')}`,
     RATE_LIMIT_PER_MINUTE: '1000000',
+    LIVE_TURNS_PER_USER: '1000000',
+    QUEUED_TURNS_MAX: '1000000',
     OPEN_REQUESTS_PER_USER: '1000000',
     OPEN_REQUESTS_PER_ADDRESS: '1000000',
     ELICITATION_TIMEOUT: '1h',

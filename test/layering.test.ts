@@ -348,7 +348,7 @@ describe('a planted violation is found:', () => {
     ['src/storage/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/activities/planted.ts', "import type { Principal } from '../service/principal.ts';"],
     ['src/service/planted.ts', "import type { FastifyReply } from 'fastify';"],
-    ['src/service/planted.ts', "import rateLimit from '@fastify/rate-limit';"],
+    ['src/service/planted.ts', "import cookies from '@fastify/cookie';"],
     ['src/service/planted.ts', "import { toProblem } from '../api/http/problems.ts';"],
     ['src/service/planted.ts', "import type { ModalView } from '@slack/types';"],
     ['src/service/slack/planted.ts', "import { WebClient } from '@slack/web-api';"],

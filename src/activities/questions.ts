@@ -80,8 +80,8 @@ export async function openQuestions(
       ...(poll && { poll }),
     }),
   );
-  const { maxOpen: perUser, maxOpenPerTurn: perTurn } = config.elicitation;
-  const opened = await storage.elicitations.open(rows, { perUser, perTurn });
+  const { maxOpen: perUser, maxOpenPerTurn: perTurn, maxOpenPerTenant: perTenant } = config.elicitation;
+  const opened = await storage.elicitations.open(rows, { perUser, perTurn, perTenant });
   if (opened.kind === 'opened')
     tracePause(
       { storage },

@@ -1,6 +1,5 @@
 /** The HTTP server: lists and assembles every surface. Closing it cuts open streams, so that clients resume at another process. */
 import { randomUUID } from 'node:crypto';
-import rateLimit from '@fastify/rate-limit';
 import Fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -27,7 +26,13 @@ import { feedSurface } from './rest/feed.ts';
 import { answerWithProblems, isOpenedInBrowser, problemFor, sendProblem } from './http/problems.ts';
 import type { Refuse } from './http/problems.ts';
 import { healthRoutes, refuseWhileApart, whenTogether } from './http/health.ts';
-import { createRefusalLimit, limitRequests, limitOpenRequests, messageBodyLimit } from './http/limits.ts';
+import {
+  createRefusalLimit,
+  limitAddresses,
+  limitOpenRequests,
+  limitRequests,
+  messageBodyLimit,
+} from './http/limits.ts';
 import { mcpPath, mcpSurface } from './mcp/route.ts';
 import { nangoWebhook } from './nango-webhook/route.ts';
 import { operatorsSurface } from './operators/route.ts';
@@ -87,14 +92,15 @@ export function createApp(parts: AppParts): FastifyInstance {
     version: packageJson.version,
     signingKeys: config.a2a.signingKeys,
   };
-  const perMinute = { max: config.http.rateLimitPerMinute, timeWindow: 60_000 };
+  const { requestsPerMinute, openRequests } = config.limits;
+  const perMinute = requestsPerMinute.perUser;
 
   logAccess(app, { logger, level: parts.accessLog ?? 'info' });
   answerWithProblems(app, refuse);
   app.addHook('onRequest', async (_, reply) => void reply.header('x-content-type-options', 'nosniff'));
   refuseUnknownHosts(app, config.http);
   refuseWhileApart(app, service, refuse);
-  describeApi(app, { publicUrl: config.http.publicUrl, limit: perMinute });
+  describeApi(app, { publicUrl: config.http.publicUrl, perMinute });
   app.register(async (health) => healthRoutes(health, service));
 
   app.register(async (fastify) => {
@@ -107,17 +113,17 @@ export function createApp(parts: AppParts): FastifyInstance {
     refuseOtherVersions(api);
     requirePrincipal(api, {
       authenticate: service.authenticate,
-      refusals: createRefusalLimit(config.http.rateLimitPerMinute),
+      refusals: createRefusalLimit(perMinute),
       names: { publicUrl: config.http.publicUrl, audience: config.auth.audience },
     });
-    limitOpenRequests(api, config.http.openRequests);
-    const countEach = await limitRequests(api, config.http.rateLimitPerMinute);
+    limitOpenRequests(api, service.limits, openRequests.perAddress);
+    limitRequests(api, service.limits);
     const parts = { service, readers, bodyLimit: messageBodyLimit(config) };
     chatSurface(api, parts);
     conversationsSurface(api, service);
     feedSurface(api, parts);
     openaiSurface(api, parts);
-    elicitationsSurface(api, parts, countEach);
+    elicitationsSurface(api, parts);
     connectionsSurface(api, service);
     approvalsSurface(api, service);
     operatorsSurface(api, service);
@@ -127,7 +133,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   app.register(async (open) => {
-    await open.register(rateLimit, perMinute);
+    limitAddresses(open, perMinute);
     scriptRoute(open, 'widget.js');
     const { publicUrl } = config.http;
     await cardRoutes(open, { agents: service.agents, ...cards });

@@ -27,6 +27,7 @@ export type ServiceErrorCode =
   | 'images_not_taken'
   | 'too_many_hops'
   | 'turn_over'
+  | 'rate_limited'
   | 'unavailable';
 
 /** A problem with one part of a use case's input. `path` is empty for the whole input. */
@@ -102,6 +103,7 @@ export function refusedAnswer(error: unknown): RefusedAnswer | null {
     case 'not_your_question':
     case 'images_not_taken':
     case 'too_many_hops':
+    case 'rate_limited':
     case 'unavailable':
       return null;
     default:

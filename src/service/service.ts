@@ -28,8 +28,10 @@ import { createOwnMcpSessions } from './mcp-sessions.ts';
 import { createOwnPushes } from './push-configs.ts';
 import { createReadiness, databaseChecks, installationCheck, temporalCheck } from './readiness.ts';
 import type { InstallationGate } from './readiness.ts';
+import { createLimits } from './limits.ts';
 import { createOpenPayloads } from './open-payloads.ts';
 import { createOperators } from './operators.ts';
+import { watchOverload } from './overload.ts';
 import { createRecordRefusal, createAuthenticate } from './authenticate.ts';
 import { createSealedText } from './sealed-text.ts';
 import { createSlackService } from './slack/slack-service.ts';
@@ -67,7 +69,9 @@ export function createService(given: ServiceParts) {
   const confirmConnection = createConfirmConnection(storage);
   const recordRefusal = createRecordRefusal(storage.audit);
   const operators = createOperators({ storage, config, keys, logger });
-  const parts = { config, storage, keys, startWorkflow, logger };
+  const limits = createLimits({ counts: storage.counts, limits: config.limits });
+  const overload = watchOverload({ storage, most: config.limits.queuedTurns, logger });
+  const parts = { config, storage, keys, startWorkflow, limits, overload, logger };
   const useCases = {
     ...withFirst(parts, {
       startTurn,
@@ -120,6 +124,7 @@ export function createService(given: ServiceParts) {
     /** Opens what was sealed for histories of Temporal; see temporal/sealed-payloads.ts. */
     openPayloads: createOpenPayloads({ keys, operators }),
     recordRefusal,
+    limits,
     sealedText: createSealedText(keys),
     endedSessions: storage.endedSessions,
     mcpSessions: createOwnMcpSessions({ mcpSessions: storage.mcpSessions, recordRefusal }),
@@ -154,6 +159,7 @@ export function createService(given: ServiceParts) {
     /** Resolves when nothing is under way any more. The Temporal client may be closed then. */
     async close(): Promise<void> {
       await slack?.close();
+      await overload.close();
       await calls.idle();
     },
   });

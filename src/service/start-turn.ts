@@ -5,6 +5,9 @@ import type { Replacing, NewTurn } from '../storage/tables/turn-lifecycle.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredMessage } from '../storage/schema/turn-tables.ts';
+import { tooManyTurns } from './limits.ts';
+import type { Limits } from './limits.ts';
+import type { Overload } from './overload.ts';
 import { beginTurn } from '../platform/telemetry/traces/turn-spans.ts';
 import { handedOnTooOften } from '../turn/turn.ts';
 import { conversationNotFound, ownConversationIfAny, toOwnTurn } from './own-turn.ts';
@@ -48,14 +51,18 @@ interface Parts {
   storage: Storage;
   config: Pick<Config, 'agents' | 'delegation' | 'images'>;
   startWorkflow: StartWorkflow;
+  limits: Limits;
+  overload: Overload;
 }
 
 /** The turn that was started, or that the same request started before. */
 export async function startTurn(
-  { storage, config, startWorkflow }: Parts,
+  { storage, config, startWorkflow, limits, overload }: Parts,
   principal: Principal,
   request: TurnRequest,
 ): Promise<OwnTurn> {
+  const refusal = overload.refusal();
+  if (refusal) throw refusal;
   const { hops = 0 } = request;
   const { maxDepth } = config.delegation;
   if (hops > maxDepth)
@@ -90,12 +97,14 @@ export async function startTurn(
   const isNamed = request.conversation !== undefined && request.messages.at(-1)?.id !== undefined;
   const isRepeatable = isNamed || request.repetition.kind === 'named';
   const traced = { ...turn, ...(span.traceParent !== undefined && { traceParent: span.traceParent }) };
-  const start = await startWorkflow(traced, { onBusy: request.onBusy, isRepeatable }).catch(
-    (error: unknown) => {
-      span.fail(error instanceof ServiceError ? error.code : '_OTHER');
-      throw error;
-    },
-  );
+  const start = await startWorkflow(traced, {
+    onBusy: request.onBusy,
+    isRepeatable,
+    limits: limits.ofStart(principal),
+  }).catch((error: unknown) => {
+    span.fail(error instanceof ServiceError ? error.code : '_OTHER');
+    throw error;
+  });
   // Otherwise the turn's trace has a root already, or the turn has not begun.
   if (start.kind === 'started' && start.turn.turnId === turnId) span.end();
   switch (start.kind) {
@@ -104,6 +113,10 @@ export async function startTurn(
       return toOwnTurn(start.turn);
     case 'busy':
       throw busy(start);
+    case 'too-many-turns':
+      throw tooManyTurns(start.of);
+    case 'tokens-spent':
+      throw limits.tokensSpent(principal, start.of);
     case 'no-version':
       throw new ServiceError(
         'unavailable',

@@ -5,12 +5,13 @@
  * the reconciler ends it if there is no such workflow. A workflow checks first whether its turn was withdrawn or has ended.
  * While Temporal cannot be reached, no turn makes room, because it would end for a message that is then refused.
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { NewTurn, Replacing } from '../storage/tables/turn-lifecycle.ts';
+import type { NewTurn, Replacing, StartLimits } from '../storage/tables/turn-lifecycle.ts';
 import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import { routedByTemporal } from '../storage/tables/versions.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -49,7 +50,8 @@ type Start =
   /** No worker has ever started: there is no code to start a turn with. */
   | { kind: 'no-version' }
   /** The client's message id was used for a different message. */
-  | { kind: 'other-message' };
+  | { kind: 'other-message' }
+  | { kind: 'too-many-turns' | 'tokens-spent'; of: 'user' | 'tenant' };
 
 interface Parts {
   client: Client;
@@ -73,6 +75,7 @@ interface StartRequest {
   onBusy: Replacing['onBusy'];
   /** Whether the caller can send the same message again under the same id, and so join the turn. */
   isRepeatable: boolean;
+  limits: StartLimits;
 }
 
 const unknownOutcome =
@@ -82,7 +85,7 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
   const { client, calls, clock, storage, config, startsHere, logger } = parts;
 
   return async (turn, how) => {
-    const claim = await claimMessage(parts, turn, how.onBusy);
+    const claim = await claimMessage(parts, turn, how);
     if (claim.kind !== 'to-start') return claim;
     const { turn: next, buildId } = claim;
     try {
@@ -123,7 +126,7 @@ export function createStartWorkflow(parts: Parts): StartWorkflow {
 async function claimMessage(
   parts: StartParts,
   turn: NewTurn,
-  onBusy: Replacing['onBusy'],
+  { onBusy, limits }: StartRequest,
 ): Promise<Start | { kind: 'to-start'; turn: NewTurn; buildId: string; isRepeat: boolean }> {
   const { storage, config } = parts;
   let unfinished: Iterable<UnfinishedCall> = [];
@@ -140,7 +143,7 @@ async function claimMessage(
   const deadline = performance.now() + endingMs;
   for (;;) {
     const prepared = await storage.turns
-      .prepare(turn, replacing, config.temporal.deployment.name)
+      .prepare(turn, replacing, config.temporal.deployment.name, limits)
       .catch(async (error: unknown) => {
         if (!(error instanceof MakesRoom)) throw error;
         const consequence = 'The turn was not started, and the one before it goes on.';
@@ -173,6 +176,8 @@ async function claimMessage(
       }
       case 'foreign-conversation':
       case 'no-version':
+      case 'too-many-turns':
+      case 'tokens-spent':
         return prepared;
       default:
         return prepared satisfies never;
@@ -279,6 +284,7 @@ export function startOptions(
     // The turn's row limits its duration (see the reconciler); this is for a workflow that does not react to that.
     workflowExecutionTimeout: 2 * config.turn.timeoutMs + 60 * 60_000,
     workflowTaskTimeout: taskTimeouts.workflowTask,
+    priority: { fairnessKey: fairnessKeyOf(tenant) },
     args: [input],
     memo: { turnId },
     typedSearchAttributes: [
@@ -290,6 +296,11 @@ export function startOptions(
     staticSummary: `${agent?.title ?? turn.agent} for ${user ?? 'a service'}`,
     staticDetails: `Turn \`${turnId}\` of conversation \`${conversation}\``,
   };
+}
+
+/** Tenants share the workers equally where Temporal's server has fairness on. The server refuses keys of more than 64 bytes. */
+function fairnessKeyOf(tenant: string): string {
+  return createHash('sha256').update(tenant).digest('base64url');
 }
 
 /** For what a call needs besides its server's time: credentials, lists, a busy database. */

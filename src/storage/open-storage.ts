@@ -76,8 +76,9 @@ export async function openStorage(
     answeringForMs: backend.answeringForMs ?? (() => Infinity),
   };
   const mergeQueue = createMergeQueue((turn) => mergeTurn(parts, turn), logger);
+  const tables = storageParts(parts, backend.lock, mergeQueue, logger);
   return {
-    ...storageParts(parts, backend.lock, mergeQueue, logger),
+    ...tables,
     now: clock.now,
     clockAheadMs: clock.aheadMs,
     async ping() {
@@ -94,7 +95,7 @@ export async function openStorage(
     }),
     async close() {
       clock.close();
-      await mergeQueue.settled();
+      await Promise.all([mergeQueue.settled(), tables.counts.close()]);
       await Promise.all([notifications.close(), endings.close()]);
       await backend.close();
     },

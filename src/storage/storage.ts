@@ -7,6 +7,7 @@
  * has replaced, is refused: `WriteRefused`.
  */
 import type { Logger } from 'pino';
+import { createSharedCounts } from './counts.ts';
 import type { Database } from './database.ts';
 import type { DatabaseState } from './database-state.ts';
 import { createLocks } from './locks.ts';
@@ -90,6 +91,7 @@ export function storageParts(database: Database, lock: SharedLock, mergeQueue: M
     sealed: createSealedValues(database),
     keyProofs: createKeyProofs(database),
     installation: createInstallation(database),
+    counts: createSharedCounts(database, logger),
     figures: () => readFigures(database),
   };
 }

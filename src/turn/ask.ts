@@ -35,9 +35,9 @@ export type AskResult = Outcome | NotAsked;
 /** `unsupported`: the caller's client cannot show it. */
 export type NotAsked = 'unsupported' | TooManyOpen;
 
-/** The limit of open questions is reached: of the user, or of the turn. */
-export type TooManyOpen = 'too-many-open' | 'too-many-in-turn';
+/** The limit of open questions is reached: of the user, the turn, or the tenant. */
+export type TooManyOpen = 'too-many-open' | 'too-many-in-turn' | 'too-many-in-tenant';
 
 export function isTooManyOpen(value: unknown): value is TooManyOpen {
-  return value === 'too-many-open' || value === 'too-many-in-turn';
+  return value === 'too-many-open' || value === 'too-many-in-turn' || value === 'too-many-in-tenant';
 }

@@ -14,7 +14,13 @@ const count = z.int();
 const reason = z.enum(['missing', 'rejected', 'insufficient_scope', 'revoked']);
 const closed = ['decline', 'cancel', 'expired'] as const;
 /** `unsupported`: the caller declared that it cannot present such a question. `no-user`: the turn runs for a service. */
-const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn'] as const;
+const notAsked = [
+  'unsupported',
+  'no-user',
+  'too-many-open',
+  'too-many-in-turn',
+  'too-many-in-tenant',
+] as const;
 
 function coded<const Code extends string, Data extends z.ZodRawShape>(code: Code, data: Data) {
   return z.object({ code: z.literal(code), ...data });
@@ -46,7 +52,7 @@ export const callFailureSchema = z.discriminatedUnion('code', [
   /** The front end has sent no result of its tool. */
   coded('frontend_tool', { why: z.enum([...closed, ...notAsked]), tool: text }),
   /** The server has a question in the middle of the call, and the limit of open questions is reached. */
-  coded('too_many_questions', { limitOf: z.enum(['user', 'turn']), server: text }),
+  coded('too_many_questions', { limitOf: z.enum(['user', 'turn', 'tenant']), server: text }),
   /** The server keeps its connection open while people think, and too many such connections are open. */
   coded('too_many_held', { server: text }),
   /** The server keeps asking. */

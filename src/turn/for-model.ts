@@ -18,6 +18,7 @@ const toApprove = 'The user was asked to approve this call of {tool}';
 const toOpen = 'The user was asked to open a page of {server} that this tool needs first';
 const timedOut = 'Tell the user that it timed out and that they can ask again.';
 const answerFirst = 'Ask the user to answer those first.';
+const tryLater = 'Tell the user that it may be tried again later.';
 const callAgain = 'Once those are answered, it can be called again.';
 const tooManyRounds =
   'so the call was stopped. What it had done before stays done. Tell the user, and do not repeat the call by yourself.';
@@ -33,6 +34,7 @@ const sentences = callSentences({
   'account.no-user': `This needs a person's {server} account, but the caller is a service and has none. ${notRun} It works when called on behalf of a signed-in user.`,
   'account.too-many-open': `The user already has too many open questions, so nobody was asked to connect {server}. ${notRun} ${answerFirst}`,
   'account.too-many-in-turn': `As many questions are open in this turn as may be, so nobody was asked to connect {server}. ${notRun} ${callAgain}`,
+  'account.too-many-in-tenant': `As many questions are open in the user's organisation as may be, so nobody was asked to connect {server}. ${notRun} ${tryLater}`,
   'account.still-refused': `The user connected their {server} account, but {server} still refuses it. ${notRun} Tell the user to check that the account may do this, instead of asking again.`,
   shared_account: (failure) =>
     `${sharedAccountTrouble(failure)} Only an operator can connect it, not the user. ${notRun} Tell the user: ${sharedAccountRemedy(failure)}`,
@@ -45,6 +47,7 @@ const sentences = callSentences({
     "This needs a person's approval, but the caller is a service. {untouched} It works when called on behalf of a signed-in user.",
   'approval.too-many-open': `The user already has too many open questions, so nobody was asked to approve this call of {tool}. {untouched} ${answerFirst}`,
   'approval.too-many-in-turn': `As many questions are open in this turn as may be, so nobody was asked to approve this call of {tool}. {untouched} ${callAgain}`,
+  'approval.too-many-in-tenant': `As many questions are open in the user's organisation as may be, so nobody was asked to approve this call of {tool}. {untouched} ${tryLater}`,
   approval_too_long: `This call of {tool} needs the user's approval, and its arguments are too long to be shown to them (more than ${approvalLimit} characters), so nobody was asked. {untouched} Make the call with less, or in parts.`,
   not_as_approved: ({ server }) =>
     `The user approved this call, but what was about to ${server === null ? 'run' : 'be sent'} is not what they approved, so it was stopped. {untouched} Tell the user, and do not repeat the call by yourself.`,
@@ -57,6 +60,7 @@ const sentences = callSentences({
   'form.too-many-open': `The user already has too many open questions, so nobody was asked. ${answerFirst}`,
   'form.too-many-in-turn':
     'As many questions are open in this turn as may be, so nobody was asked. Once those are answered, you can ask again.',
+  'form.too-many-in-tenant': `As many questions are open in the user's organisation as may be, so nobody was asked. ${tryLater}`,
   'form.no-user':
     'The caller is a service, and no person is there to be asked. Go on without it, or say in your answer what you would have to know:\n{question}',
   'form.limit-reached':
@@ -72,7 +76,8 @@ const sentences = callSentences({
   'frontend_tool.too-many-in-turn': `As many calls and questions are open in this turn as may be, so {tool} was not called. ${callAgain}`,
   'too_many_questions.user': `{server} had a question in the middle of the call, but the user already has too many open ones, so nobody was asked. ${stopped} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question in the middle of the call, but as many are open in this turn as may be, so nobody was asked. ${stopped} ${callAgain}`,
-  too_many_held: `{server} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. ${stopped} Tell the user that it may be tried again later.`,
+  'too_many_questions.tenant': `{server} had a question in the middle of the call, but as many are open in the user's organisation as may be, so nobody was asked. ${stopped} ${tryLater}`,
+  too_many_held: `{server} had a question in the middle of the call, but as many users as can be waited for are being waited for already, so nobody was asked. ${stopped} ${tryLater}`,
   'too_many_rounds.rounds': `{server} kept asking: it was given {limit} rounds of answers and still wanted more, ${tooManyRounds}`,
   'too_many_rounds.same-page': `{server} sent the user to the same page {limit} times and still wants it opened, ${tooManyRounds}`,
   'page_not_opened.decline': `${toOpen} and chose not to. ${notRun} Respect that, and do not ask again unless the user brings it up.`,

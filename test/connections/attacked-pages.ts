@@ -14,7 +14,6 @@ export async function createAttackedPages() {
   const other = { ...ledger.config, name: 'ledger', title: 'Ledger' };
   const setup = await setUpPages(tracker.config, {}, [other], {
     returnUrls: sent.returnUrls,
-    rateLimitPerMinute: 100_000,
   });
   const { publicUrl } = setup;
 

@@ -127,6 +127,7 @@ export async function startInstallation({
       HOTEL_URL: hotel.origin,
       ELICITATION_TIMEOUT: '1h',
       ELICITATION_MAX_OPEN: '500',
+      LIVE_TURNS_PER_USER: '500',
       RATE_LIMIT_PER_MINUTE: '100000',
       OPEN_REQUESTS_PER_USER: '1000',
       SHUTDOWN_GRACE_PERIOD: '5s',

@@ -39,6 +39,7 @@ const fixtures = path.resolve(import.meta.dirname, '../fixtures');
 
 const env = {
   ELICITATION_MAX_OPEN: '5000',
+  LIVE_TURNS_PER_USER: '5000',
   RATE_LIMIT_PER_MINUTE: '1000000',
   OPEN_REQUESTS_PER_USER: '5000',
 };

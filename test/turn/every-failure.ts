@@ -7,7 +7,13 @@ import { plainFailures } from '../../src/turn/turn-failure.ts';
 import type { CodedFailure } from '../../src/turn/turn-failure.ts';
 
 const closed = ['decline', 'cancel', 'expired'] as const;
-const notAsked = ['unsupported', 'no-user', 'too-many-open', 'too-many-in-turn'] as const;
+const notAsked = [
+  'unsupported',
+  'no-user',
+  'too-many-open',
+  'too-many-in-turn',
+  'too-many-in-tenant',
+] as const;
 const server = 'Tracker';
 const tool = 'tracker__list_issues';
 const trouble = { code: 'busy', server } as const;
@@ -37,6 +43,7 @@ export const everyFailure: CallFailure[] = [
   })),
   { code: 'too_many_questions', limitOf: 'user', server },
   { code: 'too_many_questions', limitOf: 'turn', server },
+  { code: 'too_many_questions', limitOf: 'tenant', server },
   { code: 'too_many_held', server },
   { code: 'too_many_rounds', what: 'rounds', limit: 5, server },
   { code: 'too_many_rounds', what: 'same-page', limit: 3, server },

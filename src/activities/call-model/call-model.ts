@@ -16,6 +16,7 @@ import type { Catalogue } from '../../remote/catalogue.ts';
 import type { StoredMessage } from '../../storage/schema/turn-tables.ts';
 import type { NewEvent } from '../../storage/log/append.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { countTokens } from '../../storage/token-limits.ts';
 import { aboutTurn, turnStarted } from '../../platform/telemetry/events.ts';
 import { modelCalled } from '../../platform/telemetry/metrics/instruments.ts';
 import { traceModelCall } from '../../platform/telemetry/traces/agent-spans.ts';
@@ -40,7 +41,7 @@ import { streamAnswer } from './stream-answer.ts';
 import type { ModelParts } from './stream-answer.ts';
 
 interface Dependencies extends ModelParts {
-  config: Pick<Config, 'delegation' | 'providers' | 'images'>;
+  config: Pick<Config, 'delegation' | 'providers' | 'images' | 'limits'>;
   agents: Config['agents'];
   servers: Config['servers'];
   catalogue: Pick<Catalogue, 'toolsFor' | 'backoff'>;
@@ -115,6 +116,7 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
     if (!direct) modelCalled({ ...asked, durationMs: durationMs(), usage: done.usage });
     const written = await keepStep(storage, current, answer);
     if (written.kind === 'known') return await readKeptStep(parts, current, written.finish);
+    countTokens(storage.counts, turn, done.usage, parts.config.limits.tokensPerDay);
     const { result, ended } = written;
     logger.debug({ finish: result.finish, usage: done.usage, durationMs: durationMs() }, 'model step');
     if (ended) afterEnd(parts, turn, { status: 'completed', code: undefined, startedAt: ended.startedAt });

@@ -54,8 +54,14 @@ export async function askRound(
   return asksOf(opened.questions, input.approval) ?? { kind: 'answered' };
 }
 
+const limitOf = {
+  'too-many-open': 'user',
+  'too-many-in-turn': 'turn',
+  'too-many-in-tenant': 'tenant',
+} as const;
+
 export function tooManyQuestions(which: TooManyOpen, server: string): CallFailure {
-  return { code: 'too_many_questions', limitOf: which === 'too-many-open' ? 'user' : 'turn', server };
+  return { code: 'too_many_questions', limitOf: limitOf[which], server };
 }
 
 function giveUp(parts: CallParts, attempt: Attempt, round: Round, failure: CallFailure): Promise<AttemptEnd> {

@@ -15,6 +15,8 @@ import type { ServiceErrorCode } from '../../service/service-error.ts';
 import { problemFor } from '../http/problems.ts';
 import type { ProblemCode, ProblemError } from '../http/problems.ts';
 
+type TryLater = 'unavailable' | 'rate_limited';
+
 type Make = (message: string) => A2AError;
 
 const malformed: Make = (message) => new RequestMalformedError(message);
@@ -43,16 +45,17 @@ const errors = {
   images_not_taken: (message) => new ContentTypeNotSupportedError(message),
   too_many_hops: unsupported,
   turn_over: unsupported,
-} satisfies Record<Exclude<ServiceErrorCode, 'unavailable'>, Make>;
+} satisfies Record<Exclude<ServiceErrorCode, TryLater>, Make>;
 
 /**
- * Null for unexpected errors and for `unavailable`. The specification has no error for an outage: the transports answer with
- * their own status and say when to retry.
+ * Null for unexpected errors and where the caller has to try again later. The specification has no error for that: the
+ * transports answer with their own status and say when to retry.
  */
 export function toA2AError(error: unknown): A2AError | null {
   if (error instanceof A2AError) return error;
-  if (!(error instanceof ServiceError) || error.code === 'unavailable') return null;
+  if (!(error instanceof ServiceError)) return null;
   const { code, message, details } = error;
+  if (isTryLater(code)) return null;
   const issues = details.issues?.map(({ path, detail }) => `${path.join('.')}: ${detail}`) ?? [];
   return errors[code](issues.length > 0 ? issues.join('; ') : wordsOf(code, message, details.turnId));
 }
@@ -76,8 +79,13 @@ export function unreadable(): A2AError {
   return new RequestMalformedError('What was sent is not in the form that the specification gives it.');
 }
 
-export function isOutage(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'unavailable';
+function isTryLater(code: ServiceErrorCode | ProblemCode): code is TryLater {
+  return code === 'unavailable' || code === 'rate_limited';
+}
+
+/** An outage, overload, or a limit. */
+export function isForLater(error: unknown): boolean {
+  return error instanceof ServiceError && isTryLater(error.code);
 }
 
 /** The answer to an unexpected error. */
@@ -86,9 +94,10 @@ export function internalError(): A2AError {
 }
 
 export function jsonRpcErrorOf(error: unknown, isLegacy: boolean) {
-  if (error instanceof ServiceError && error.code === 'unavailable') {
-    const { message, details } = error;
-    return unavailable(
+  if (error instanceof ServiceError && isTryLater(error.code)) {
+    const { code, message, details } = error;
+    return tryLater(
+      code,
       message,
       details.retryAfterMs === undefined ? undefined : details.retryAfterMs / 1_000,
     );
@@ -103,16 +112,20 @@ const codes: Partial<Record<ProblemCode, number>> = {
   internal: -32603,
 };
 const invalidRequest = -32600;
-/** From JSON-RPC's range for servers, outside A2A's own. */
-const temporarilyUnavailable = -32050;
+/** Codes from JSON-RPC's range for servers, outside A2A's own, and the names that Google's APIs have for both. */
+const later = {
+  unavailable: { code: -32050, status: 'UNAVAILABLE' },
+  rate_limited: { code: -32051, status: 'RESOURCE_EXHAUSTED' },
+} satisfies Record<TryLater, unknown>;
 
-/** With the details that Google's APIs send for UNAVAILABLE. */
-function unavailable(message: string, retryAfterSeconds: number | undefined) {
+/** With the details that Google's APIs send. */
+function tryLater(why: TryLater, message: string, retryAfterSeconds: number | undefined) {
+  const { code, status: reason } = later[why];
   return {
-    code: temporarilyUnavailable,
+    code,
     message,
     data: [
-      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'UNAVAILABLE', domain: 'interlude' },
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'interlude' },
       ...(retryAfterSeconds === undefined ? [] : [retryInfo(retryAfterSeconds)]),
     ],
   };
@@ -162,16 +175,16 @@ function answerWith(
 
 function codedErrorOf(problem: ProblemError): object {
   const { code, message } = problem;
-  return code === 'unavailable'
-    ? unavailable(message, retryAfterOf(problem))
+  return isTryLater(code)
+    ? tryLater(code, message, retryAfterOf(problem))
     : { code: codes[code] ?? invalidRequest, message };
 }
 
 function restErrorOf(problem: ProblemError): object {
   const { message, statusCode, code } = problem;
-  if (code === 'unavailable') {
-    const { data: details } = unavailable(message, retryAfterOf(problem));
-    return { error: { code: statusCode, status: 'UNAVAILABLE', message, details } };
+  if (isTryLater(code)) {
+    const { data: details } = tryLater(code, message, retryAfterOf(problem));
+    return { error: { code: statusCode, status: later[code].status, message, details } };
   }
   const body = toRestErrorBody(new Error(message), statusCode);
   return JSON.parse(JSON.stringify(body)) as object;

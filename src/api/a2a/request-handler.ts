@@ -16,7 +16,7 @@ import { ClientIdSchema } from '@interlude-ai/core/contract/http.ts';
 import type { Service } from '../../service/service.ts';
 import { isTerminal } from './vocabulary/task-view.ts';
 import { callerOf, keepOutage } from './caller.ts';
-import { internalError, isOutage, toA2AError } from './errors.ts';
+import { internalError, isForLater, toA2AError } from './errors.ts';
 import { listTasks } from './list-tasks.ts';
 import { openTask, settledTask, streamTask } from './open-task.ts';
 import type { OpenTask } from './open-task.ts';
@@ -72,7 +72,7 @@ export function createRequestHandler(
   function explained(error: unknown, context: ServerCallContext): unknown {
     const known = toA2AError(error);
     if (known) return known;
-    if (isOutage(error)) {
+    if (isForLater(error)) {
       keepOutage(context, error);
       return error;
     }

@@ -6,7 +6,7 @@ import { userHeader } from '../../service/authenticate.ts';
 import type { Principal } from '../../service/principal.ts';
 import { ServiceError } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
-import type { RefusalLimit } from './limits.ts';
+import type { AddressLimit } from './limits.ts';
 import { unauthenticated } from './problems.ts';
 import { audiencesOf, metadataUrl } from './protected-resources.ts';
 
@@ -23,7 +23,7 @@ interface AuthenticationParts {
   authenticate: Service['authenticate'];
   /** How often an API key is checked again while a response to it is open. */
   recheckMs?: number;
-  refusals: RefusalLimit;
+  refusals: AddressLimit;
   /** What the audience of a token may be. */
   names: { publicUrl: string; audience: string };
 }

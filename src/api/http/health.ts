@@ -12,7 +12,6 @@ import { withSchemas } from './validation.ts';
 
 export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'readiness'>): void {
   const routes = withSchemas(fastify);
-  const config = { rateLimit: false as const };
   const alive = describeRoute({
     tag: 'service',
     id: 'getHealth',
@@ -20,7 +19,7 @@ export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'r
     response: { 200: json('It runs', RunningSchema) },
     isPublic: true,
   });
-  routes.get('/healthz', { config, schema: alive }, () => ({ status: 'ok' }));
+  routes.get('/healthz', { schema: alive }, () => ({ status: 'ok' }));
 
   const ready = describeRoute({
     tag: 'service',
@@ -32,7 +31,7 @@ export function healthRoutes(fastify: FastifyInstance, service: Pick<Service, 'r
     },
     isPublic: true,
   });
-  routes.get('/readyz', { config, schema: ready }, async (_, reply) => {
+  routes.get('/readyz', { schema: ready }, async (_, reply) => {
     const { notReady, warnings } = await service.readiness();
     reply.header('cache-control', 'no-store');
     return notReady.length === 0

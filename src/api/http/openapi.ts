@@ -1,5 +1,4 @@
 /** `/openapi.json`, generated from the schemas that check input. */
-import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import type { SwaggerTransform } from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
@@ -8,12 +7,13 @@ import { z } from 'zod';
 import { userHeader } from '../../service/authenticate.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { describeRoute, json } from './describe-route.ts';
+import { limitAddresses } from './limits.ts';
 import { withSchemas } from './validation.ts';
 
 /** Call it before any route is registered: only later ones are described. */
 export function describeApi(
   fastify: FastifyInstance,
-  { publicUrl, limit }: { publicUrl: string; limit: { max: number; timeWindow: number } },
+  { publicUrl, perMinute }: { publicUrl: string; perMinute: number },
 ): void {
   fastify.register(swagger, {
     openapi: {
@@ -68,7 +68,7 @@ export function describeApi(
     isPublic: true,
   });
   fastify.register(async (service) => {
-    await service.register(rateLimit, limit);
+    limitAddresses(service, perMinute);
     let document: string | undefined;
     withSchemas(service).get(
       '/openapi.json',

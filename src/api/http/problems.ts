@@ -105,20 +105,11 @@ function fromFastify(error: unknown, request: FastifyRequest): ProblemError | un
     }
     case 415:
       return new ProblemError('unsupported_media_type', 'Send the body as content-type: application/json.');
-    case 429:
-      return rateLimited();
     default:
       return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
         ? new ProblemError('invalid_request', 'The request is not understood; check its address and headers.')
         : undefined;
   }
-}
-
-/** `seconds`: for the header Retry-After, unless it is set already. */
-export function rateLimited(seconds?: number): ProblemError {
-  return new ProblemError('rate_limited', 'Wait as long as Retry-After says, then try again.', {
-    headers: seconds === undefined ? {} : { 'retry-after': String(seconds) },
-  });
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

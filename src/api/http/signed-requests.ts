@@ -1,7 +1,7 @@
 /** For routes without a token, whose callers sign the raw body: Slack, Nango, and the pages of tools. */
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ProblemError, rateLimited } from './problems.ts';
+import { createAddressLimit } from '../../service/limits.ts';
+import { ProblemError } from './problems.ts';
 
 /** Per address and minute. */
 const maxForged = 10;
@@ -10,17 +10,17 @@ const maxForged = 10;
  * Keeps bodies of these types as bytes. Returns a function to call for each request whose signature is wrong: it throws
  * `rate_limited` if the address has sent too many.
  */
-export async function acceptSignedBodies(
+export function acceptSignedBodies(
   fastify: FastifyInstance,
   contentTypes: string | string[],
-): Promise<(request: FastifyRequest) => Promise<void>> {
-  await fastify.register(rateLimit, { global: false });
-  const forged = fastify.createRateLimit({ max: maxForged, timeWindow: 60_000 });
+): (request: FastifyRequest) => void {
+  const forged = createAddressLimit({ max: maxForged, words: 'Too many of your signatures were wrong.' });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(contentTypes, { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-  return async (request) => {
-    const counted = await forged(request);
-    if (!counted.isAllowed && counted.isExceeded) throw rateLimited(counted.ttlInSeconds);
+  return ({ ip }) => {
+    const refusal = forged.refusalOf(ip);
+    if (refusal) throw refusal;
+    forged.count(ip);
   };
 }
 

@@ -67,12 +67,12 @@ export async function nangoWebhook(fastify: FastifyInstance, parts: NangoWebhook
   });
   fastify.addHook('onClose', () => hints.close());
 
-  const refuseTooMany = await acceptSignedBodies(fastify, 'application/json');
+  const refuseTooMany = acceptSignedBodies(fastify, 'application/json');
 
   fastify.post('/webhooks/nango', { bodyLimit }, async (request, reply) => {
     const body = rawBodyOf(request);
     if (!isSignedBy(signingKey, body, request.headers['x-nango-hmac-sha256'])) {
-      await refuseTooMany(request);
+      refuseTooMany(request);
       await auditForgery(request.ip);
       throw new ProblemError('unauthenticated', 'The signature is missing or wrong.');
     }

@@ -17,6 +17,7 @@ export interface PagesParts extends Pick<
   | 'authenticate'
   | 'connections'
   | 'endedSessions'
+  | 'limits'
   | 'mayChange'
   | 'now'
   | 'oauthClient'
@@ -26,7 +27,7 @@ export interface PagesParts extends Pick<
   | 'recordRefusal'
   | 'sealedText'
 > {
-  config: Pick<Config, 'http' | 'agents' | 'servers' | 'nango'> & {
+  config: Pick<Config, 'http' | 'limits' | 'agents' | 'servers' | 'nango'> & {
     auth: AuthConfig;
     temporal: Pick<Config['temporal'], 'uiUrl'>;
   };

@@ -4,10 +4,10 @@
  */
 import cookies from '@fastify/cookie';
 import forms from '@fastify/formbody';
-import type { FastifyInstance } from 'fastify';
-import rateLimit from '@fastify/rate-limit';
-import { rateLimitKey } from '../../service/principal.ts';
-import { problemFor, rateLimited } from '../http/problems.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Limits } from '../../service/limits.ts';
+import { limitAddresses } from '../http/limits.ts';
+import { problemFor } from '../http/problems.ts';
 import { authorizationRoutes, clientRoutes } from './oauth.ts';
 import type { NangoConnecting, PageContext, PagesParts } from './context.ts';
 import { pageHeaders, sendPage } from './layout.ts';
@@ -32,7 +32,8 @@ export type { PagesParts } from './context.ts';
 
 /** A Fastify plugin: `fastify.register(connectPages, parts)`. */
 export async function connectPages(fastify: FastifyInstance, parts: PagesParts): Promise<void> {
-  const { publicUrl, returnUrls, rateLimitPerMinute: perMinute } = parts.config.http;
+  const { publicUrl, returnUrls } = parts.config.http;
+  const { perUser: perMinute } = parts.config.limits.requestsPerMinute;
   const sessions = createSessions(parts, publicUrl);
   const refusals = createRefusals({ recordRefusal: parts.recordRefusal, sessions });
   await fastify.register(cookies);
@@ -47,7 +48,7 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
 
   await fastify.register(async (pages) => {
     pages.addHook('onRequest', (request) => sessions.open(request));
-    await limitPages(pages, { perMinute, sessions, refusals });
+    limitPages(pages, { perMinute, limits: parts.limits, sessions, refusals });
     acceptReturnUrls(pages, returnUrls, refusals);
     const nango = await nangoOf(pages, parts);
     const context: PageContext = { ...parts, sessions, refusals, nango };
@@ -81,39 +82,31 @@ async function nangoOf(pages: FastifyInstance, parts: PagesParts): Promise<Nango
   return { script, ...accounts.nango };
 }
 
-interface Limits {
-  /** Each process counts for itself. */
+interface PageLimits {
+  /** Of one address. */
   perMinute: number;
+  limits: Pick<Limits, 'page'>;
   sessions: Pick<Sessions, 'read'>;
   refusals: Refusals;
 }
 
-const tooMany = 'too many requests';
-
 /** Limits requests per address, and per signed-in person. */
-async function limitPages(pages: FastifyInstance, { perMinute, sessions, refusals }: Limits): Promise<void> {
-  const limit = { max: perMinute, timeWindow: 60_000 };
-  await pages.register(rateLimit, {
-    ...limit,
-    onExceeded: (request) =>
-      void refusals
-        .record(request, tooMany, { isRepeatable: true })
-        .catch((error: unknown) => request.log.warn({ err: error }, 'a refusal could not be recorded')),
-  });
-  const ofPerson = pages.createRateLimit({
-    ...limit,
-    keyGenerator(request) {
-      const session = sessions.read(request);
-      if (!session) return '';
-      const { tenant, user } = session;
-      return rateLimitKey({ kind: 'user', tenant, user });
-    },
-  });
+function limitPages(pages: FastifyInstance, { perMinute, limits, sessions, refusals }: PageLimits): void {
+  const record = (request: FastifyRequest) =>
+    refusals.record(request, 'too many requests', { isRepeatable: true });
+  limitAddresses(
+    pages,
+    perMinute,
+    (request) =>
+      void record(request).catch((error: unknown) =>
+        request.log.warn({ err: error }, 'a refusal could not be recorded'),
+      ),
+  );
   pages.addHook('preHandler', async (request) => {
-    if (!sessions.read(request)) return;
-    const counted = await ofPerson(request);
-    if (counted.isAllowed || !counted.isExceeded) return;
-    await refusals.record(request, tooMany, { isRepeatable: true });
-    throw rateLimited(counted.ttlInSeconds);
+    const session = sessions.read(request);
+    const refusal = session && limits.page(session);
+    if (!refusal) return;
+    await record(request);
+    throw refusal;
   });
 }

@@ -17,7 +17,6 @@ import {
 } from '@interlude-ai/core/contract/http.ts';
 import { problemFor } from '../http/problems.ts';
 import { languageFrom } from '../http/reader-headers.ts';
-import type { CountEach } from '../http/limits.ts';
 import { fromPosted, toReceipt } from '../http/receipt.ts';
 import { describeRoute, json, problemsOf, eventStream } from '../http/describe-route.ts';
 import type { Api } from '../http/validation.ts';
@@ -30,8 +29,7 @@ import type { SurfaceParts } from '../http/readers.ts';
 
 type OneAnswer = Omit<ElicitationResponse, 'conversationId'>;
 
-/** `countEach`: each answer in a list counts as one request. */
-export function elicitationsSurface(api: Api, parts: SurfaceParts, countEach: CountEach): void {
+export function elicitationsSurface(api: Api, parts: SurfaceParts): void {
   const { service } = parts;
   questionRoutes(api, parts);
   const post = describeRoute({
@@ -75,7 +73,10 @@ export function elicitationsSurface(api: Api, parts: SurfaceParts, countEach: Co
         const { statusCode, body: receipt } = await answer(single);
         return reply.code(statusCode).send(receipt);
       }
-      const refusals = await countEach(request, body.responses.length);
+      // Each answer counts as one request. The request itself is counted already, for the first.
+      const refusals = body.responses.map((_, index) =>
+        index === 0 ? null : service.limits.request(request.principal, true),
+      );
       const items = await Promise.all(
         body.responses.map(async (single, index) => {
           const { elicitationId } = single;

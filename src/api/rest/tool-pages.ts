@@ -35,7 +35,7 @@ const SignatureHeadersSchema = z.looseObject({
 
 /** A Fastify plugin: `fastify.register(toolPages, service)`. */
 export async function toolPages(fastify: FastifyInstance, { completePage }: Service): Promise<void> {
-  const refuseTooMany = await acceptSignedBodies(fastify, '*');
+  const refuseTooMany = acceptSignedBodies(fastify, '*');
 
   const complete = describeRoute({
     tag: 'elicitations',
@@ -81,7 +81,7 @@ export async function toolPages(fastify: FastifyInstance, { completePage }: Serv
         const { statusCode, body } = toReceipt(elicitationId, completed);
         return reply.code(statusCode).send(body);
       }
-      await refuseTooMany(request);
+      refuseTooMany(request);
       throw new ProblemError(
         'unauthenticated',
         'The Interlude-Signature is missing, wrong, older than five minutes, or for another question.',

@@ -1,5 +1,4 @@
 /** A message in Slack starts a turn for the person who wrote it, in their conversation in that thread. */
-import { rateLimitKey } from '../../service/principal.ts';
 import type { UserPrincipal } from '../../service/principal.ts';
 import { patienceMs } from '../../service/slack/inbox.ts';
 import type { Handled, InboxEvent } from '../../service/slack/inbox.ts';
@@ -9,7 +8,6 @@ import { withStopButton } from './vocabulary/blocks/texts.ts';
 import { mentionsIn, plainText, readMessage } from './read-event.ts';
 import type { SlackMessage } from './read-event.ts';
 import { profileOf } from '../../remote/slack.ts';
-import { createWindowLimit } from '../http/limits.ts';
 import type { SlackWords } from './vocabulary/words.ts';
 import { wordsFor } from './context.ts';
 import type { SlackContext } from './context.ts';
@@ -29,8 +27,7 @@ const limitPauseMs = 5_000;
 export function createMessageHandler(
   context: SlackContext,
 ): (work: InboxEvent, workspace: SlackWorkspace) => Promise<Handled> {
-  const { slack, http } = context;
-  const mayStart = createStartLimit(http.rateLimitPerMinute);
+  const { slack, service } = context;
   return async (work, workspace) => {
     const message = readMessage(work.event, workspace.botUser);
     if (!message) return done;
@@ -45,7 +42,7 @@ export function createMessageHandler(
     const principal = await slack.links.principalOf({ team, slackUser }, tenant);
     if (!principal) return introduce(context, workspace, message, { again: work.tries > 1 });
 
-    if (!mayStart(rateLimitKey(principal))) return { kind: 'later', ms: limitPauseMs };
+    if (service.limits.request(principal)) return { kind: 'later', ms: limitPauseMs };
     const text = await textOf(message, workspace);
     if (text === '') {
       await notify(workspace, message, (await wordsFor(workspace, slackUser)).whatCanIDo);
@@ -149,14 +146,4 @@ async function refused(
   logger.warn({ team: work.team, eventId: work.eventId, code }, 'a message in Slack could not start a turn');
   await notify(workspace, message, words.notTaken(why));
   return done;
-}
-
-/** How many turns one person may start in a minute, as over HTTP. Each process counts for itself. */
-export function createStartLimit(perMinute: number, now: () => number = Date.now): (name: string) => boolean {
-  const limit = createWindowLimit({ max: perMinute, words: '', now });
-  return (name) => {
-    if (limit.refusalOf(name)) return false;
-    limit.count(name);
-    return true;
-  };
 }

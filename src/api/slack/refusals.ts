@@ -41,6 +41,7 @@ const lines = {
   images_not_taken: said,
   too_many_hops: said,
   turn_over: settled,
+  rate_limited: said,
   unavailable: { kind: 'away' },
 } satisfies Record<ServiceErrorCode, Line>;
 

@@ -17,7 +17,7 @@ export async function requireSignature(
   signingSecret: string,
 ): Promise<void> {
   const types = ['application/json', 'application/x-www-form-urlencoded'];
-  const refuseTooMany = await acceptSignedBodies(fastify, types);
+  const refuseTooMany = acceptSignedBodies(fastify, types);
   fastify.addHook('preHandler', async (request) => {
     const { headers } = request;
     const verdict = verifySignature(
@@ -30,7 +30,7 @@ export async function requireSignature(
       now(),
     );
     if (verdict === 'signed') return;
-    await refuseTooMany(request);
+    refuseTooMany(request);
     const detail =
       verdict === 'stale' ? 'an old request of Slack' : 'request of Slack with a wrong signature';
     // The workspace that it names is unverified, so it is audited without a tenant.

@@ -10,6 +10,7 @@ import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { Environment } from './environment-schema.ts';
 import { environmentVariables, isOurVariable, readEnvironment, unreadVariables } from './environment.ts';
 import type { Combination } from './environment.ts';
+import { limitsFrom } from './limits.ts';
 import { currentSecrets, readSecretFiles, watchedFile } from './secret-files.ts';
 
 /** The default agents file. */
@@ -108,13 +109,8 @@ export function loadConfig(
       /** The connect page may send people back to these addresses and those below them. */
       returnUrls: values.RETURN_URLS,
       bodyLimit: values.BODY_LIMIT,
-      rateLimitPerMinute: values.RATE_LIMIT_PER_MINUTE,
-      /** Concurrent requests, including streams. */
-      openRequests: {
-        perUser: values.OPEN_REQUESTS_PER_USER,
-        perAddress: values.OPEN_REQUESTS_PER_ADDRESS,
-      },
     },
+    limits: limitsFrom(values),
     dataDir,
     /** Where operators' probes ask this process, on a port that is not public. Absent: nowhere. */
     internal:
@@ -139,12 +135,13 @@ export function loadConfig(
       maxBytesPerMessage: values.IMAGES_MAX_BYTES_PER_MESSAGE,
       maxBytesPerConversation: values.IMAGES_MAX_BYTES_PER_CONVERSATION,
     },
-    /** `maxOpen`, `maxOpenPerTurn`: open questions at once, of one user and of one turn. */
+    /** `maxOpen…`: open questions at once, of one user, turn and tenant. */
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
       retentionMs: values.ELICITATION_RETENTION,
       maxOpen: values.ELICITATION_MAX_OPEN,
       maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
+      maxOpenPerTenant: values.ELICITATION_MAX_OPEN_PER_TENANT,
     },
     /** `signingKeys`: newest first; without one nothing is signed. `targets`: allowed targets of notifications. */
     a2a: {

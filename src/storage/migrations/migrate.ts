@@ -12,6 +12,7 @@ import { isPostgres } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { accountsAndSurfaces } from './051-accounts-and-surfaces.ts';
 import { turnsAndQuestions } from './051-turns-and-questions.ts';
+import { limits } from './053-limits.ts';
 import { auditChain } from './054-audit-chain.ts';
 
 /** Named like the last of the 51 migrations that it replaces: a database that has all of those is up to date. */
@@ -19,6 +20,7 @@ const initial = '051-failed-requests';
 
 const migrations: Record<string, Migration> = {
   [initial]: { up: (db) => execute(db, `${turnsAndQuestions}${accountsAndSurfaces}`) },
+  '053-limits': { up: (db) => execute(db, limits) },
   '054-audit-chain': { up: (db) => execute(db, auditChain) },
 };
 

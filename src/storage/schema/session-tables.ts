@@ -72,6 +72,15 @@ export interface SessionTables {
     id_hash: string;
     expires_at: number;
   };
+  /** What a process has counted for a limit; see ../counts.ts. */
+  shared_counts: {
+    /** The kind of the limit, and whose it is. */
+    name: string;
+    process: string;
+    amount: number;
+    /** It counts until then. */
+    until: number;
+  };
   learned_eras: { learned_at: number } & Columns<LearnedEra>;
   push_configs: {
     delivery_id: string;

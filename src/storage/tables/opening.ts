@@ -17,10 +17,11 @@ import { lockConnection } from './connections.ts';
 import { eventOf, toElicitation, toRow } from './elicitation-rows.ts';
 import { addPoll } from './polls.ts';
 
-/** The maximal numbers of open questions. `perTurn` is `perUser` by default. */
+/** The maximal numbers of open questions. `perTurn` is `perUser` by default; a tenant may have any number. */
 export interface OpenLimits {
   perUser: number;
   perTurn?: number;
+  perTenant?: number | undefined;
 }
 
 type Write = Transaction<Tables>;
@@ -167,18 +168,31 @@ const countOpen = compileOnce(
       .compile(),
 );
 
+/** Counted up to `most`. Questions of other users may open meanwhile. */
+const countOpenInTenant = compileOnce((write, { tenant, most }: { tenant: string; most: number }) =>
+  sql<{ open: number }>`
+    select count(*) as open from (
+      select 1 from elicitations where tenant = ${tenant} and status = 'pending' limit ${most}
+    ) as pending`.compile(write),
+);
+
 /** Returns when a question of the turn was last settled. */
 async function expectRoom(
   write: Write,
   { tenant, user, turnId }: NewQuestion,
   count: number,
-  { perUser, perTurn = perUser }: OpenLimits,
+  { perUser, perTurn = perUser, perTenant }: OpenLimits,
   time: number,
 ): Promise<number> {
   const { rows } = await countOpen(write, { tenant, user, turnId, time });
   const { open = 0, inTurn = 0, settled } = rows[0] ?? {};
   if (open + count > perUser) throw new NotOpened({ kind: 'too-many-open' });
   if (inTurn + count > perTurn) throw new NotOpened({ kind: 'too-many-in-turn' });
+  if (perTenant !== undefined) {
+    const ofTenant = await countOpenInTenant(write, { tenant, most: perTenant });
+    if (Number(ofTenant.rows[0]?.open) + count > perTenant)
+      throw new NotOpened({ kind: 'too-many-in-tenant' });
+  }
   return settled ?? 0;
 }
 

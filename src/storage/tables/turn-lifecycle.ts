@@ -52,7 +52,18 @@ export type Prepared =
   /** The live turn is at work, or is ending. */
   | { kind: 'busy'; turnId: string; isEnding: boolean }
   | { kind: 'foreign-conversation' }
-  | { kind: 'no-version' };
+  | { kind: 'no-version' }
+  /** Of the user or of the tenant. */
+  | { kind: 'too-many-turns' | 'tokens-spent'; of: 'user' | 'tenant' };
+
+/** Of what an owner may have; absent: any number. */
+export interface StartLimits {
+  /** Live turns in other conversations. */
+  ofUser?: number | undefined;
+  ofTenant?: number | undefined;
+  /** Who has used up the tokens of the day. */
+  spent?: 'user' | 'tenant' | undefined;
+}
 
 /** A turn that no workflow has begun within this time never will be. */
 const abandonedAfterMs = 60 * 60 * 1000;
@@ -80,11 +91,12 @@ interface Preparing {
   turn: NewTurn;
   replacing: Replacing;
   deployment: string | undefined;
+  limits: StartLimits;
 }
 
 export async function prepareTurn(
   write: Write,
-  { turn, replacing, deployment }: Preparing,
+  { turn, replacing, deployment, limits }: Preparing,
   now: number,
 ): Promise<Preparation> {
   const { tenant, conversation, turnId, user, service = null, agent, clientMessageId } = turn;
@@ -96,9 +108,11 @@ export async function prepareTurn(
   if (own) return { buildId: own.build_id ?? routedByTemporal };
   const known = before.find((row) => row.client_message_id === clientMessageId);
   if (known && !(await removeUnbegun(write, known.turn_id))) throw new NotPrepared({ kind: 'known' });
+  if (limits.spent) throw new NotPrepared({ kind: 'tokens-spent', of: limits.spent });
   const live = before.find(({ status }) => !isOver(status));
   const replaced = live && (await makeRoom(write, live, replacing, now));
 
+  const isLimited = user !== null && limits.ofUser !== undefined;
   // The update changes nothing, but locks the row, so that no other turn is prepared or withdrawn meanwhile.
   const owner = await write
     .insertInto('conversations')
@@ -119,6 +133,7 @@ export async function prepareTurn(
         .doUpdateSet((row) => ({ created_at: row.ref('conversations.created_at') })),
     )
     .returning(['user_id', 'service'])
+    .$if(isLimited && isPostgres(write), (row) => row.returning(lockStartsOf(tenant, user ?? '')))
     .executeTakeFirstOrThrow();
   if (isForeign(owner)) throw new NotPrepared({ kind: 'foreign-conversation' });
   const beside = await turnsBeside(write, turn);
@@ -145,11 +160,34 @@ export async function prepareTurn(
       trace_parent: turn.traceParent ?? null,
       ...dueAfter.prepare(now),
     })
-    .returning('build_id')
+    .returning([
+      'build_id',
+      liveElsewhere(turn, isLimited ? limits.ofUser : 0, 'user').as('ofUser'),
+      liveElsewhere(turn, limits.ofTenant ?? 0, 'tenant').as('ofTenant'),
+    ])
     .executeTakeFirstOrThrow();
+  if (isLimited && Number(prepared.ofUser) >= (limits.ofUser ?? 0))
+    throw new NotPrepared({ kind: 'too-many-turns', of: 'user' });
+  if (Number(prepared.ofTenant) >= (limits.ofTenant ?? Infinity))
+    throw new NotPrepared({ kind: 'too-many-turns', of: 'tenant' });
   if (prepared.build_id === null) throw new NotPrepared({ kind: 'no-version' });
   await insertImages(write, turnId, turn.images ?? []);
   return { buildId: prepared.build_id, ...(replaced && { replaced }) };
+}
+
+/** A user's turns start one after the other, so that they are counted correctly; a tenant's do not. */
+function lockStartsOf(tenant: string, user: string) {
+  const name = JSON.stringify(['start-turn', tenant, user]);
+  return sql<unknown>`pg_advisory_xact_lock(hashtextextended(${name}, 0))`.as('locked');
+}
+
+/** The live turns of the user or of the tenant in other conversations, counted up to `most`; not the one being inserted. */
+function liveElsewhere({ tenant, user, conversation }: NewTurn, most = 0, of: 'user' | 'tenant') {
+  const owner = of === 'user' ? sql`tenant = ${tenant} and user_id = ${user}` : sql`tenant = ${tenant}`;
+  return most === 0
+    ? sql<number>`0`
+    : sql<number>`(select count(*) from (select 1 from turns where ${owner}
+        and status in ('starting', 'running') and conversation <> ${conversation} limit ${most}) as live)`;
 }
 
 const selectBeside = compileOnce((query, of: Record<'tenant' | 'conversation' | 'clientMessageId', string>) =>

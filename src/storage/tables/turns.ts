@@ -14,7 +14,7 @@ import { beginEnd, endTurn } from './turn-end.ts';
 import { NotPrepared, beginTurn, prepareTurn, withdrawTurn } from './turn-lifecycle.ts';
 import type { TurnRow, TurnFilter, TurnPosition, DueTurn } from './turn-rows.ts';
 import type { Ended, Ending } from './turn-end.ts';
-import type { NewTurn, Replacing, Prepared } from './turn-lifecycle.ts';
+import type { NewTurn, Prepared, Replacing, StartLimits } from './turn-lifecycle.ts';
 
 export function createTurns(database: Database) {
   const { query, notifications, endings, now } = database;
@@ -49,8 +49,13 @@ export function createTurns(database: Database) {
      *
      * The turn starts with the current version of `deployment`; without a deployment it has none.
      */
-    async prepare(turn: NewTurn, replacing: Replacing, deployment?: string): Promise<Prepared> {
-      const preparing = { turn, replacing, deployment };
+    async prepare(
+      turn: NewTurn,
+      replacing: Replacing,
+      deployment?: string,
+      limits: StartLimits = {},
+    ): Promise<Prepared> {
+      const preparing = { turn, replacing, deployment, limits };
       try {
         const { buildId, replaced } = await startingOver(query, (write) =>
           prepareTurn(write, preparing, now()),
@@ -113,6 +118,15 @@ export function createTurns(database: Database) {
      * merged. They are leased for `againMs`; merging a turn takes it off the list.
      */
     claimDue: (limit: number, againMs: number): Promise<DueTurn[]> => claimDueTurns(database, limit, againMs),
+    /** How many turns no worker has begun, counted up to `most`. */
+    async starting(most: number): Promise<number> {
+      const some = query.selectFrom('turns').select('turn_id').where('status', '=', 'starting').limit(most);
+      const { turns } = await query
+        .selectFrom(some.as('some'))
+        .select(({ fn }) => fn.countAll().as('turns'))
+        .executeTakeFirstOrThrow();
+      return Number(turns);
+    },
     /** As `claimDue`, for turns that have not ended within `longestMs`. */
     claimOverdue: (limit: number, againMs: number, longestMs: number): Promise<DueTurn[]> =>
       claimDueTurns(database, limit, againMs, longestMs),

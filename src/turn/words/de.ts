@@ -40,6 +40,7 @@ const calls = callSentences({
   'account.no-user': `Dafür wird das Konto eines Menschen bei {server} gebraucht. ${notRun} ${service}`,
   'account.too-many-open': `${account} aber Sie haben zu viele offene Fragen. ${notRun} ${answerFirst}`,
   'account.too-many-in-turn': `${account} aber in diesem Gesprächsschritt sind zu viele Fragen offen. ${notRun}`,
+  'account.too-many-in-tenant': `${account} aber in Ihrer Organisation sind zu viele Fragen offen. ${notRun} Sie können es später noch einmal versuchen.`,
   'account.still-refused': `Sie haben Ihr Konto bei {server} verbunden, aber {server} weist es noch immer ab. ${notRun} Prüfen Sie, ob das Konto das darf.`,
   shared_account: (failure) => `${sharedAccount(failure)} ${notRun}`,
   'approval.decline': `${toApprove} und haben abgelehnt.[ Ihr Grund: {reason}] {untouched}`,
@@ -49,6 +50,7 @@ const calls = callSentences({
   'approval.no-user': `Dafür wird die Zustimmung eines Menschen gebraucht. {untouched} ${service}`,
   'approval.too-many-open': `${approval} aber Sie haben zu viele offene Fragen. {untouched} ${answerFirst}`,
   'approval.too-many-in-turn': `${approval} aber in diesem Gesprächsschritt sind zu viele Fragen offen. {untouched}`,
+  'approval.too-many-in-tenant': `${approval} aber in Ihrer Organisation sind zu viele Fragen offen. {untouched} Sie können es später noch einmal versuchen.`,
   approval_too_long: `Dieser Aufruf braucht Ihre Zustimmung, und seine Angaben sind zu lang, um gezeigt zu werden (mehr als ${approvalLimit} Zeichen). {untouched}`,
   not_as_approved: 'Der Aufruf war nicht der, dem Sie zugestimmt haben, und wurde angehalten. {untouched}',
   'form.decline': 'Sie wollten nicht antworten.',
@@ -58,6 +60,8 @@ const calls = callSentences({
   'form.too-many-open': `Sie haben zu viele offene Fragen und wurden deshalb nicht gefragt. ${answerFirst}`,
   'form.too-many-in-turn':
     'In diesem Gesprächsschritt sind zu viele Fragen offen. Sie wurden deshalb nicht gefragt.',
+  'form.too-many-in-tenant':
+    'In Ihrer Organisation sind zu viele Fragen offen. Sie wurden deshalb nicht gefragt.',
   'form.no-user': 'Aufgerufen hat ein Dienst, den man nicht fragen kann.',
   'form.limit-reached': 'Der Agent hat in diesem Gesprächsschritt so viele Formulare gezeigt, wie er darf.',
   'frontend_tool.decline': 'Sie haben {tool} abgelehnt.',
@@ -73,6 +77,7 @@ const calls = callSentences({
     'In diesem Gesprächsschritt sind zu viele Aufrufe und Fragen offen. {tool} wurde nicht aufgerufen.',
   'too_many_questions.user': `{server} hatte eine Frage, aber Sie haben zu viele offene Fragen. Der Aufruf wurde angehalten. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} hatte eine Frage, aber in diesem Gesprächsschritt sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore}`,
+  'too_many_questions.tenant': `{server} hatte eine Frage, aber in Ihrer Organisation sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore} Sie können es später noch einmal versuchen.`,
   too_many_held: `{server} hatte eine Frage, aber im Moment werden zu viele Menschen gefragt. Der Aufruf wurde angehalten. ${doneBefore} Versuchen Sie es später noch einmal.`,
   'too_many_rounds.rounds': `{server} hat immer weiter gefragt: Nach {limit} Runden von Antworten wurde der Aufruf angehalten. ${doneBefore}`,
   'too_many_rounds.same-page': `{server} hat Sie {limit}-mal auf dieselbe Seite geschickt. Der Aufruf wurde angehalten. ${doneBefore}`,

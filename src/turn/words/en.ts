@@ -61,6 +61,7 @@ const calls = callSentences({
   'account.no-user': `This needs a person's {server} account. ${notRun} ${service}`,
   'account.too-many-open': `This needs your {server} account, but you have too many open questions. ${notRun} ${answerFirst}`,
   'account.too-many-in-turn': `This needs your {server} account, but too many questions are open in this turn. ${notRun}`,
+  'account.too-many-in-tenant': `This needs your {server} account, but too many questions are open in your organisation. ${notRun} You can try again later.`,
   'account.still-refused': `You connected your {server} account, but {server} still refuses it. ${notRun} Check that the account may do this.`,
   shared_account: (failure) => `${sharedAccountMessage(failure)} ${notRun}`,
   'approval.decline': `${toApprove} and refused.[ Your reason: {reason}] {untouched}`,
@@ -72,6 +73,8 @@ const calls = callSentences({
   'approval.too-many-open': `This needs your approval, but you have too many open questions. {untouched} ${answerFirst}`,
   'approval.too-many-in-turn':
     'This needs your approval, but too many questions are open in this turn. {untouched}',
+  'approval.too-many-in-tenant':
+    'This needs your approval, but too many questions are open in your organisation. {untouched} You can try again later.',
   approval_too_long: `This call needs your approval, and its arguments are too long to be shown (more than ${approvalLimit} characters). {untouched}`,
   not_as_approved: 'The call was not the one that you approved, so it was stopped. {untouched}',
   'form.decline': 'You chose not to answer.',
@@ -80,6 +83,8 @@ const calls = callSentences({
   'form.unsupported': 'The client you use cannot show the form.',
   'form.too-many-open': `You have too many open questions, so you were not asked. ${answerFirst}`,
   'form.too-many-in-turn': 'Too many questions are open in this turn, so you were not asked.',
+  'form.too-many-in-tenant':
+    'Too many questions are open in your organisation, so you were not asked. You can try again later.',
   'form.no-user': 'The caller is a service, which cannot be asked.',
   'form.limit-reached': 'The agent has asked as many forms as are allowed in one turn.',
   'frontend_tool.decline': 'You declined {tool}.',
@@ -93,6 +98,7 @@ const calls = callSentences({
     'Too many calls and questions are open in this turn, so {tool} was not called.',
   'too_many_questions.user': `{server} had a question, but you have too many open ones, so the call was stopped. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question, but too many are open in this turn, so the call was stopped. ${doneBefore}`,
+  'too_many_questions.tenant': `{server} had a question, but too many are open in your organisation, so the call was stopped. ${doneBefore} You can try again later.`,
   too_many_held: `{server} had a question, but too many people are being asked at the moment, so the call was stopped. ${doneBefore} Try again later.`,
   'too_many_rounds.rounds': `{server} kept asking: it got {limit} rounds of answers and wanted more, so the call was stopped. ${doneBefore}`,
   'too_many_rounds.same-page': `{server} sent you to the same page {limit} times, so the call was stopped. ${doneBefore}`,

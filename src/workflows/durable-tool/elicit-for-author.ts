@@ -40,6 +40,8 @@ const notAsked = {
   'too-many-open':
     'the user has too many open questions already, so nobody was asked. Ask them to answer those first.',
   'too-many-in-turn': `as many questions are open in this turn as may be, so nobody was asked. Once those are answered, it can be called again.`,
+  'too-many-in-tenant':
+    "as many questions are open in the user's organisation as may be, so nobody was asked. It may be tried again later.",
   'page-cannot-report':
     'nobody was sent to its page, because that page could never report that it is done: the agents file names no secret for it (tools.completionSecretEnv). An operator has to add one.',
   'id-was-used':

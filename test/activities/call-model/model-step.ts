@@ -5,6 +5,8 @@ import path from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
+import { environmentSchema } from '../../../src/platform/config/environment-schema.ts';
+import { limitsFrom } from '../../../src/platform/config/limits.ts';
 import { createCallModel } from '../../../src/activities/call-model/call-model.ts';
 import type { ModelCallInput, ModelCallResult, StepResult } from '../../../src/turn/step.ts';
 import type { AgentConfig, Config } from '../../../src/platform/config/config.ts';
@@ -121,7 +123,12 @@ export async function openModelStep(...replies: (Reply | Promise<Reply>)[]) {
           toolsFor: async () => options.tools ?? [listIssues, connectNotes],
           backoff: createBackoff(),
         },
-        config: { providers, images, delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 } },
+        config: {
+          providers,
+          images,
+          delegation: options.delegation ?? { maxDepth: 5, maxPerStep: 10 },
+          limits: limitsFrom(environmentSchema.parse({})),
+        },
         logger: pino({}, { write: (line: string) => void (logged += line) }),
         silenceLimits: { firstMs: silenceMs, nextMs: silenceMs },
       });

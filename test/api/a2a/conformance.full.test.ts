@@ -63,6 +63,7 @@ async function startConformanceProfile(
       A2A_PUSH_TARGETS: 'local',
       RATE_LIMIT_PER_MINUTE: '100000',
       ELICITATION_MAX_OPEN: '1000',
+      LIVE_TURNS_PER_USER: '1000',
     },
   });
   stack.defer(() => service.stop());

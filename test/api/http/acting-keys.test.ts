@@ -241,8 +241,8 @@ test('each user it names has the limit of a user, and all of them ten times as m
   expect([await status('alice'), await status('alice'), await status('alice')]).toEqual([200, 200, 429]);
   expect((await limited.send('alice', conversations)).statusCode).toBe(200);
   const statuses = [];
-  for (let n = 0; n < 18; n += 1) statuses.push(await status(`user-${n}`));
-  expect(statuses).toEqual([...Array.from({ length: 17 }, () => 200), 429]);
+  for (let n = 0; n < 19; n += 1) statuses.push(await status(`user-${n}`));
+  expect(statuses).toEqual([...Array.from({ length: 18 }, () => 200), 429]);
   expect(await status(undefined)).toBe(200);
   await limited.stop();
 });

@@ -1,7 +1,9 @@
-import { afterEach, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
 import { beginTurn, startApi } from '../api-under-test.ts';
-import type { ApiUnderTest } from '../api-under-test.ts';
+import type { ApiUnderTest, Who } from '../api-under-test.ts';
+import { testFolder } from '../../test-folder.ts';
 import { formQuestion, open } from '../../storage/contract/question.ts';
 
 let api: ApiUnderTest;
@@ -142,6 +144,50 @@ test('a user with too many open requests may answer a question on any surface, a
   const reply = { jsonrpc: '2.0', id: 'unknown', result: { action: 'decline' } };
   expect((await post('/run/v1/mcp', reply, session)).statusCode).toBe(202);
   await stream.body?.cancel();
+});
+
+test('two API processes share the limits of a user and of a tenant', async () => {
+  const keys = `k1:${randomBytes(32).toString('base64')}`;
+  const env = {
+    DATABASE_URL: `sqlite:${testFolder()}/shared.db`,
+    INTERLUDE_KEYS: keys,
+    RATE_LIMIT_PER_MINUTE: '6',
+    RATE_LIMIT_PER_MINUTE_PER_TENANT: '9',
+  };
+  api = await startApi({ env });
+  const other = await startApi({ env: { ...env, AUTH_ISSUER: api.config.auth?.issuer ?? '' } });
+  onTestFinished(() => other.stop());
+  const url = '/run/v1/conversations';
+  const statusAt = async (where: ApiUnderTest, who: Who) =>
+    (await where.app.inject({ url, headers: api.headers(who) })).statusCode;
+  /** Once a second, until one is refused. */
+  const passedAt = async (where: ApiUnderTest, who: Who) => {
+    let passed = 0;
+    const status = async () => {
+      const seen = await statusAt(where, who);
+      if (seen === 200) passed += 1;
+      return seen;
+    };
+    await expect.poll(status, { timeout: 10_000, interval: 1_100 }).toBe(429);
+    return passed;
+  };
+  const turn = await beginTurn(api.storage, 'c1');
+  for (let n = 0; n < 6; n += 1) expect(await statusAt(api, 'alice')).toBe(200);
+  expect(await passedAt(other, 'alice')).toBeLessThan(3);
+  for (let n = 0; n < 2; n += 1) await statusAt(api, 'bob');
+  expect(await passedAt(other, 'service')).toBeLessThan(3);
+  expect(await statusAt(other, 'stranger')).toBe(200);
+
+  // Answers have a count of their own.
+  const question = formQuestion(turn);
+  await open(api.storage, question);
+  const answered = await other.app.inject({
+    method: 'POST',
+    url: '/run/api/elicitation-responses',
+    headers: api.headers('alice'),
+    payload: { conversationId: turn.conversation, elicitationId: question.id, action: 'decline' },
+  });
+  expect(answered.statusCode).toBe(200);
 });
 
 test('one address may keep so many open, whoever its users are', async () => {

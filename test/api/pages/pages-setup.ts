@@ -18,6 +18,9 @@ import type { AccountsParts } from '../../../src/service/accounts.ts';
 import type { ConfirmConnection } from '../../../src/service/confirm-connection.ts';
 import { createAuthenticate, createRecordRefusal } from '../../../src/service/authenticate.ts';
 import { createOpenPayloads } from '../../../src/service/open-payloads.ts';
+import { environmentSchema } from '../../../src/platform/config/environment-schema.ts';
+import { limitsFrom } from '../../../src/platform/config/limits.ts';
+import { createLimits } from '../../../src/service/limits.ts';
 import { createOperators } from '../../../src/service/operators.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
@@ -113,10 +116,9 @@ export async function setUpPages(
     allowedHosts: [],
     returnUrls: [],
     bodyLimit: 10_000,
-    rateLimitPerMinute: 600,
-    openRequests: { perUser: 100, perAddress: 2_000 },
     ...changesOfHttp,
   };
+  const limits = limitsFrom(environmentSchema.parse({ RATE_LIMIT_PER_MINUTE: '100000' }));
   const stores = await openStores({
     config: { http, nango, servers, secret: () => undefined },
     storage,
@@ -136,6 +138,7 @@ export async function setUpPages(
   const parts = {
     config: {
       http,
+      limits,
       temporal,
       auth: {
         issuer: identity.issuer,
@@ -165,6 +168,7 @@ export async function setUpPages(
     authenticate: createAuthenticate({ auth: undefined, apiKeys: storage.apiKeys, recordRefusal }),
     sealedText: createSealedText(keys),
     endedSessions: storage.endedSessions,
+    limits: createLimits({ counts: storage.counts, limits }),
     now: () => storage.now(),
     questionsOf: (principal) => questionsOf(storage, principal),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),

@@ -12,6 +12,7 @@ const refusals: Record<AccountRefusal, RegExp> = {
   'no-user': /caller is a service/,
   'too-many-open': /cannot ask you for it from here/,
   'too-many-in-turn': /cannot ask you for it from here/,
+  'too-many-in-tenant': /cannot ask you for it from here/,
   'still-refused': /it refuses your account/,
 };
 

@@ -43,6 +43,7 @@ test('nothing has to be configured', () => {
     retentionMs: 2_592_000_000,
     maxOpen: 20,
     maxOpenPerTurn: 20,
+    maxOpenPerTenant: undefined,
   });
   expect(config.worker).toEqual({ calls: 100, heldCalls: 300 });
   expect(config.servers.get('tracker')).toMatchObject({

@@ -52,7 +52,15 @@ test.each([
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const elicitations = { ...storage.elicitations, deleteContent };
-    const config = { elicitation: { timeoutMs: 600_000, retentionMs, maxOpen: 20, maxOpenPerTurn: 5 } };
+    const config = {
+      elicitation: {
+        timeoutMs: 600_000,
+        retentionMs,
+        maxOpen: 20,
+        maxOpenPerTurn: 5,
+        maxOpenPerTenant: undefined,
+      },
+    };
     const retention = startRetention({ storage: { ...storage, elicitations }, config, logger });
     onTestFinished(() => retention.stop());
     /** What the loop comes to in its next look, an hour later. `ms`: how far the database's clock goes on. */

@@ -44,10 +44,14 @@ function toProtocolError(method: string, error: unknown, failed: (error: unknown
     const { code, message, details } = error;
     const { retryAfterMs } = details;
     // The service's own code is in `data`.
-    return new ProtocolError(code === 'unavailable' ? temporarilyUnavailable : InvalidParams, message, {
-      code,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-    });
+    return new ProtocolError(
+      code === 'unavailable' || code === 'rate_limited' ? temporarilyUnavailable : InvalidParams,
+      message,
+      {
+        code,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      },
+    );
   }
   const misfit = misfitIn(error);
   if (misfit !== null)

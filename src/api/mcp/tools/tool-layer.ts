@@ -114,6 +114,7 @@ const remedies = {
   images_not_taken: '',
   too_many_hops: '',
   turn_over: '',
+  rate_limited: '',
   unavailable: '',
 } satisfies Record<ServiceErrorCode, string>;
 

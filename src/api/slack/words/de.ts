@@ -23,5 +23,6 @@ export const refusalsDe: Record<ServiceErrorCode, string> = {
   images_not_taken: 'Diese Bilder kann ich nicht annehmen.',
   too_many_hops: 'Diese Aufgabe wurde zu oft weitergegeben.',
   turn_over: 'Der Gesprächsschritt ist schon zu Ende.',
+  rate_limited: 'Das war für den Augenblick zu viel. Versuchen Sie es später noch einmal.',
   unavailable: 'Ich bin gerade nicht zu erreichen. Versuchen Sie es gleich noch einmal.',
 };
