@@ -29,8 +29,10 @@ type Cause = 'the process is busy' | 'the database is slow' | 'too many turns wa
 export function watchOverload({ storage, most, logger }: Parts) {
   const loop = monitorEventLoopDelay({ resolution: 20 });
   loop.enable();
-  let isAsked = false;
   let bad = 0;
+  let starting = 0;
+  /** Turns that this process has let start since the last measurement; a worker may have begun them. */
+  let since = 0;
   let cause: Cause | null = null;
   let measuring: Promise<void> | undefined;
 
@@ -38,10 +40,10 @@ export function watchOverload({ storage, most, logger }: Parts) {
     const loopMs = loop.percentile(50) / 1e6;
     loop.reset();
     // Without starts there is nothing to refuse.
-    if (!isAsked && cause === null) return;
-    isAsked = false;
+    if (since === 0 && cause === null) return;
+    since = 0;
     const startedAt = performance.now();
-    const starting = await storage.turns.starting(most + 1);
+    starting = await storage.turns.starting(most + 1);
     const databaseMs = performance.now() - startedAt;
     const isSlow = loopMs > longLoopMs || databaseMs > slowDatabaseMs;
     bad = isSlow ? bad + 1 : 0;
@@ -65,8 +67,10 @@ export function watchOverload({ storage, most, logger }: Parts) {
   return {
     /** Null, or why no turn starts now. */
     refusal(): ServiceError | null {
-      isAsked = true;
-      if (cause === null) return null;
+      if (cause === null && starting + since <= most) {
+        since += 1;
+        return null;
+      }
       // Not all come back at once.
       const retryAfterMs = shortestWaitMs + Math.random() * (longestWaitMs - shortestWaitMs);
       const words =

@@ -50,7 +50,9 @@ function whereInstead(path: string): string {
 export function problemFor(error: unknown, request: FastifyRequest): ProblemError {
   const problem = recognised(error, request);
   if (problem) {
-    if (problem.statusCode >= 500)
+    // Nothing has failed where the service is overloaded: that is in the log once.
+    const isOverload = problem.code === 'unavailable' && problem.cause === undefined;
+    if (problem.statusCode >= 500 && !isOverload)
       request.log.warn({ err: problem }, `answered ${problem.statusCode} ${problem.code}`);
     return problem;
   }

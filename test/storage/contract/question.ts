@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Action, ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Answer } from '../../../src/storage/tables/answering.ts';
 import type { NewQuestion } from '../../../src/storage/tables/elicitation-rows.ts';
+import type { OpenLimits } from '../../../src/storage/tables/opening.ts';
 import type { OpenedQuestions, SettlingEvent } from '../../../src/storage/tables/elicitations.ts';
 import { WriteRefused } from '../../../src/storage/write-refused.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -58,7 +59,7 @@ export function formQuestion(turn: TurnRef, given: Partial<NewQuestion> = {}): N
 export function open(
   { elicitations }: Storage,
   questions: NewQuestion | NewQuestion[],
-  limits = { perUser: 20 },
+  limits: OpenLimits = { perUser: 20 },
 ): Promise<OpenedQuestions> {
   return elicitations.open([questions].flat(), limits);
 }
