@@ -48,6 +48,7 @@ const readers: Record<string, Record<string, string>> = {
     Configuration: 'configuration',
     Deploying: 'deploying',
     Doctor: 'doctor',
+    Limits: 'limits',
     Kubernetes: 'kubernetes',
     Restoring: 'restoring',
     Operators: 'operators',

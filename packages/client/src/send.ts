@@ -40,6 +40,12 @@ export class ConnectionLost extends Error {
 }
 
 const temporaryStatuses = new Set([408, 429, 502, 503, 504]);
+/** A limit of requests ends within this time; one of a day is for the caller to know. */
+const longestLimitMs = 60_000;
+
+function isLongLimit({ status, retryAfterMs = 0 }: InterludeError): boolean {
+  return status === 429 && retryAfterMs > longestLimitMs;
+}
 
 export function createSend(options: Options): Send {
   const { baseUrl, token, forUser, language, fetch = globalThis.fetch, clock } = options;
@@ -81,7 +87,7 @@ export function createSend(options: Options): Send {
     }
     if (response.ok) return response;
     const error = await toInterludeError(response);
-    if (!temporaryStatuses.has(response.status)) throw error;
+    if (!temporaryStatuses.has(response.status) || isLongLimit(error)) throw error;
     throw new ConnectionLost(error.detail, { retryAfterMs: error.retryAfterMs ?? 0, cause: error });
   };
 }

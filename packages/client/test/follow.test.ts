@@ -247,6 +247,15 @@ test('503 and 429 are tried again with the same message', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+test('a limit that lasts longer than a minute is a refusal', async () => {
+  const server = await serve((response) =>
+    sendProblem(response, 429, { code: 'rate_limited', detail: 'Tomorrow.' }, { 'retry-after': '7200' }),
+  );
+  const refused = lastOf(clientOf(server).start(message));
+  await expect(refused).rejects.toMatchObject({ code: 'rate_limited', detail: 'Tomorrow.' });
+  expect(server.requests).toHaveLength(1);
+});
+
 test('a refusal is a typed error with everything the problem document says', async () => {
   const errors = [{ pointer: '/agentId', detail: 'this conversation is with researcher' }];
   const server = await serve((response) =>

@@ -190,6 +190,51 @@ test('two API processes share the limits of a user and of a tenant', async () =>
   expect(answered.statusCode).toBe(200);
 });
 
+test('a user with as many live turns as may be learns it in the words of each protocol', async () => {
+  api = await startApi({ env: { LIVE_TURNS_PER_USER: '1' } });
+  await beginTurn(api.storage, 'c1');
+  const post = async (url: string, payload: object, headers = {}) => {
+    const response = await api.send('alice', { method: 'POST', url, headers, payload });
+    const { statusCode, headers: got } = response;
+    return { status: statusCode, retryAfter: got['retry-after'], body: response.json() as object };
+  };
+  const text = 'hello';
+  const message = { messageId: 'm2', role: 'ROLE_USER', parts: [{ text }] };
+  const a2a = { 'a2a-version': '1.0' };
+  const agent = '/run/agents/assistant';
+  const messages = [{ role: 'user', content: text }];
+  const retry = expect.objectContaining({ retryDelay: '5s' });
+  const problem = { code: 'rate_limited' };
+  expect([
+    await post('/run/api/chat', {
+      id: 'c2',
+      messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+    await post('/run/v1/chat/completions', { model: 'assistant', messages }),
+    await post(`${agent}/ag-ui`, {
+      threadId: 'c3',
+      runId: 'r1',
+      messages: [{ id: 'm3', role: 'user', content: text }],
+    }),
+    await post(`${agent}/a2a`, { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }, a2a),
+    await post(`${agent}/a2a/message:send`, { message }, a2a),
+  ]).toMatchObject(
+    [
+      problem,
+      { error: { type: 'rate_limit_error', code: 'rate_limited' } },
+      problem,
+      { error: { code: -32051, data: expect.arrayContaining([retry]) } },
+      { error: { status: 'RESOURCE_EXHAUSTED', details: expect.arrayContaining([retry]) } },
+    ].map((body) => ({ status: 429, retryAfter: '5', body })),
+  );
+  expect(
+    await post('/run/api/chat', {
+      id: 'c1',
+      messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  ).toMatchObject({ body: { code: 'turn_in_progress' } });
+});
+
 test('one address may keep so many open, whoever its users are', async () => {
   api = await startApi({ env: { OPEN_REQUESTS_PER_ADDRESS: '1' } });
   const { conversation } = await beginTurn(api.storage, 'c1');
