@@ -74,6 +74,7 @@ const sentences = callSentences({
   'frontend_tool.no-user': 'The caller is a service, which has no page, so {tool} did not run.',
   'frontend_tool.too-many-open': `The user already has too many open questions, so {tool} was not called. ${answerFirst}`,
   'frontend_tool.too-many-in-turn': `As many calls and questions are open in this turn as may be, so {tool} was not called. ${callAgain}`,
+  'frontend_tool.too-many-in-tenant': `As many questions are open in the user's organisation as may be, so {tool} was not called. ${tryLater}`,
   'too_many_questions.user': `{server} had a question in the middle of the call, but the user already has too many open ones, so nobody was asked. ${stopped} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question in the middle of the call, but as many are open in this turn as may be, so nobody was asked. ${stopped} ${callAgain}`,
   'too_many_questions.tenant': `{server} had a question in the middle of the call, but as many are open in the user's organisation as may be, so nobody was asked. ${stopped} ${tryLater}`,

@@ -75,6 +75,8 @@ const calls = callSentences({
   'frontend_tool.too-many-open': `Sie haben zu viele offene Fragen. {tool} wurde nicht aufgerufen. ${answerFirst}`,
   'frontend_tool.too-many-in-turn':
     'In diesem Gesprächsschritt sind zu viele Aufrufe und Fragen offen. {tool} wurde nicht aufgerufen.',
+  'frontend_tool.too-many-in-tenant':
+    'In Ihrer Organisation sind zu viele Fragen offen. {tool} wurde nicht aufgerufen.',
   'too_many_questions.user': `{server} hatte eine Frage, aber Sie haben zu viele offene Fragen. Der Aufruf wurde angehalten. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} hatte eine Frage, aber in diesem Gesprächsschritt sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore}`,
   'too_many_questions.tenant': `{server} hatte eine Frage, aber in Ihrer Organisation sind zu viele offen. Der Aufruf wurde angehalten. ${doneBefore} Sie können es später noch einmal versuchen.`,

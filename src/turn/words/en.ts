@@ -96,6 +96,8 @@ const calls = callSentences({
   'frontend_tool.too-many-open': `You have too many open questions, so {tool} was not called. ${answerFirst}`,
   'frontend_tool.too-many-in-turn':
     'Too many calls and questions are open in this turn, so {tool} was not called.',
+  'frontend_tool.too-many-in-tenant':
+    'Too many questions are open in your organisation, so {tool} was not called. You can try again later.',
   'too_many_questions.user': `{server} had a question, but you have too many open ones, so the call was stopped. ${doneBefore} ${answerFirst}`,
   'too_many_questions.turn': `{server} had a question, but too many are open in this turn, so the call was stopped. ${doneBefore}`,
   'too_many_questions.tenant': `{server} had a question, but too many are open in your organisation, so the call was stopped. ${doneBefore} You can try again later.`,
