@@ -40,7 +40,7 @@ export async function startExample(pages: PageName[]): Promise<Example> {
   const names = ['PORT', 'DEMO_IDENTITY_PORT', 'DEMO_TRACKER_PORT', 'DEMO_TRAVEL_PORT', 'DEMO_DESK_PORT']
     .concat('DEMO_FLIGHTS_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT')
     .map(async (name) => [name, String(await freePort())] as const);
-  const env = {
+  const env: Record<string, string> = {
     ...Object.fromEntries(await Promise.all(names)),
     INTERLUDE_DATA: path.join(home, 'data'),
   };
@@ -48,7 +48,7 @@ export async function startExample(pages: PageName[]): Promise<Example> {
   const port = String(await freePort());
 
   let service: ServiceProcess | undefined;
-  stack.defer(() => service?.kill('SIGTERM'));
+  stack.defer(async () => void (await service?.kill('SIGTERM')));
   async function restart() {
     service = spawnService('start', env);
     await untilReady(service, baseUrl);
@@ -58,7 +58,7 @@ export async function startExample(pages: PageName[]): Promise<Example> {
     ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', port, '--strictPort'],
     { cwd: folder, env: { ...bareEnvironment(), ...env, INTERLUDE_URL: baseUrl } },
   );
-  stack.defer(() => pagesProcess.kill('SIGTERM'));
+  stack.defer(async () => void (await pagesProcess.kill('SIGTERM')));
   const browser = await launchChromium();
   stack.defer(() => browser.close());
   await Promise.all([restart(), pagesProcess.sees('ready in')]);
