@@ -23,6 +23,8 @@ export interface Example {
   /** Of the service. */
   baseUrl: string;
   folder: string;
+  /** What the processes have written, for when something fails. */
+  output(): string;
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -69,6 +71,7 @@ export async function startExample(pages: PageName[]): Promise<Example> {
     origin: `http://127.0.0.1:${port}`,
     baseUrl,
     folder,
+    output: () => `${pagesProcess.written.both}\n${service?.output().slice(-4_000)}`,
     kill: async () => void (await service?.kill('SIGKILL')),
     restart,
     stop: () => whole.disposeAsync(),

@@ -50,7 +50,10 @@ export function testPage(name: PageName, example: () => Example): void {
       page = await context.newPage();
       complaints = complaintsOf(page);
     });
-    afterEach(() => context.close());
+    afterEach(async ({ task }) => {
+      await context.close();
+      if (task.result?.state === 'fail') process.stderr.write(`${example().output()}\n`);
+    });
 
     test('an account is connected while the service is killed, and the answer goes on', async () => {
       await open('alice');
