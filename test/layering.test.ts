@@ -11,7 +11,7 @@ import type { Import, SourceFile } from './source-imports.ts';
 const root = path.resolve(import.meta.dirname, '..');
 /** A folder of `src`, or of a package where it begins with the package's name. */
 const isIn = (file: string, folder: string) => {
-  const [, name = '', rest = ''] = /^(core|client|tools|kit|program|widget)(\/.*)?$/.exec(folder) ?? [];
+  const [, name = '', rest = ''] = /^(core|client|tools|kit|program|init|widget)(\/.*)?$/.exec(folder) ?? [];
   return file.startsWith(name === '' ? `src/${folder}/` : `packages/${name}/src${rest}/`);
 };
 const isInPackage = (file: string) => file.startsWith('packages/');
@@ -35,7 +35,7 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     name: 'packages import each other in one direction, and nothing of the service',
     about: isInPackage,
     allows: ({ from, to }) => {
-      const order = ['core', 'client', 'tools', 'kit', 'program'];
+      const order = ['core', 'client', 'tools', 'kit', 'program', 'init'];
       const [, own = ''] = /^packages\/(\w+)/.exec(from) ?? [];
       const [, other] = /^packages\/(\w+)/.exec(to) ?? [];
       if (other === undefined) return !to.startsWith('src/') && !to.startsWith('@temporalio/');
@@ -263,6 +263,7 @@ const violationsOf = (rule: (typeof rules)[number], files: SourceFile[]) =>
 const mayReadEnvironment = (file: string) =>
   [
     'src/agent-tests/service.ts',
+    'src/cli/checkout.ts',
     'src/platform/processes/read-config.ts',
     'src/platform/processes/hide-environment.ts',
     'packages/core/src/proxy.ts',

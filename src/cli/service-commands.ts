@@ -7,7 +7,7 @@ import { agents, config } from './commands/check.ts';
 import { doctor } from './commands/doctor.ts';
 import { installation } from './commands/installation.ts';
 import { keys } from './commands/keys.ts';
-import { migrate, server, start, worker } from './commands/start.ts';
+import { dev, migrate, server, start, worker } from './commands/start.ts';
 import { toolsBuild } from './commands/tools-build.ts';
 import { test } from './commands/test.ts';
 import { tools } from '@interlude-ai/program/commands/tools.ts';
@@ -17,6 +17,7 @@ import { versions } from './commands/versions.ts';
 export function serviceCommands(): CommandUnknownOpts[] {
   return [
     start(),
+    dev(),
     server(),
     worker(),
     migrate(),

@@ -1,5 +1,6 @@
 /** Makes language models from the `provider:model` of the agents file. Providers are loaded when first used. */
 import { createRequire } from 'node:module';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel, LogWarningsFunction, LanguageModelMiddleware } from 'ai';
@@ -21,13 +22,15 @@ export class ModelConfigError extends Error {
 export function createModels(config: Pick<Config, 'providers' | 'configDir' | 'secret'>): Models {
   const made = new Map<string, Promise<LanguageModel>>();
   return async (spec) => {
-    const model = made.get(spec) ?? createModel(spec, config);
-    made.set(spec, model);
+    // The agents file may change while this runs.
+    const key = JSON.stringify([spec, config.providers, spec === 'scripted' && changedAt(config)]);
+    const model = made.get(key) ?? createModel(spec, config);
+    made.set(key, model);
     try {
       return await model;
     } catch (error) {
       // Failures are not cached: the operator may fix the configuration while this runs.
-      made.delete(spec);
+      made.delete(key);
       throw error;
     }
   };
@@ -65,7 +68,7 @@ async function createModel(
   switch (provider) {
     case 'scripted': {
       const { createScriptedModel } = await import('./scripted/scripted-model.ts');
-      return createScriptedModel(await loadScript(providers.scripted?.script, configDir));
+      return createScriptedModel(await loadScript({ providers, configDir }));
     }
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai');
@@ -152,12 +155,26 @@ async function loadPackage(name: string, configDir: string): Promise<Record<stri
   return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
 }
 
-async function loadScript(file: string | undefined, configDir: string): Promise<Script> {
+/** When the file of the script was changed; undefined if there is none. */
+function changedAt({ providers, configDir }: Pick<Config, 'providers' | 'configDir'>): number | undefined {
+  const file = path.resolve(configDir, providers.scripted?.script ?? '');
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Scripts by file, with their state when they were first loaded: Node keeps a module for each address. */
+const firstLoaded = new Map<string, number | undefined>();
+
+async function loadScript(config: Pick<Config, 'providers' | 'configDir'>): Promise<Script> {
+  const file = config.providers.scripted?.script;
   if (file === undefined) throw new ModelConfigError('The scripted model needs providers.scripted.script.');
-  const resolved = path.resolve(configDir, file);
+  const resolved = path.resolve(config.configDir, file);
+  const changed = changedAt(config);
+  if (!firstLoaded.has(resolved)) firstLoaded.set(resolved, changed);
+  const { href } = pathToFileURL(resolved);
+  const address = firstLoaded.get(resolved) === changed ? href : `${href}?changed=${changed}`;
   let loaded: Record<string, unknown>;
   try {
-    loaded = (await import(pathToFileURL(resolved).href)) as Record<string, unknown>;
+    loaded = (await import(address)) as Record<string, unknown>;
   } catch (error) {
     throw new ModelConfigError(`The script ${resolved} cannot be loaded.`, { cause: error });
   }

@@ -50,7 +50,7 @@ async function replayTurns(histories: Replay[]) {
 async function replayTools(histories: Replay[], code = (workflows: string) => workflows) {
   const { workflows } = await openToolBundle(path.join(import.meta.dirname, '../../examples/tools'));
   const dataConverter = { payloadCodecs: [sealingCodec(keys)] };
-  const joined = await joinWithSdk({ code: code(workflows), hasInterceptors: true });
+  const joined = await joinWithSdk({ code: code(workflows) });
   return replay({ workflowBundle: joined, dataConverter, sinks: { durableTool: silent } }, histories);
 }
 

@@ -10,7 +10,7 @@ import { follow } from '../programs/running-program.ts';
 import type { End } from '../programs/running-program.ts';
 
 /** The command that starts it. */
-export type Entry = 'start' | 'server' | 'worker';
+export type Entry = 'start' | 'dev' | 'server' | 'worker';
 
 export interface ServiceProcess {
   pid: number;

@@ -51,6 +51,7 @@ interface Dependencies extends ModelParts {
 
 interface Parts extends Dependencies {
   fitter: ToolFitter;
+  agentOf: ReturnType<typeof createAgentOf>;
   toolsOf: ReturnType<typeof createAgentTools>;
 }
 
@@ -60,7 +61,12 @@ export type MakeStep = (input: ModelCallInput) => Promise<StepResult>;
 export function createCallModel(dependencies: Dependencies) {
   const { config, logger } = dependencies;
   const fitter = createToolFitter({ providers: config.providers, logger });
-  const parts: Parts = { ...dependencies, fitter, toolsOf: createAgentTools({ ...dependencies, fitter }) };
+  const parts: Parts = {
+    ...dependencies,
+    fitter,
+    agentOf: createAgentOf(dependencies),
+    toolsOf: createAgentTools({ ...dependencies, fitter }),
+  };
   const { turns } = dependencies.storage;
   const makeNextStep: MakeStep = (input) =>
     withStopSignal(turns, input.turn, () => makeStep(parts, input), { limitMs: modelStepMs });
@@ -82,7 +88,7 @@ async function makeStep(parts: Parts, input: ModelCallInput): Promise<StepResult
   const { storage } = parts;
   const { turn, step, attemptsBefore = 0 } = input;
   const attempt = attemptsBefore + attemptNumber(input);
-  const agent = agentOf(parts, turn);
+  const agent = parts.agentOf(turn, step);
   const phase = currentPhase(parts, turn);
   const transcript = readTranscript(storage, turn);
   const [begun, messages, { tools, away }] = await Promise.all([
@@ -145,11 +151,24 @@ async function beginTurn({ storage, logger }: Parts, turn: Turn, attempt: number
   return (await turns.get(turn))?.status === 'completed';
 }
 
-function agentOf({ agents }: Parts, turn: Turn): AgentConfig {
-  const agent = agents.get(turn.agent);
-  if (agent) return agent;
-  const failure: CodedFailure = { code: 'UnknownAgent', agent: turn.agent };
-  throw ApplicationFailure.nonRetryable(turnFailureInWords(failure), failure.code, failure);
+/** Of the most recent turns. */
+const keptAgents = 10_000;
+
+/** The agents file may change: a turn goes on with what its agent was when it began here. */
+function createAgentOf({ agents }: Dependencies): (turn: Turn, step: number) => AgentConfig {
+  const begun = new Map<string, AgentConfig>();
+  return (turn, step) => {
+    const key = `${turn.turnId} ${turn.delegation?.toolCallId ?? ''}`;
+    const agent = (step > 0 ? begun.get(key) : undefined) ?? agents.get(turn.agent);
+    if (!agent) {
+      const failure: CodedFailure = { code: 'UnknownAgent', agent: turn.agent };
+      throw ApplicationFailure.nonRetryable(turnFailureInWords(failure), failure.code, failure);
+    }
+    begun.set(key, agent);
+    const [oldest = key] = begun.keys();
+    if (begun.size > keptAgents) begun.delete(oldest);
+    return agent;
+  };
 }
 
 /** Reads the transcript again, because it may have been read before the step was stored. */

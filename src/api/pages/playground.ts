@@ -15,24 +15,33 @@ export interface PlaygroundParts {
   sessions: Sessions;
   temporalUi: string | null;
   /** By agent. */
-  suggestions: Record<string, string[]>;
+  suggestions(): Record<string, string[]>;
+  /** Mistakes in the agents file or in tools, while they are watched. */
+  problems?: (() => readonly string[]) | undefined;
   /** An API token for a signed-in user. */
   tokenFor(user: string): Promise<string>;
 }
 
 export function playgroundRoutes(fastify: FastifyInstance, parts: PlaygroundParts): void {
-  const { publicUrl, sessions, temporalUi, suggestions, tokenFor } = parts;
+  const { publicUrl, sessions, temporalUi, suggestions, problems, tokenFor } = parts;
   fastify.get('/', async (request, reply) => {
     const session = sessions.read(request);
     const view = session && {
       user: session.user,
       userName: displayName(session),
       temporalUi,
-      suggestions,
+      suggestions: suggestions(),
+      isWatched: problems !== undefined,
     };
     return reply.headers(playgroundHeaders).send(playgroundPage(wordsOf(request), view ?? null));
   });
   scriptRoute(fastify, 'playground.js');
+  // Paths and lines of the developer's files: for people who are signed in.
+  if (problems)
+    fastify.get('/playground/problems', (request, reply) => {
+      if (!sessions.read(request)) return reply.code(401).send();
+      return reply.header('cache-control', 'no-store').send({ problems: problems() });
+    });
   fastify.post('/playground/token', async (request, reply) => {
     const session = sessions.read(request);
     if (!session) return reply.code(401).send();
@@ -48,6 +57,7 @@ interface PlaygroundView {
   temporalUi: string | null;
   /** By agent. */
   suggestions: Record<string, string[]>;
+  isWatched: boolean;
 }
 
 const style = `

@@ -1,4 +1,4 @@
-/** `interlude start | server | worker | migrate`. The program has hidden the environment of processes before: see checkout.ts. */
+/** `interlude start | dev | server | worker | migrate`. The program has hidden the environment of processes before: see checkout.ts. */
 import { Command } from '@commander-js/extra-typings';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
@@ -15,6 +15,22 @@ folder INTERLUDE_DATA.`,
     .action(async () => {
       const { runEmbedded } = await import('../../platform/development/embedded.ts');
       await runEmbedded();
+    });
+}
+
+export function dev(): CommandUnknownOpts {
+  return new Command('dev')
+    .description('like start, and changed agents and tools are active at once')
+    .addHelpText(
+      'after',
+      `
+Watches the folder of the agents file. With a mistake in a file, the last good
+state stays; the terminal and the playground show the file and the line.
+More: docs/dev.md`,
+    )
+    .action(async () => {
+      const { runEmbedded } = await import('../../platform/development/embedded.ts');
+      await runEmbedded({ reloads: true });
     });
 }
 

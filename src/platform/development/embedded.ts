@@ -14,6 +14,7 @@ import { openDependencies } from '../processes/dependencies.ts';
 import type { Dependencies } from '../processes/dependencies.ts';
 import { logReadiness, reasonsAtStart, startInternalServer } from '../processes/internal-server.ts';
 import { runProcess, watchOwnInstallation } from '../processes/run-process.ts';
+import { createReload } from '../processes/reload-agents.ts';
 import { startWorker } from '../processes/start-worker.ts';
 import { readTurnCode } from '../processes/workers/turn-code.ts';
 import { installRuntime } from '../processes/workers/turn-workers.ts';
@@ -23,9 +24,11 @@ import { requireNamespace } from '../temporal/namespace.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import { demoProgramClient } from '@interlude-ai/program/login/demo-token.ts';
 import { startTemporalServer } from './temporal-server.ts';
+import { watchSources } from './watch-sources.ts';
 import { suggestionsFor, welcome } from './welcome.ts';
 
-export async function runEmbedded(): Promise<void> {
+/** `reloads`: changes of agents, tools and scripts are active at once. */
+export async function runEmbedded({ reloads = false } = {}): Promise<void> {
   await runProcess({ service: 'interlude', kind: 'start' }, async (given, { logger, stack, metrics }) => {
     installRuntime(logger, metrics);
     await requireFreePorts(portsOf(given), ', and INTERLUDE_DATA to another folder');
@@ -61,17 +64,21 @@ export async function runEmbedded(): Promise<void> {
       guard: installation.guard,
     });
     stack.defer(close);
-    const { startsHere } = await startWorker(
+    const { startsHere, offer } = await startWorker(
       parts,
       { connection, client, code, tools, isAlone: given.temporal.address === undefined },
       stack,
     );
+    const reloading = reloads
+      ? createReload({ config, logger, tools: { offered: tools, offer } })
+      : undefined;
     const { demoToken } = await import('@interlude-ai/program/login/demo-token.ts');
     const playground =
       given.auth === undefined && auth
         ? {
             temporalUi: temporal.uiUrl ?? null,
-            suggestions: suggestionsFor(config),
+            suggestions: () => suggestionsFor(config),
+            problems: reloading?.problems,
             tokenFor: (user: string) => demoToken(auth.issuer, user),
           }
         : undefined;
@@ -82,6 +89,12 @@ export async function runEmbedded(): Promise<void> {
     );
     internal.report(readiness);
     const said = await reasonsAtStart(readiness);
+    if (reloading) {
+      const watching = watchSources(config.configDir, () => void reloading.reload());
+      stack.defer(() => watching.close());
+      // What was changed while the parts started.
+      await reloading.reload();
+    }
     process.stdout.write(welcome(config, temporal.uiUrl, given.auth === undefined, said));
     logReadiness(readiness, { logger, name: `API on ${config.http.publicUrl}`, said }, stack);
   });

@@ -17,6 +17,7 @@ import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { openDependencies } from './dependencies.ts';
+import { createReload } from './reload-agents.ts';
 import type { Dependencies } from './dependencies.ts';
 import { logReadiness, startInternalServer } from './internal-server.ts';
 import { runProcess, sendOutbox, startWhenReachable, watchOwnInstallation } from './run-process.ts';
@@ -25,8 +26,9 @@ import { holdLease } from './versions.ts';
 export async function runApiProcess(): Promise<void> {
   await runProcess(
     { service: 'interlude-api', kind: 'server' },
-    async (given, { logger, stack, signal, metrics }) => {
+    async (given, { logger, stack, signal, metrics, onHangUp }) => {
       const config = requireAuth(given);
+      onHangUp(createReload({ config, logger }).reload);
       const { http, internal: ofOperators } = config;
       await requireFreePorts([
         { variable: 'PORT', ...http },

@@ -35,6 +35,8 @@ interface OwnParts {
   signal: AbortSignal;
   /** Null if they are off. */
   metrics: Metrics | null;
+  /** What SIGHUP does from now on; before, and with `interlude start`, it stops the process. */
+  onHangUp(work: () => Promise<void>): void;
 }
 
 /** `service`: its name in telemetry. */
@@ -51,13 +53,13 @@ export async function runProcess(
     const { version } = packageJson;
     const about = { service, version, logger, secret: config.secret };
     const metrics = await startTelemetry(config, about, stack).catch(explainMissing);
-    stopOnSignal(config.shutdownGraceMs + closingMs, logger, async () => {
+    const onHangUp = stopOnSignal(config.shutdownGraceMs + closingMs, logger, async () => {
       stopping.abort();
       // Otherwise what is still starting would stay open.
       await starting.catch(() => undefined);
       await stack.disposeAsync();
     });
-    const starting = start(config, { logger, stack, signal: stopping.signal, metrics });
+    const starting = start(config, { logger, stack, signal: stopping.signal, metrics, onHangUp });
     await starting;
   } catch (error) {
     // Stopped by a signal while it waited; the signal's handler closes it.
@@ -91,9 +93,10 @@ function explain(error: unknown): string {
 const sameKeyMs = 500;
 
 /** Gracefully at the first signal, at once at the second. After `delayMs` the process ends in any case. */
-function stopOnSignal(delayMs: number, logger: Logger, stop: () => Promise<void>): void {
+function stopOnSignal(delayMs: number, logger: Logger, stop: () => Promise<void>): OwnParts['onHangUp'] {
+  let hangUp: (() => Promise<void>) | undefined;
   const { close } = closeWithGrace(
-    { delay: delayMs, logger: false, skip: ['SIGINT', 'SIGTERM'] },
+    { delay: delayMs, logger: false, skip: ['SIGINT', 'SIGTERM', 'SIGHUP'] },
     async ({ err }) => {
       if (err) logger.fatal({ err }, 'stopping because of an unexpected error');
       await stop();
@@ -110,6 +113,11 @@ function stopOnSignal(delayMs: number, logger: Logger, stop: () => Promise<void>
     }
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  process.on('SIGHUP', (signal) => {
+    if (!hangUp) return onSignal(signal);
+    hangUp().catch((err: unknown) => logger.error({ err }, 'the agents file could not be read again'));
+  });
+  return (work) => void (hangUp = work);
 }
 
 const firstPauseMs = 500;

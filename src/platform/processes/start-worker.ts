@@ -13,7 +13,7 @@ import type { Dependencies } from './dependencies.ts';
 import { sendOutbox } from './run-process.ts';
 import { becomeCurrent, checkContracts, holdLease } from './versions.ts';
 import { keepLooking } from './workers/code-workers.ts';
-import { startToolWorkers } from './workers/tool-workers.ts';
+import { startToolWorkers, toCode } from './workers/tool-workers.ts';
 import type { TurnCode } from './workers/turn-code.ts';
 import { startTurnWorkers } from './workers/turn-workers.ts';
 
@@ -35,11 +35,17 @@ interface Options {
   isAlone: boolean;
 }
 
+export interface RunningWorker {
+  startsHere(buildId: string): boolean;
+  /** Takes up changed tools, of these agents; rejects if they do not run, and keeps those before. */
+  offer(tools: ReadonlyMap<string, OpenedTools>, agents: readonly string[]): Promise<void>;
+}
+
 export async function startWorker(
   parts: Dependencies,
   { connection, client, code, tools, isAlone }: Options,
   stack: AsyncDisposableStack,
-): Promise<{ startsHere(buildId: string): boolean }> {
+): Promise<RunningWorker> {
   const { config, logger } = parts;
   checkRunAs(config.servers.values());
   await checkContracts(parts);
@@ -47,11 +53,15 @@ export async function startWorker(
   stack.defer(() => parts.remote.close());
   sendOutbox(parts, client, stack);
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);
-  const offered = new Set([...tools.values()].map((opened) => opened.bundle));
+  const bundlesOf = (opened: typeof tools) => [
+    ...new Set(Array.from(opened.values(), ({ bundle }) => bundle)),
+  ];
   const heldCallLimit = createHeldCallLimit(config.worker.heldCalls);
-  const own = { ...parts, offeredTools: offerTools(tools), heldCallLimit };
+  let offered = offerTools(tools);
+  const offeredTools: OfferedTools = (agent) => offered(agent);
+  const own = { ...parts, offeredTools, heldCallLimit };
   // Workers take a while to load their threads. If one fails to start, the other ends with the stack.
-  const starting = startToolWorkers(parts, connection, [...offered]);
+  const starting = startToolWorkers(parts, connection, bundlesOf(tools));
   stack.defer(() => starting.then((workers) => workers.stop(), ignore));
   const creating = startTurnWorkers(own, connection, code);
   stack.defer(() => creating.then((workers) => workers.stop(), ignore));
@@ -81,7 +91,15 @@ export async function startWorker(
   });
   // New turns of a single process start at once.
   if (isAlone) await advancing;
-  return { startsHere: turnWorkers.runsAlone };
+  return {
+    startsHere: turnWorkers.runsAlone,
+    async offer(opened, agents) {
+      const exposed = exposedTools(opened);
+      await toolWorkers.offer(bundlesOf(opened).map(toCode));
+      await parts.storage.exposedTools.replace([...agents], exposed);
+      offered = offerTools(opened);
+    },
+  };
 }
 
 /** The TypeScript tools of each agent, and the bundle that runs their calls. */

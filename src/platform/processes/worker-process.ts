@@ -12,11 +12,14 @@ import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
 import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
 import { requireNamespace } from '../temporal/namespace.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import { openDependencies } from './dependencies.ts';
 import type { Dependencies } from './dependencies.ts';
 import { logReadiness, startInternalServer } from './internal-server.ts';
 import { runProcess, startWhenReachable, watchOwnInstallation } from './run-process.ts';
+import { createReload } from './reload-agents.ts';
 import { startWorker } from './start-worker.ts';
+import type { RunningWorker } from './start-worker.ts';
 import { readTurnCode } from './workers/turn-code.ts';
 import { installRuntime } from './workers/turn-workers.ts';
 
@@ -26,13 +29,20 @@ const shortestRunMs = 30_000;
 export async function runWorkerProcess(): Promise<void> {
   await runProcess(
     { service: 'interlude-worker', kind: 'worker' },
-    async (config, { logger, stack, signal, metrics }) => {
+    async (config, { logger, stack, signal, metrics, onHangUp }) => {
       installRuntime(logger, metrics);
       const internal = await startInternalServer(config, stack, metrics);
-      const [code, tools] = await Promise.all([
+      const [code, built] = await Promise.all([
         readTurnCode(config.temporal.deployment),
         openAgentBundles(config),
       ]);
+      let tools: ReadonlyMap<string, OpenedTools> = built;
+      let worker: RunningWorker | undefined;
+      const offer: RunningWorker['offer'] = async (changed, agents) => {
+        await worker?.offer(changed, agents);
+        tools = changed;
+      };
+      onHangUp(createReload({ config, logger, tools: { offered: tools, offer } }).reload);
       const { namespace, taskQueue } = config.temporal;
       let running = new AsyncDisposableStack();
       /** Replaced workers that finish their work. */
@@ -78,11 +88,15 @@ export async function runWorkerProcess(): Promise<void> {
           return true;
         };
         const client = clientOver(connection, config.temporal, { guard: installation.guard });
-        await startWorker(
+        const begun = tools;
+        attempt.defer(() => void (worker = undefined));
+        worker = await startWorker(
           { ...parts, onFailure },
           { connection, client, code, tools, isAlone: false },
           attempt,
         );
+        // The agents file was read again meanwhile.
+        if (tools !== begun) await worker.offer(tools, [...config.agents.keys()]);
         logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
         logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
         const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));

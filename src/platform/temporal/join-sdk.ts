@@ -2,56 +2,86 @@
  * Joins workflow code with the Temporal SDK of this process. Workflow code is stored without the SDK, as one module that
  * imports `@temporalio/*`, because it must survive upgrades of the SDK, which refuses bundles of its other versions.
  *
- * Joining takes more than a second, so results are cached in `build/`, by the module and the SDK's version. Nothing is
- * cached if the folder is read-only. The cache is trusted as much as the code beside it.
+ * The SDK's bundler takes a second, so it bundles the SDK once, around a place for the code. The result is cached in
+ * `build/`, by the SDK's version; nothing is cached if the folder is read-only. The cache is trusted as much as the code
+ * beside it.
  */
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { BundleOptions } from '@temporalio/worker';
 
-interface WorkflowModule {
-  /** JavaScript that exports workflows, and `interceptors` if it has some. Its only imports are `@temporalio/*`. */
-  code: string;
-  hasInterceptors?: boolean;
-}
-
 type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const cache = path.join(root, 'build/joined');
-/** Each is about a megabyte. The least recently used are deleted. */
-const cachedAtMost = 20;
 const require = createRequire(import.meta.url);
 /** Where Temporal's SDK is installed. */
 const packages = path.resolve(require.resolve('@temporalio/worker/package.json'), '../../..');
 const { version: sdkVersion } = require('@temporalio/worker/package.json') as { version: string };
 
-/** Returns a worker's `workflowBundle`. */
-export async function joinWithSdk({
-  code: source,
-  hasInterceptors = false,
-}: WorkflowModule): Promise<{ code: string }> {
-  const module = { code: source, hasInterceptors };
-  const file = path.join(cache, `${hash('sha256', JSON.stringify([sdkVersion, module]))}.js`);
-  const cached = await readCached(file);
-  if (cached !== null) return { code: cached };
-  const code = await join(module);
-  await keep(file, code);
-  return { code };
+const place = '__INTERLUDE_WORKFLOWS__';
+const around = `
+const sdk = { '@temporalio/workflow': require('@temporalio/workflow'), '@temporalio/common': require('@temporalio/common') };
+module.exports = ${place}((name) => {
+  if (!(name in sdk)) throw new Error('Workflow code imports ' + name + ', which is not there.');
+  return sdk[name];
+});
+`;
+
+let bundled: Promise<string> | undefined;
+
+/** Returns a worker's `workflowBundle`. `code`: exports workflows, and `interceptors` if it has some. */
+export async function joinWithSdk({ code }: { code: string }): Promise<{ code: string }> {
+  bundled ??= bundleSdk().catch((error: unknown) => {
+    bundled = undefined;
+    throw error;
+  });
+  const [before = '', after = ''] = (await bundled).split(place);
+  return { code: `${before}(${toFunction(code)})${after}` };
 }
 
-async function join({ code, hasInterceptors }: Required<WorkflowModule>): Promise<string> {
+const importLine =
+  /^import (?:\* as (?<all>[\w$]+) from |\{(?<some>[^}]*)\} from |(?<one>[\w$]+) from )?"(?<from>@temporalio\/[^"]+)";\n/;
+const exportLine = /\nexport \{(?<names>[^}]*)\};\s*$/;
+
+/** A module as rolldown writes it, with its imports first and one export last, as a function of `require`. */
+function toFunction(code: string): string {
+  const head: string[] = [];
+  let rest = code;
+  for (let found = importLine.exec(rest)?.groups; found; found = importLine.exec(rest)?.groups) {
+    rest = rest.replace(importLine, '');
+    const { all, some, one, from } = found;
+    const names = some === undefined ? (all ?? one) : `{${some.replaceAll(' as ', ': ')}}`;
+    head.push(`${names === undefined ? '' : `const ${names} = `}require(${JSON.stringify(from)});`);
+  }
+  const names = exportLine.exec(rest)?.groups?.['names'];
+  if (names === undefined) throw new Error('The workflow code has no export at its end.');
+  const exported = names.split(',').map((name) => name.trim().replace(/^(\S+) as (\S+)$/, '$2: $1'));
+  const body = rest.replace(exportLine, () => `\nreturn { ${exported.join(', ')} };`);
+  return `function (require) {\n'use strict';\n${head.join('\n')}\n${body}\n}`;
+}
+
+async function bundleSdk(): Promise<string> {
+  const file = path.join(cache, `${hash('sha256', JSON.stringify([sdkVersion, around]))}.js`);
+  const cached = await readCached(file);
+  if (cached !== null) return cached;
+  const code = await bundleAround();
+  await keep(file, code);
+  return code;
+}
+
+async function bundleAround(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-workflows-'));
   try {
-    const file = path.join(folder, 'workflows.mjs');
-    await writeFile(file, code, { mode: 0o600 });
+    const file = path.join(folder, 'workflows.cjs');
+    await writeFile(file, around, { mode: 0o600 });
     const joined = await bundleWorkflowCode({
       workflowsPath: file,
-      workflowInterceptorModules: hasInterceptors ? [file] : [],
+      workflowInterceptorModules: [file],
       logger: new DefaultLogger('WARN'),
       webpackConfigHook: asOneModule,
     });
@@ -105,8 +135,6 @@ async function readCached(file: string): Promise<string | null> {
     const end = text.indexOf('\n');
     const code = text.slice(end + 1);
     if (text.slice('// '.length, end) !== hash('sha256', code)) return null;
-    const now = new Date();
-    await utimes(file, now, now).catch(() => undefined);
     return code;
   } catch {
     return null;
@@ -119,16 +147,7 @@ async function keep(file: string, code: string): Promise<void> {
     await mkdir(cache, { recursive: true });
     await writeFile(draft, `// ${hash('sha256', code)}\n${code}`);
     await rename(draft, file);
-    await dropOldest();
   } catch {
-    // The folder is read-only: it is joined again at the next start.
+    // The folder is read-only: it is bundled again at the next start.
   }
-}
-
-async function dropOldest(): Promise<void> {
-  const files = (await readdir(cache)).map((name) => path.join(cache, name));
-  if (files.length <= cachedAtMost) return;
-  const dated = await Promise.all(files.map(async (file) => ({ file, at: (await stat(file)).mtimeMs })));
-  const oldest = dated.toSorted((one, other) => other.at - one.at).slice(cachedAtMost);
-  await Promise.all(oldest.map(({ file }) => rm(file, { force: true })));
 }

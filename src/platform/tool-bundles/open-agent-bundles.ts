@@ -1,4 +1,5 @@
 /** Opens the folders of tools in TypeScript of all agents. Agents that share a folder share its bundle. */
+import path from 'node:path';
 import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { didYouMean } from '@interlude-ai/core/nearest-spelling.ts';
@@ -50,7 +51,14 @@ export async function openAgentBundles({
       bundles.set(folder, await openToolBundle(folder));
     } catch (error) {
       if (!(error instanceof ToolFolderError)) throw error;
-      problems.push(...error.problems.map((problem) => `${folder}: ${problem}`));
+      const shown = path.relative('', folder);
+      const at = shown.startsWith('..') ? folder : shown;
+      // A problem of a file begins with its name, line and column, which editors and terminals open.
+      problems.push(
+        ...error.problems.map((problem) =>
+          /^\S+\.\w+(?::\d+)*: /.test(problem) ? path.join(at, problem) : `${at}: ${problem}`,
+        ),
+      );
     }
   }
   const opened = new Map<string, OpenedTools>();

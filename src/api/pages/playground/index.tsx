@@ -22,6 +22,7 @@ aside .timeline { flex: 1; min-height: 0; padding: .25rem 1rem 1rem .25rem; over
 .empty { text-wrap: pretty }
 .again { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-decoration: underline; text-underline-offset: .15em; cursor: pointer }
 .notices p { margin: 0; padding: .625rem 1rem; border-block-end: 1px solid var(--line); background: var(--raised); font-size: .9375rem; text-wrap: pretty }
+.mistakes code { display: block; color: var(--bad); overflow-wrap: anywhere; white-space: pre-wrap }
 main { height: max(100dvh, 24rem) }
 @media (max-width: 48rem) {
   main { height: max(100dvh, 38rem) }

@@ -28,6 +28,7 @@ export function Playground({
   userName,
   temporalUi,
   suggestions,
+  isWatched,
 }: Settings & { client: Client; signIn: SignIn }) {
   const agents = useAgents(client);
   const { opened, startAnew, begun } = useOpened(client);
@@ -74,6 +75,7 @@ export function Playground({
         </nav>
       </header>
       <Notices {...{ signIn, agents, opened }} />
+      {isWatched && <Mistakes />}
       <div className="panes" id="conversation">
         {opened.kind === 'looking' ? (
           <div />
@@ -157,6 +159,37 @@ function Notices({ signIn, agents, opened }: { signIn: SignIn; agents: Agents; o
         </p>
       )}
       {opened.kind === 'new' && opened.isMissing === true && <p>{words.noConversation}</p>}
+    </div>
+  );
+}
+
+const askEveryMs = 1_000;
+
+/** In the agents file and in tools, with file and line. */
+function Mistakes() {
+  const [problems, setProblems] = useState<string[]>([]);
+  useEffect(() => {
+    const ask = async () => {
+      if (document.hidden) return;
+      const response = await fetch('/playground/problems').catch(() => null);
+      if (!response?.ok) return;
+      const now = ((await response.json()) as { problems: string[] }).problems;
+      setProblems((before) => (before.join('\n') === now.join('\n') ? before : now));
+    };
+    void ask();
+    const asking = setInterval(() => void ask(), askEveryMs);
+    return () => clearInterval(asking);
+  }, []);
+  return (
+    <div className="notices mistakes" role="status">
+      {problems.length > 0 && (
+        <p>
+          {words.notTaken}
+          {problems.map((problem) => (
+            <code key={problem}>{problem}</code>
+          ))}
+        </p>
+      )}
     </div>
   );
 }

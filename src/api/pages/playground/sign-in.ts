@@ -49,6 +49,8 @@ export interface Settings {
   temporalUi: string | null;
   /** By agent id. */
   suggestions: Record<string, string[]>;
+  /** Agents and tools are taken up while they change. */
+  isWatched: boolean;
 }
 
 /** Null when no user is signed in. */

@@ -17,12 +17,14 @@ const touchEveryMs = 60 * 60_000;
 /** Temporal lists new workflows with a delay, so code needs two looks without open workflows. */
 const quietLooks = 2;
 
-export interface CodeWorkers {
+export interface CodeWorkers<Content = unknown> {
   /**
    * Looks for open workflows of other code, and for code that is no longer needed. `quiet`: there are no such
    * workflows.
    */
   look(): Promise<'busy' | 'quiet'>;
+  /** Runs this as its own code from now on. The code before ends with the workflows that began with it. */
+  offer(own: Code<Content>[]): Promise<void>;
   /** The ids of the running code. */
   running(): string[];
   /** Only this code runs here. */
@@ -54,10 +56,9 @@ export async function startCodeWorkers<Content>(
   parts: Dependencies,
   client: Client,
   { kind, own, create, onOwnFailure, openWorkflows, keptMs, alsoNeeded, onStop }: Options<Content>,
-): Promise<CodeWorkers> {
+): Promise<CodeWorkers<Content>> {
   const { config, storage, logger } = parts;
   const workers = createRunningWorkers({ config, logger, own, create, onOwnFailure });
-  const ownIds = new Set(own.map(({ id }) => id));
   /** Running code → how many looks in a row have found no open workflow. */
   const quiet = new Map<string, number>();
   /** Code that cannot run here: reported once. */
@@ -144,7 +145,7 @@ export async function startCodeWorkers<Content>(
           );
       let isBusy = false;
       for (const kept of all) {
-        if (ownIds.has(kept.id)) continue;
+        if (workers.isOwn(kept.id)) continue;
         const isNeeded = await lookAfter(kept, needed).catch((err: unknown) => {
           logger.error({ err, code: kept.id, kind }, 'workflow code could not be checked or started');
           return true;
@@ -156,6 +157,10 @@ export async function startCodeWorkers<Content>(
         touchedAt = performance.now();
       }
       return isBusy ? 'busy' : 'quiet';
+    },
+    async offer(codes) {
+      for (const code of codes) await keepCode(parts, code);
+      await workers.replaceOwn(codes);
     },
     running: workers.ids,
     runsAlone: workers.isAlone,
@@ -169,7 +174,7 @@ export async function startCodeWorkers<Content>(
 type Parts = Pick<Dependencies, 'storage' | 'keys'>;
 
 /** JSON. */
-interface Code<Content> extends KeptCode {
+export interface Code<Content> extends KeptCode {
   content: Content;
 }
 

@@ -40,10 +40,11 @@ export interface CreatedWorker {
 export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>({
   config,
   logger,
-  own,
+  own: given,
   create,
   onOwnFailure,
 }: Parts<Code>) {
+  let own = given;
   const running = new Map<string, { worker: Worker; over: Promise<void> }>();
   /** Failed workers that have not stopped yet. */
   const failed = new Set<Promise<void>>();
@@ -97,6 +98,19 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
     }
   }
 
+  /** Other own code from now on. If it does not start, the code before stays. */
+  async function replaceOwn(codes: Code[]): Promise<void> {
+    await starting?.catch(() => undefined);
+    const before = own;
+    own = codes;
+    try {
+      await runOwn();
+    } catch (error) {
+      own = before;
+      throw error;
+    }
+  }
+
   /** The SDK runs a version only once per process: a replaced worker, as with new certificates, has to stop first. */
   async function runOnceFree(code: Code): Promise<void> {
     for (const start = performance.now(); ; await sleep(lookAtStateMs)) {
@@ -137,6 +151,8 @@ export function createRunningWorkers<Code extends Pick<KeptCode, 'id' | 'kind'>>
   return {
     run,
     runOwn,
+    replaceOwn,
+    isOwn: (id: string) => own.some((code) => code.id === id),
     isRunning: (id: string) => running.has(id),
     ids: () => [...running.keys()],
     /** Only this code of its kind runs, and no other is being started. */

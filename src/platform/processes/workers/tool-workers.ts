@@ -25,7 +25,7 @@ import type { ToolSinks } from '../../../workflows/durable-tool/sinks.ts';
 import { activityPrefix, taskTimeouts, toolQueueName } from '../../../workflows/messages.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { startCodeWorkers } from './code-workers.ts';
-import type { CodeWorkers } from './code-workers.ts';
+import type { Code, CodeWorkers } from './code-workers.ts';
 import { withoutHungThreads } from './hung-threads.ts';
 import { activityInterceptors, longestStopMs } from './running-workers.ts';
 import { turnOfWorkflow } from '../../../turn/turn.ts';
@@ -47,7 +47,7 @@ export function startToolWorkers(
   parts: Dependencies,
   connection: NativeConnection,
   offered: ToolBundle[],
-): Promise<CodeWorkers> {
+): Promise<CodeWorkers<ToolBundle>> {
   const { namespace, taskQueue } = parts.config.temporal;
   const client = new Client({ connection, namespace });
   const openCalls = (hash: string) =>
@@ -55,12 +55,7 @@ export function startToolWorkers(
   const stuck = new StuckCalls(client, parts.logger);
   return startCodeWorkers<ToolBundle>(parts, client, {
     kind: 'tools',
-    own: offered.map((bundle) => ({
-      id: bundle.hash,
-      kind: 'tools',
-      needs: contract.needs,
-      content: bundle,
-    })),
+    own: offered.map(toCode),
     async create({ id, content }) {
       const worker = await createToolWorker(parts, connection, content, (workflowId) =>
         stuck.check(workflowId),
@@ -76,6 +71,10 @@ export function startToolWorkers(
   });
 }
 
+export function toCode(bundle: ToolBundle): Code<ToolBundle> {
+  return { id: bundle.hash, kind: 'tools', needs: contract.needs, content: bundle };
+}
+
 /** `onCutOff`: a task of this call's workflow was interrupted because it took too long. */
 async function createToolWorker(
   parts: Dependencies,
@@ -88,7 +87,7 @@ async function createToolWorker(
   const progress = createToolProgressWriters(parts.storage);
   const [loaded, workflowBundle] = await Promise.all([
     loadAuthorCode(bundle),
-    bundle.workflows === '' ? null : joinWithSdk({ code: bundle.workflows, hasInterceptors: true }),
+    bundle.workflows === '' ? null : joinWithSdk({ code: bundle.workflows }),
   ]);
   const author = parts.aroundTools?.(loaded) ?? loaded;
   return withoutHungThreads({ logger, silentMs: silentTasks * longestTaskMs }, () =>

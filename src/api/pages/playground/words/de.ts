@@ -21,6 +21,7 @@ export const de: PlaygroundWords = {
   noAgents: (why) => `Welche Agenten es gibt, war nicht zu lesen: ${why}`,
   noConversation:
     'Die Unterhaltung in der Adresse gibt es nicht, oder sie gehört nicht Ihnen. Dies ist eine neue.',
+  notTaken: 'Der letzte fehlerfreie Stand gilt, denn es gibt Fehler:',
   whatTurnDoes: 'Was gerade geschieht',
   behindTheScenes: 'Hinter den Kulissen',
   openInTemporal: 'In Temporal öffnen',

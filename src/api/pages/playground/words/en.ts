@@ -20,6 +20,7 @@ export const en = {
   goOnAsThem: 'Continue as that user',
   noAgents: (why: string) => `Which agents there are could not be read: ${why}`,
   noConversation: 'The conversation in the address is not there, or not yours. This is a new one.',
+  notTaken: 'The last good state is used, because there are mistakes:',
   whatTurnDoes: 'What the turn does',
   behindTheScenes: 'Behind the scenes',
   openInTemporal: 'Open in Temporal',

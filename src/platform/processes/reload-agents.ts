@@ -1,0 +1,113 @@
+/** Reads the agents file of a running process again. With a mistake in it, or in a folder of tools, the process goes on as before. */
+import { stripVTControlCharacters } from 'node:util';
+import type { Logger } from 'pino';
+import { ConfigError } from '@interlude-ai/core/config-error.ts';
+import { checkRunAs } from '@interlude-ai/core/mcp/stdio/process.ts';
+import { loadNangoSdk } from '../../credentials/nango/client.ts';
+import type { Config } from '../config/config.ts';
+import { isSame, takeAgentsFile } from '../config/take-agents-file.ts';
+import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
+import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
+import { readConfig } from './read-config.ts';
+import type { RunningWorker } from './start-worker.ts';
+
+export interface AgentsReload {
+  /** One at a time; the last call has read what was there when it was made. */
+  reload(): Promise<void>;
+  /** Why the last one was refused; empty if it was taken. */
+  problems(): readonly string[];
+}
+
+interface Parts {
+  /** Changed in place. */
+  config: Config;
+  logger: Logger;
+  /** Of processes with a worker. */
+  tools?: {
+    offered: ReadonlyMap<string, OpenedTools>;
+    offer: RunningWorker['offer'];
+  };
+}
+
+export function createReload({ config, logger, tools }: Parts): AgentsReload {
+  let problems: readonly string[] = [];
+  let offered = tools?.offered;
+  let reading: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const changed = await take();
+      if (changed.length > 0 || problems.length > 0)
+        logger.info(
+          { durationMs: Math.round(performance.now() - startedAt) },
+          changed.length > 0
+            ? `taken: ${changed.join(', ')}`
+            : 'the mistakes are gone; nothing else has changed',
+        );
+      problems = [];
+    } catch (error) {
+      problems = problemsOf(error);
+      logger.error(['not taken, the last good state stays:', ...problems].join('\n'));
+    }
+  }
+
+  /** What has changed, by name. */
+  async function take(): Promise<string[]> {
+    const given = readConfig();
+    checkRunAs(given.servers.values());
+    if ([...given.servers.values()].some(({ store }) => store === 'nango')) await loadNangoSdk();
+    const opened = tools && (await openAgentBundles(given));
+    const changed = [
+      ...changedNames('agent', config.agents, given.agents),
+      ...changedNames('server', config.servers, given.servers),
+      ...(isSame(config.providers, given.providers) ? [] : ['providers']),
+      ...(opened ? changedTools(offered, opened) : []),
+    ];
+    if (changed.length === 0) return changed;
+    if (tools && opened) await tools.offer(opened, [...given.agents.keys()]);
+    offered = opened;
+    takeAgentsFile(config, given);
+    return changed;
+  }
+
+  return {
+    problems: () => problems,
+    reload() {
+      if (!reading) {
+        reading = read().finally(() => (reading = undefined));
+        return reading;
+      }
+      next ??= reading.then(() => {
+        next = undefined;
+        return this.reload();
+      });
+      return next;
+    },
+  };
+}
+
+function changedNames<Entry>(
+  kind: string,
+  before: ReadonlyMap<string, Entry>,
+  after: ReadonlyMap<string, Entry>,
+): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => !isSame(before.get(name), after.get(name)))
+    .map((name) => `${kind} ${name}`);
+}
+
+function changedTools(
+  before: ReadonlyMap<string, OpenedTools> | undefined,
+  after: ReadonlyMap<string, OpenedTools>,
+): string[] {
+  return [...after].flatMap(([agent, { bundle }]) =>
+    before?.get(agent)?.bundle.hash === bundle.hash ? [] : [`tools of ${agent}`],
+  );
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems;
+  return [stripVTControlCharacters(error instanceof Error ? error.message : String(error))];
+}
