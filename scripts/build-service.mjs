@@ -20,6 +20,7 @@ const compiled = new Set(sources);
 const copied = [
   'src/**/*.js',
   'demo/agents.yaml',
+  'docs/agents.schema.json',
   'demo/desk/tools/**/*.ts',
   'scripts/setup/*.mjs',
   'scripts/temporal-cli/*',
@@ -36,6 +37,7 @@ try {
   writeFileSync(path.join(work, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await bundlePages();
   bundleWorkflows();
+  declare('src/agent-tests/index');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(path.dirname(folder), { recursive: true });
   cpSync(work, folder, { recursive: true });
@@ -90,6 +92,51 @@ function bundleWorkflows() {
   if (status !== 0) throw new Error('The workflows could not be bundled.');
 }
 
+/** Writes the types of an exported module, and of what it reaches. @param {string} entry */
+function declare(entry) {
+  const declared = path.join(work, 'declared');
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    noCheck: true,
+    allowJs: false,
+    checkJs: false,
+    rootDir: root,
+    outDir: declared,
+  };
+  // Packages are named: the compiler writes no types of what it finds by its links in `node_modules`.
+  const include = ['core', 'client'].map((name) => path.join(root, 'packages', name, 'src'));
+  const files = [path.join(root, `${entry}.ts`)];
+  const config = path.join(work, 'tsconfig.json');
+  writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, files, include }));
+  const { status } = spawnSync('tsc', ['-p', config], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) throw new Error('The types could not be written.');
+  const open = [entry];
+  const written = new Set();
+  for (let module = open.pop(); module !== undefined; module = open.pop()) {
+    if (written.has(module)) continue;
+    written.add(module);
+    const code = readFileSync(path.join(declared, `${module}.d.ts`), 'utf8');
+    const folder = path.posix.dirname(module);
+    write(
+      `${module}.d.ts`,
+      withRelativeImports(code, module).replaceAll(
+        /(['"])(\.{1,2}\/[\w./-]+)\.ts\1/g,
+        (_, quote, address) => {
+          open.push(path.posix.join(folder, address));
+          return `${quote}${address}.js${quote}`;
+        },
+      ),
+    );
+  }
+  rmSync(declared, { recursive: true });
+  rmSync(config);
+}
+
 function published() {
   const { version, description, license, optionalDependencies, ...own } = readManifest('.');
   const packages = ['core', 'client', 'tools', 'kit', 'program'].map((name) =>
@@ -115,7 +162,10 @@ function published() {
       license,
       type: 'module',
       bin: { interlude: 'src/cli/interlude.mjs' },
-      exports: { './package.json': './package.json' },
+      exports: {
+        './package.json': './package.json',
+        './testing': { types: './src/agent-tests/index.d.ts', default: './src/agent-tests/index.js' },
+      },
       dependencies: Object.fromEntries(needed ?? []),
       optionalDependencies: Object.fromEntries(optional),
       peerDependencies: Object.fromEntries((chosen ?? []).map(([name, version]) => [name, `^${version}`])),

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -28,6 +29,7 @@ const folder = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
 /** The pages that go with each package; the first is its README. */
 const pages = {
   client: ['client.md', 'ai-sdk.md'],
+  init: ['dev.md'],
   kit: ['testing-servers.md'],
   program: ['client.md'],
   tools: ['tools.md'],
@@ -78,7 +80,7 @@ const projects = {
     types: ['node'],
     skipLibCheck: true,
     declaration: false,
-    files: ['kit', 'program'].flatMap(programsOf),
+    files: ['init', 'kit', 'program'].flatMap(programsOf),
   },
 };
 
@@ -187,6 +189,8 @@ async function build(name, docs) {
     writeFileSync(path.join(to, 'widget/interlude-chat.js'), code);
     writeFileSync(path.join(to, 'widget', licensesName('widget.js')), licenses);
   }
+  if (name === 'init')
+    cpSync(path.join(root, 'packages/init/templates'), path.join(to, 'templates'), { recursive: true });
   copyFileSync(path.join(root, 'LICENSE'), path.join(to, 'LICENSE'));
   docs.forEach((page, index) =>
     copyFileSync(path.join(root, 'docs', page), path.join(to, index === 0 ? 'README.md' : page)),

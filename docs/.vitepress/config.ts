@@ -29,6 +29,7 @@ const readers: Record<string, Record<string, string>> = {
   'Write agents and tools': {
     'Agents file': 'agents',
     'Tools that ask': 'tools',
+    'init and dev': 'dev',
     'MCP servers': 'mcp',
     Accounts: 'connections',
     Providers: 'providers',

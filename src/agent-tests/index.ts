@@ -1,5 +1,5 @@
 /**
- * `interlude/testing/agents`: tests of agents, in any runner. The turns run as in production; the test speaks for the
+ * `@interlude-ai/service/testing`: tests of agents, in any runner. The turns run as in production; the test speaks for the
  * people, and for the model if it wants.
  */
 import { randomUUID } from 'node:crypto';

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** All but the service, by their folders. */
-export const packageNames = ['client', 'kit', 'program', 'tools', 'widget'] as const;
+export const packageNames = ['client', 'init', 'kit', 'program', 'tools', 'widget'] as const;
 export type PackageName = (typeof packageNames)[number];
 
 export interface Manifest {
@@ -69,6 +69,8 @@ export async function installService(folder: string, others: string[]): Promise<
 }
 
 export interface Built {
+  /** What npm gets as its environment to install from the registry. */
+  environment: Record<string, string>;
   /** By its folder in `dist`. */
   packageOf(name: string): { manifest: Manifest; files: string[] };
   /** Makes a project of the folder, with these packages. */
@@ -103,6 +105,11 @@ export async function buildPackages(...parts: ('packages' | 'service')[]): Promi
   stack.defer(() => registry.stop());
   const held = stack.move();
   return {
+    environment: {
+      npm_config_registry: registry.origin,
+      npm_config_cache: path.join(folder, 'cache'),
+      npm_config_ignore_scripts: 'true',
+    },
     packageOf(name) {
       const { files } = packed.get(name) ?? {};
       if (!files) throw new Error(`The package ${name} was not built.`);

@@ -66,7 +66,7 @@ async function nodes(): Promise<string[]> {
 }
 
 describe('from a registry, by its name alone', () => {
-  const most = { client: 10, kit: 30, program: 35, tools: 10, widget: 10 };
+  const most = { client: 10, init: 10, kit: 30, program: 35, tools: 10, widget: 10 };
 
   test.each(packageNames)('%s is small, without Temporal, and runs with Node 22 and 24', async (name) => {
     const { folder, home, installed } = await alone(name);
@@ -163,12 +163,13 @@ test.each(packageNames)('%s has its exports and what they reach, and nothing of 
   const folders = new Set(files.map((file) => file.split('/')[0]));
   const others = {
     client: ['core'],
+    init: ['core', 'kit', 'templates'],
     kit: ['core', 'client'],
     program: ['core', 'client', 'kit', 'tools'],
     tools: ['core'],
     widget: ['core', 'client'],
   };
-  const pages = { client: ['ai-sdk.md'], kit: [], program: [], tools: [], widget: [] };
+  const pages = { client: ['ai-sdk.md'], init: [], kit: [], program: [], tools: [], widget: [] };
   expect([...folders].toSorted()).toEqual(
     ['LICENSE', 'README.md', 'package.json', name, ...others[name], ...pages[name]].toSorted(),
   );
@@ -183,6 +184,7 @@ test('they need few packages', () => {
   ]);
   expect(needed).toEqual([
     ['client', ['@ai-sdk/provider', '@types/json-schema', 'eventsource-parser', 'zod'], {}, []],
+    ['init', ['@bomb.sh/tab', '@clack/prompts', '@commander-js/extra-typings', 'commander'], {}, []],
     [
       'kit',
       [
