@@ -18,6 +18,7 @@ import { agUi } from './ag-ui.ts';
 import { answering } from './answering.ts';
 import { asking } from './asking.ts';
 import { burst } from './burst.ts';
+import { disk } from './disk.ts';
 import { firstText } from './first-text.ts';
 import { history } from './history.ts';
 import { idleStreams } from './idle-streams.ts';
@@ -67,6 +68,7 @@ const measurements: Record<string, (setup: BenchSetup) => Promise<Section>> = {
   slack,
   telemetry,
   history,
+  disk,
   throughput,
   burst,
   streaming,

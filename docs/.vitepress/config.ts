@@ -52,6 +52,7 @@ const readers: Record<string, Record<string, string>> = {
     Limits: 'limits',
     Kubernetes: 'kubernetes',
     Restoring: 'restoring',
+    Retention: 'retention',
     Operators: 'operators',
     'Temporal’s UI': 'temporal-ui',
     Telemetry: 'telemetry',

@@ -12,6 +12,7 @@ import { toolsBuild } from './commands/tools-build.ts';
 import { test } from './commands/test.ts';
 import { tools } from '@interlude-ai/program/commands/tools.ts';
 import { cancel, questions, turn, turns } from './commands/turns.ts';
+import { users } from './commands/users.ts';
 import { versions } from './commands/versions.ts';
 
 export function serviceCommands(): CommandUnknownOpts[] {
@@ -33,6 +34,7 @@ export function serviceCommands(): CommandUnknownOpts[] {
     tools(toolsBuild()),
     apiKeys(),
     accounts(),
+    users(),
     keys(),
     versions(),
     installation(),

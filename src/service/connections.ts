@@ -112,7 +112,40 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     return keeper.statusOf(row, server);
   }
 
-  async function end(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected> {
+  /** Whatever its user wants. Null: there was none. */
+  async function end(
+    key: ConnectionKey,
+    { actor, address, by }: { actor: string | null; address: string | null; by: string },
+  ): Promise<{ revokedAtProvider: boolean | null } | null> {
+    const { tenant, server } = key;
+    const configured = config.servers.get(server);
+    const isInUse =
+      configured !== undefined &&
+      configured.credentialScope !== 'none' &&
+      connectionKey(configured, key).user === key.user;
+    const ended = await disconnectAt(key, isInUse ? configured : undefined);
+    if (ended.kind === 'nothing-there') return null;
+    const { revocation } = ended;
+    const detail = `${server}: ${auditWords[revocation.kind]}${by}`;
+    const at = Date.now();
+    await storage.audit.record({
+      at,
+      tenant,
+      elicitationId: '',
+      actor,
+      action: 'disconnected',
+      detail,
+      address,
+    });
+    if (revocation.kind === 'failed')
+      logger.warn(
+        { server, reason: revocation.reason },
+        'an account was disconnected, but not revoked at its provider',
+      );
+    return { revokedAtProvider: revocation.kind === 'not-offered' ? null : revocation.kind === 'revoked' };
+  }
+
+  async function disconnectAt(key: ConnectionKey, server: ServerConfig | undefined): Promise<Disconnected> {
     const row = await storage.connections.get(key);
     if (!row) return { kind: 'nothing-there' };
     const keeper = keeperOf(stores, row);
@@ -134,18 +167,18 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     const listed = (await list(principal)).filter((own) => own.server === server);
     const own = listed.find((one) => one.scope === scope);
     const by = principal.kind === 'service' ? ` (key ${principal.keyId})` : '';
-    const audit = (action: 'disconnected' | 'refused', detail: string) =>
+    const refused = (detail: string) =>
       storage.audit.record({
         at: Date.now(),
         tenant,
         elicitationId: '',
         actor: actorOf(principal),
-        action,
+        action: 'refused',
         detail: `${server}: ${detail}${by}`,
         address,
       });
     if (principal.kind === 'user' && principal.actor && scope === 'user' && own) {
-      await audit('refused', 'disconnecting for a user');
+      await refused('disconnecting for a user');
       throw new ServiceError('person_required', 'A person ends their own connections, on our page.');
     }
     const shared = listed.find((one) => one.scope === 'project');
@@ -156,25 +189,17 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
       // A user who disconnects their own account twice must not disconnect the shared one.
       if (shared.mayChange)
         throw new ServiceError('invalid_request', `${everybodys}; say scope=project to disconnect it.`);
-      await audit('refused', 'disconnecting a shared account');
+      await refused('disconnecting a shared account');
       throw new ServiceError('forbidden', `${everybodys}; only an operator can disconnect it.`);
     }
     const key = { tenant, server, user: scope === 'project' ? null : userOf(principal) };
-    const ended = await end(key, own.isInUse ? config.servers.get(server) : undefined);
-    if (ended.kind === 'nothing-there')
+    const ended = await end(key, { actor: actorOf(principal), address, by });
+    if (!ended)
       return { serverTitle: own.serverTitle, wasThere: false, wasKey: false, revokedAtProvider: null };
-    const { revocation } = ended;
-    await audit('disconnected', auditWords[revocation.kind]);
-    if (revocation.kind === 'failed')
-      logger.warn(
-        { server, reason: revocation.reason },
-        'an account was disconnected, but not revoked at its provider',
-      );
-    const revokedAtProvider = revocation.kind === 'not-offered' ? null : revocation.kind === 'revoked';
-    return { serverTitle: own.serverTitle, wasThere: true, wasKey: isKey(own.state), revokedAtProvider };
+    return { serverTitle: own.serverTitle, wasThere: true, wasKey: isKey(own.state), ...ended };
   }
 
-  return { list, disconnect };
+  return { list, disconnect, end };
 }
 
 /** Everyone in the tenant may know that there is a shared connection and whether it works, but not whose account it is. */

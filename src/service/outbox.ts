@@ -13,6 +13,7 @@ import type { Mark } from '../storage/schema/question-tables.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TurnRef } from '../turn/turn.ts';
 import { questionsSettled } from '../workflows/messages.ts';
+import { createForgetHistories } from './forget-histories.ts';
 import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
 
 /** Limits of signals and cancellations, and of abandoned turns. More at once make a burst slower. */
@@ -27,6 +28,10 @@ const collectMs = 5;
 const busy = { utilization: 0.9, everyMs: 25 };
 /** The longest time that it holds them. */
 const longestHoldMs = 1_000;
+
+class StillThere extends Error {
+  override name = 'StillThere';
+}
 
 interface Parts {
   client: Client;
@@ -63,9 +68,9 @@ export function startOutbox({
     await outbox.done(ids).catch((err: unknown) => logger.warn({ err }, 'delivered marks are sent again'));
   });
   const signals = createLane(attempt);
-  // Two lanes, so that slow servers do not delay signals.
-  const abandonments = createLane(attempt);
-  const laneOf = ({ kind }: Mark) => (kind === 'abandon' ? abandonments : signals);
+  // Two lanes, so that what is slow does not delay signals.
+  const slow = createLane(attempt);
+  const laneOf = ({ kind }: Mark) => (kind === 'abandon' || kind === 'forget' ? slow : signals);
 
   async function attempt(marks: Mark[]): Promise<void> {
     const ids = marks.map(({ id }) => id);
@@ -94,9 +99,19 @@ export function startOutbox({
         return abandonCalls(first.turn);
       case 'report':
         return report(first.elicitationId);
+      case 'forget':
+        return forget(first);
       default:
         return first satisfies never;
     }
+  }
+
+  const forgetHistories = createForgetHistories(client, logger);
+
+  /** Temporal deletes in the background: tried again until nothing is found. */
+  async function forget({ workflowId, turn }: { workflowId: string; turn: TurnRef }): Promise<void> {
+    const found = await within(() => forgetHistories(workflowId, turn));
+    if (found > 0) throw new StillThere(`Temporal deletes ${found} histories of an erased turn`);
   }
 
   async function report(elicitationId: string): Promise<void> {
@@ -161,7 +176,7 @@ export function startOutbox({
   return {
     deliver,
     async stop() {
-      await Promise.all([signals.stop(), abandonments.stop(), loop.stop()]);
+      await Promise.all([signals.stop(), slow.stop(), loop.stop()]);
       await delivered.flush();
     },
   };
@@ -261,6 +276,7 @@ function receiverOf(mark: Mark): string {
   switch (mark.kind) {
     case 'settled':
     case 'cancel':
+    case 'forget':
       return `${mark.kind} ${mark.workflowId}`;
     case 'abandon':
       return `${mark.kind} ${mark.turn.turnId}`;

@@ -22,6 +22,8 @@ import { currentTurn, listTurns, findTurn } from './own-turn.ts';
 import { refusingWhileDatabaseIsAway } from './database-away.ts';
 import { createDeliveries } from './deliveries.ts';
 import { followConversation, listConversations, readConversation } from './conversations.ts';
+import { eraseConversation } from './erase.ts';
+import { exportConversation } from './export.ts';
 import { followTurn, readTurn, questionAnsweredUnder, turnSoFar } from './follow-turn.ts';
 import { askedQuestion, findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
 import { createOwnMcpSessions } from './mcp-sessions.ts';
@@ -78,6 +80,8 @@ export function createService(given: ServiceParts) {
       cancelTurn,
       listConversations,
       readConversation,
+      exportConversation,
+      eraseConversation,
       findQuestion,
       answerQuestion,
       completePage,

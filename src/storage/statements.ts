@@ -3,6 +3,7 @@
  * locks, use the query builder.
  */
 import type { ExpressionBuilder, Insertable, Kysely, Updateable } from 'kysely';
+import { isOneOf } from './database.ts';
 import type { Row, Tables } from './schema.ts';
 
 type Table = keyof Tables;
@@ -93,6 +94,20 @@ export async function deleteRows<T extends Table>(
   const { numDeletedRows } = await untyped(query)
     .deleteFrom<string>(table)
     .where(has(values))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Deletes the rows whose column has one of these values, and returns their number. */
+export async function deleteRowsOf<T extends Table>(
+  query: Kysely<Tables>,
+  table: T,
+  column: Column<T>,
+  values: string[],
+): Promise<number> {
+  const { numDeletedRows } = await untyped(query)
+    .deleteFrom<string>(table)
+    .where(isOneOf(query, column, values))
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

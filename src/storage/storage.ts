@@ -22,6 +22,8 @@ import { createAccountPermits, createConnectAttempts, createOAuthRecords } from 
 import { createConnections } from './tables/connections.ts';
 import { createConversations, createMessages } from './tables/conversations.ts';
 import { createElicitations } from './tables/elicitations.ts';
+import { createErasure } from './tables/erasure.ts';
+import { createExports } from './tables/exports.ts';
 import { createIdempotencyKeys } from './tables/idempotency-keys.ts';
 import { createImages } from './tables/images.ts';
 import { createInstallation } from './tables/installation.ts';
@@ -29,6 +31,7 @@ import { createOutbox } from './tables/outbox.ts';
 import { createOversight, readFigures } from './tables/oversight.ts';
 import { createPolls } from './tables/polls.ts';
 import { createPushConfigs } from './tables/push-configs.ts';
+import { createRetention } from './tables/retention.ts';
 import { createKeyProofs, createSealedValues } from './tables/sealed-values.ts';
 import { createEndedSessions, createMcpSessions } from './tables/sessions.ts';
 import { createSlackTables } from './tables/slack.ts';
@@ -88,6 +91,9 @@ export function storageParts(database: Database, lock: SharedLock, mergeQueue: M
     audit: createAudit(database),
     auditChain: createAuditChain(database),
     oversight: createOversight(database),
+    retention: createRetention(database),
+    erasure: createErasure(database),
+    exports: createExports(database),
     sealed: createSealedValues(database),
     keyProofs: createKeyProofs(database),
     installation: createInstallation(database),

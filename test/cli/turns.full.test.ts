@@ -124,6 +124,56 @@ test('open questions are listed; one is expired and a turn is cancelled, once ea
   expect(open.output).toBe('No question matches.\n');
 });
 
+test('a user is exported and erased, which a restored backup repeats', patient, async () => {
+  const turn = await begunTurn(storage, { tenant: 'acme', conversation: 'left', user: 'dave' });
+  await storage.turns.end(turn, 'completed', { isOwn: true });
+  const secrets = { store: 'gone', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
+  const key = { tenant: 'acme', server: 'tracker', user: 'dave' };
+  await storage.connections.establish(key, secrets);
+  const dave = ['dave', '--tenant', 'acme'];
+  const { output } = await interlude('users', 'export', ...dave);
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string });
+  expect(lines.map(({ kind }) => kind)).toEqual([
+    'user',
+    'connection',
+    'conversation',
+    'turn',
+    'message',
+    'event',
+    'event',
+  ]);
+  expect(output).toContain('Good morning');
+  expect(output).not.toContain('sealed');
+
+  expect((await interlude('users', 'erase', ...dave)).output).toBe(
+    'Erased dave of acme: 1 conversation, 1 account.\nThe provider of tracker did not confirm that the account is revoked.\n',
+  );
+  expect([await storage.turns.conversation(turn), await storage.connections.get(key)]).toEqual([null, null]);
+  const { output: list } = await interlude('users', 'erasures');
+  expect(JSON.parse(list)).toMatchObject({ tenant: 'acme', user: 'dave' });
+
+  const file = path.join(folder, 'erasures.ndjson');
+  const later = JSON.stringify({ tenant: 'acme', conversation: 'again', at: Date.now() });
+  await writeFile(file, `${list}${later}\n`);
+  const restored = await begunTurn(storage, { tenant: 'acme', conversation: 'again', user: 'erin' });
+  await storage.turns.end(restored, 'completed', { isOwn: true });
+  expect((await interlude('users', 'erase', '--again', file)).output).toBe(
+    'Repeated 1 of 2 erasures; this database knows the others.\n',
+  );
+  expect(await storage.turns.conversation(restored)).toBeNull();
+
+  await writeFile(file, `${list}{"tenant":"acme"}\n`);
+  const [broken, nameless] = await Promise.all([
+    interlude('users', 'erase', '--again', file),
+    interlude('users', 'erase', 'dave'),
+  ]);
+  expect([broken.code, broken.errors]).toEqual([2, expect.stringContaining('line 2: it is no erasure')]);
+  expect([nameless.code, nameless.errors]).toEqual([2, expect.stringContaining('--tenant <tenant>')]);
+});
+
 test('without a database, commands say so and make none', patient, async () => {
   const commands = ['turns', 'versions list', 'accounts list --tenant demo', 'api-keys list', 'keys reseal'];
   const refused = commands.map(async (command, index) => {

@@ -42,6 +42,8 @@ import type { Caller } from './user.ts';
 
 export interface Service {
   baseUrl: string;
+  /** What its processes share. */
+  parts: Dependencies;
   storage: Storage;
   tracker: Tracker;
   as(user: string): Promise<Caller>;
@@ -152,6 +154,7 @@ export async function startService({
   };
   return {
     baseUrl,
+    parts,
     storage,
     tracker,
     token,

@@ -105,6 +105,11 @@ export function eventStream(description: string, data: z.ZodType): Content {
   return { description, content: { 'text/event-stream': { schema } } };
 }
 
+/** A JSON object per line. */
+export function lines(description: string): Content {
+  return { description, content: { 'application/x-ndjson': { schema: z.string() } } };
+}
+
 /** One status, several content types. */
 export function either(...contents: Content[]): Content {
   return {

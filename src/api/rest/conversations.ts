@@ -1,4 +1,5 @@
-/** A caller's conversations and their messages. */
+/** A caller's conversations and their messages; their export and deletion. */
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { TextPart, UIMessage } from 'ai';
 import {
@@ -16,7 +17,7 @@ import { imageInWords, isImagePart, isOfPage, isPageContext } from '../../turn/m
 import type { ImagePart } from '../../turn/message-parts.ts';
 import type { ReadConversation, ReadTurn } from '../../service/conversations.ts';
 import { cursorTo, toCursor } from '../http/cursor.ts';
-import { describeRoute, json } from '../http/describe-route.ts';
+import { describeRoute, json, lines, nothing } from '../http/describe-route.ts';
 import { readerFrom } from '../http/reader-headers.ts';
 import type { Reader } from '../http/reader-headers.ts';
 import type { Api } from '../http/validation.ts';
@@ -77,6 +78,51 @@ export function conversationsSurface(api: Api, service: Service): void {
       return { ...toConversation(read.conversation, read.liveTurn), messages, position: read.position };
     },
   );
+
+  const exported = describeRoute({
+    tag: 'conversations',
+    id: 'exportConversation',
+    summary: 'Everything that is kept of a conversation',
+    description:
+      'One JSON object per line; `kind` says what it is: `conversation`, `turn`, `message`, `image`, `call`, `question`, `answer` or `event`. Secrets that were entered into forms are left out.',
+    response: { 200: lines('Lines of JSON, oldest first') },
+    problems: ['conversation_not_found'],
+  });
+  api.get(
+    '/run/v1/conversations/:conversation/export',
+    { exposeHeadRoute: false, schema: { ...exported, params: ConversationParamsSchema } },
+    async ({ params: { conversation }, principal }, reply) => {
+      const found = await service.exportConversation(principal, conversation);
+      return reply
+        .headers({
+          'content-type': 'application/x-ndjson; charset=utf-8',
+          'content-disposition': 'attachment; filename="conversation.ndjson"',
+          'cache-control': 'no-store',
+        })
+        .send(Readable.from(asLines(found)));
+    },
+  );
+
+  const erased = describeRoute({
+    tag: 'conversations',
+    id: 'deleteConversation',
+    summary: 'Delete a conversation and its histories',
+    description: 'Refused while a turn of it has not ended. It cannot be undone.',
+    response: { 204: nothing('It is deleted; Temporal deletes the histories soon') },
+    problems: ['conversation_not_found', 'turn_in_progress'],
+  });
+  api.delete(
+    '/run/v1/conversations/:conversation',
+    { schema: { ...erased, params: ConversationParamsSchema } },
+    async ({ params: { conversation }, principal, ip }, reply) => {
+      await service.eraseConversation(principal, { conversation, address: ip });
+      return reply.code(204).send();
+    },
+  );
+}
+
+async function* asLines(found: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const line of found) yield `${JSON.stringify(line)}\n`;
 }
 
 function toConversation(row: ReadConversation['conversation'], liveTurn: string | null) {

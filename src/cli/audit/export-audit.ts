@@ -21,14 +21,14 @@ export async function exportAudit(
 ): Promise<{ entries: number; deleted: number }> {
   while ((await auditChain.seal()) > 0);
   const { tenant = null, from, to } = options;
-  await write(out, { format, tenant, from: inIso(from), to: inIso(to) });
+  await writeLine(out, { format, tenant, from: inIso(from), to: inIso(to) });
   let [entries, deleted] = [0, 0];
   for await (const line of auditChain.read(options)) {
-    await write(out, line);
+    await writeLine(out, line);
     entries += 1;
     if (line.entry === null) deleted += 1;
   }
-  await write(out, { entries, deleted });
+  await writeLine(out, { entries, deleted });
   return { entries, deleted };
 }
 
@@ -36,6 +36,7 @@ function inIso(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
 }
 
-async function write(out: NodeJS.WritableStream, line: object): Promise<void> {
+/** Waits for a slow reader. */
+export async function writeLine(out: NodeJS.WritableStream, line: object): Promise<void> {
   if (!out.write(`${toJsonText(line)}\n`)) await once(out, 'drain');
 }

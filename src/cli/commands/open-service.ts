@@ -5,12 +5,17 @@ import type { Storage } from '../../storage/storage.ts';
 import { print } from '@interlude-ai/kit/terminal/terminal-text.ts';
 
 /** Prints what `work` finds. */
-export async function printFromService(work: (parts: Dependencies) => Promise<string>): Promise<void> {
+export function printFromService(work: (parts: Dependencies) => Promise<string>): Promise<void> {
+  return openService(async (parts) => print(`${await work(parts)}\n`));
+}
+
+/** For `work` that prints as it goes. */
+export async function openService(work: (parts: Dependencies) => Promise<void>): Promise<void> {
   const [{ onServiceDatabase }, { readConfig }] = await Promise.all([
     import('../../platform/processes/dependencies.ts'),
     import('../../platform/processes/read-config.ts'),
   ]);
-  print(`${await onServiceDatabase(readConfig(), work)}\n`);
+  await onServiceDatabase(readConfig(), work);
 }
 
 /** As `printFromService`, for what needs the tables alone. `isThere`: the database must exist. */

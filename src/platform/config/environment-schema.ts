@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseKeys, SealingError } from '../../credentials/sealing/key-ring.ts';
-import { duration } from './duration.ts';
+import { age, duration } from './duration.ts';
 import { readSigningKeys } from './signing-keys.ts';
 
 const port = z.coerce.number('write a port number').int().min(0).max(65_535);
@@ -204,7 +204,13 @@ export const environmentSchema = z.object({
     .optional(),
   SLACK_API_URL: baseUrl.default('https://slack.com/api'),
   ELICITATION_TIMEOUT: duration.default(600_000),
-  ELICITATION_RETENTION: duration.default(30 * 24 * 3_600_000),
+  ELICITATION_RETENTION: age.default(30 * 24 * 3_600_000),
+  SEALED_STATE_RETENTION: age.default(30 * 24 * 3_600_000),
+  IMAGE_RETENTION: age.optional(),
+  TURN_LOG_RETENTION: age.optional(),
+  MESSAGE_RETENTION: age.optional(),
+  CONNECTION_RETENTION: age.optional(),
+  AUDIT_RETENTION: age.optional(),
   ELICITATION_MAX_OPEN: positive.default(20),
   ELICITATION_MAX_OPEN_PER_TURN: positive.optional(),
   ELICITATION_MAX_OPEN_PER_TENANT: positive.optional(),

@@ -138,10 +138,19 @@ export function loadConfig(
     /** `maxOpen…`: open questions at once, of one user, turn and tenant. */
     elicitation: {
       timeoutMs: values.ELICITATION_TIMEOUT,
-      retentionMs: values.ELICITATION_RETENTION,
       maxOpen: values.ELICITATION_MAX_OPEN,
       maxOpenPerTurn: values.ELICITATION_MAX_OPEN_PER_TURN ?? values.ELICITATION_MAX_OPEN,
       maxOpenPerTenant: values.ELICITATION_MAX_OPEN_PER_TENANT,
+    },
+    /** How long data is kept; absent: for ever. */
+    retention: {
+      answersMs: values.ELICITATION_RETENTION,
+      stateMs: values.SEALED_STATE_RETENTION,
+      imagesMs: values.IMAGE_RETENTION,
+      logMs: values.TURN_LOG_RETENTION,
+      messagesMs: values.MESSAGE_RETENTION,
+      connectionsMs: values.CONNECTION_RETENTION,
+      auditMs: values.AUDIT_RETENTION,
     },
     /** `signingKeys`: newest first; without one nothing is signed. `targets`: allowed targets of notifications. */
     a2a: {

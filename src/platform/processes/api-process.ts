@@ -8,12 +8,11 @@ import { isLocalHost } from '../network/addresses.ts';
 import { portsTaken, requireFreePorts } from '../network/ports.ts';
 import { startAuditSealing } from '../loops/audit-sealing.ts';
 import { startReconciler } from '../loops/reconciler.ts';
+import { startRetention } from '../loops/retention.ts';
 import type { Readiness } from '../../service/readiness.ts';
 import { createService } from '../../service/service.ts';
 import type { Service, ServiceParts } from '../../service/service.ts';
 import { createTurnRuns } from '../../service/turn-runs.ts';
-import { startLeasedLoop } from '../../storage/leased-loop.ts';
-import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { openDependencies } from './dependencies.ts';
@@ -60,7 +59,7 @@ export async function runApiProcess(): Promise<void> {
 }
 
 /**
- * Runs the HTTP server, the watch for lost turns, the deletion of old answers, and the sealing of the audit. Also part of
+ * Runs the HTTP server, the watch for lost turns, the deletion of old data, and the sealing of the audit. Also part of
  * `interlude start`.
  */
 export async function serveApi(
@@ -81,7 +80,7 @@ export async function serveApi(
   stack.defer(() => app.close());
   const lostTurns = startLostTurns(parts, client, service);
   stack.defer(() => lostTurns.stop());
-  const retention = startRetention(parts);
+  const retention = startRetention({ ...parts, endConnection: service.connections.end });
   stack.defer(() => retention.stop());
   const sealing = startAuditSealing(parts);
   stack.defer(() => sealing.stop());
@@ -106,34 +105,6 @@ export function startLostTurns(
   return startReconciler(
     { ...parts, resumeDeliveries, ...(confirmMs !== undefined && { confirmMs }) },
     createTurnRuns(client),
-  );
-}
-
-const hourMs = 3_600_000;
-
-/** Every process does this; a second one finds nothing to delete. */
-export function startRetention({
-  storage,
-  config,
-  logger,
-}: Pick<Dependencies, 'storage' | 'logger'> & { config: Pick<Config, 'elicitation'> }): Pick<
-  LeasedLoop,
-  'stop'
-> {
-  const { retentionMs } = config.elicitation;
-  return startLeasedLoop<never>(
-    {
-      name: 'answers to delete',
-      everyMs: Math.min(hourMs, retentionMs),
-      atOnce: 1,
-      async claim() {
-        const answers = await storage.elicitations.deleteContent(storage.now() - retentionMs);
-        if (answers > 0) logger.info({ answers }, 'the content of old answers was deleted');
-        return [];
-      },
-      work: () => Promise.resolve(),
-    },
-    logger,
   );
 }
 

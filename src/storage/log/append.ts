@@ -53,7 +53,8 @@ export async function writeToConversation(
   const events = (additions.events ?? []).map((event) => placed(turn, event));
   if (messages.length === 0 && events.length === 0) return;
   const taken = await takeNumbers(write, turn, { events: events.length, messages: messages.length }, now);
-  if (!taken?.status) throw new Error(`turn ${turn.turnId} does not exist: prepare it before writing to it`);
+  // It was erased, perhaps while an attempt was under way.
+  if (!taken?.status) throw new WriteRefused('turn-ended');
 
   const before = taken.last_seq - events.length;
   if (isOver(taken.status) && additions.isEnd !== true) {

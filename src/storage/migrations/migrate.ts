@@ -12,6 +12,7 @@ import { isPostgres } from '../database.ts';
 import type { Tables } from '../schema.ts';
 import { accountsAndSurfaces } from './051-accounts-and-surfaces.ts';
 import { turnsAndQuestions } from './051-turns-and-questions.ts';
+import { retention } from './052-retention.ts';
 import { limits } from './053-limits.ts';
 import { auditChain } from './054-audit-chain.ts';
 
@@ -20,6 +21,7 @@ const initial = '051-failed-requests';
 
 const migrations: Record<string, Migration> = {
   [initial]: { up: (db) => execute(db, `${turnsAndQuestions}${accountsAndSurfaces}`) },
+  '052-retention': { up: (db) => execute(db, retention) },
   '053-limits': { up: (db) => execute(db, limits) },
   '054-audit-chain': { up: (db) => execute(db, auditChain) },
 };

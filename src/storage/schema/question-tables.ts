@@ -21,7 +21,10 @@ type AuditAction =
   | 'cancelled'
   | 'expired'
   /** The contents of a turn, by an operator. */
-  | 'viewed';
+  | 'viewed'
+  /** A conversation, or everything of a user. */
+  | 'exported'
+  | 'erased';
 
 export type PollSubject =
   /** The stream of a call that was left open, or the session in which its server reports that a page is done. */
@@ -43,6 +46,8 @@ export type Mark = { id: string } &
     | { kind: 'abandon'; turn: TurnRef }
     /** A command has settled the question. The process that delivers the mark logs, counts and traces it. */
     | { kind: 'report'; elicitationId: string; turn: TurnRef }
+    /** The turn was erased: Temporal deletes the history of this workflow, and of those that the turn has started. */
+    | { kind: 'forget'; workflowId: string; turn: TurnRef }
   );
 
 export interface ElicitationRow extends TurnRef {

@@ -1,4 +1,4 @@
-/** Tables that turns do not need: sessions of protocols, notifications of turns, the installation. See ../schema.ts. */
+/** Tables that turns do not need: sessions of protocols, notifications of turns, the installation, what was deleted. See ../schema.ts. */
 import type { TurnRef } from '../../turn/turn.ts';
 import type { Columns } from '../columns.ts';
 
@@ -42,6 +42,12 @@ export interface LearnedEra {
   /** The server's name and version then. What was learned does not apply to another one. */
   identity: string;
 }
+
+/** What is deleted of a turn before the turn itself. */
+export type TurnData = 'log' | 'answers' | 'images' | 'state';
+
+/** What was erased on request: one conversation, or everything of a user. */
+export type Erasure = { tenant: string; at: number } & ({ user: string } | { conversation: string });
 
 export interface SessionTables {
   mcp_sessions: {
@@ -107,5 +113,19 @@ export interface SessionTables {
     next_token: string | null;
     /** When the next generation is to be written. */
     due_at: number;
+  };
+  /** How far the deletion by age has come; see ../tables/retention.ts. */
+  retention: {
+    kind: TurnData;
+    /** Turns that ended up to this time are done. */
+    ended_until: number;
+  };
+  erasures: {
+    id: string;
+    tenant: string;
+    /** One of these two is null. */
+    user_id: string | null;
+    conversation: string | null;
+    at: number;
   };
 }

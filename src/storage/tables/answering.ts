@@ -8,6 +8,7 @@ import type { AuditEntry, ElicitationRow, AnswerSurface } from '../schema/questi
 import type { Row, Tables } from '../schema.ts';
 import { findRow } from '../statements.ts';
 import { insertAudit } from './audit.ts';
+import { deletedContent } from './retention.ts';
 import { consentOf } from './elicitation-rows.ts';
 import { advanced, announceSettled, lockQuestions, nothingSettled, writeSettled } from './settling.ts';
 import type { Settled } from './settling.ts';
@@ -171,25 +172,4 @@ export async function recordedAnswer(
     receivedAt,
     ...(surface !== null && { surface }),
   };
-}
-
-/** Replaces deleted content. Null means that there was none. */
-const deletedContent = '';
-
-/** The row stays: who answered what, and when, belongs to the audit. */
-export async function deleteContent(query: Kysely<Tables>, endedBefore: number): Promise<number> {
-  const { numUpdatedRows } = await query
-    .updateTable('elicitation_answers')
-    .set({ sealed_content: deletedContent })
-    .where('sealed_content', '!=', deletedContent)
-    .where('received_at', '<', endedBefore)
-    .where('elicitation_id', 'in', (select) =>
-      select
-        .selectFrom('elicitations')
-        .innerJoin('turns', 'turns.turn_id', 'elicitations.turn_id')
-        .select('elicitations.id')
-        .where('turns.ended_at', '<', endedBefore),
-    )
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
 }

@@ -26,7 +26,6 @@ export function createConnectAttempts({ query, now }: Database) {
   return {
     async save(attempt: ConnectAttempt): Promise<void> {
       const { id, tenant, server, user, elicitationId, actor, createdAt, expiresAt } = attempt;
-      await query.deleteFrom('connect_attempts').where('expires_at', '<=', now()).execute();
       const row = { id, tenant, server, user: user ?? '', elicitationId: elicitationId ?? '', actor };
       await query
         .insertInto('connect_attempts')
@@ -79,7 +78,6 @@ export type OAuthRecords = ReturnType<typeof createOAuthRecords>;
 export function createOAuthRecords({ query, now }: Database) {
   return {
     async saveAttempt({ elicitationId, ...attempt }: OAuthAttempt): Promise<void> {
-      await query.deleteFrom('oauth_attempts').where('expires_at', '<=', now()).execute();
       const { stateHash, sessionHash, sealed, expiresAt } = attempt;
       const row = { stateHash, elicitationId: elicitationId ?? '', sessionHash, sealed, expiresAt };
       await query.insertInto('oauth_attempts').values(toColumns(row)).execute();
@@ -119,7 +117,6 @@ export function createAccountPermits({ query, now }: Database) {
   return {
     /** Replaces the expiry of an earlier one. */
     async give({ tenant, server, user, expiresAt }: AccountPermit): Promise<void> {
-      await query.deleteFrom('account_permits').where('expires_at', '<=', now()).execute();
       await upsert(query, 'account_permits', { tenant, server, user_id: user }, { expires_at: expiresAt });
     },
     async holds({ tenant, server, user }: Omit<AccountPermit, 'expiresAt'>): Promise<boolean> {

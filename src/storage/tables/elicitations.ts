@@ -9,7 +9,7 @@ import { compileOnce, isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
 import { unlessAborted } from '../notifications/notifications.ts';
 import type { Tables } from '../schema.ts';
-import { createAnswer, deleteContent, recordedAnswer } from './answering.ts';
+import { createAnswer, recordedAnswer } from './answering.ts';
 import { toElicitation } from './elicitation-rows.ts';
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { NotOpened, openQuestions } from './opening.ts';
@@ -185,8 +185,6 @@ export function createElicitations(database: Database, logger: Logger) {
      */
     followOf: (asked: AskedOf, signal: AbortSignal): AsyncIterable<ElicitationRow[]> =>
       followQuestionsOf(database, asked, signal, logger),
-    /** Deletes the content of answers to turns that ended before this time. Returns their number. */
-    deleteContent: (endedBefore: number): Promise<number> => deleteContent(query, endedBefore),
     /** Null when there is none under this id. */
     recorded: (elicitationId: string, responseId: string): Promise<Answer | null> =>
       recordedAnswer(query, elicitationId, responseId),

@@ -177,6 +177,22 @@ export async function addTurnMark(
   return rows.filter(isOurs).map(toMark);
 }
 
+/** For the histories of these workflows. The loop delivers the marks. */
+export async function addForgetMarks(
+  write: Write,
+  workflows: { workflowId: string; turn: TurnRef }[],
+  at: number,
+): Promise<void> {
+  const rows = workflows.map(({ workflowId, turn: { tenant, conversation, turnId } }) => ({
+    ...toColumns({ id: `forget/${workflowId}`, workflowId, tenant, conversation, turnId, dueAt: at }),
+    kind: 'forget' as const,
+    elicitation_id: null,
+    is_leased: 0,
+    failures: 0,
+  }));
+  for (const chunk of chunks(rows)) await insertNew(write, 'outbox', chunk, ['id']);
+}
+
 function leased(at: number) {
   return sql<number>`(select count(*) from (
     select 1 from outbox where is_leased = 1 and due_at > ${at} limit ${sql.lit(mostAtOnce)}
@@ -195,6 +211,7 @@ function toMark(row: Row<'outbox'>): Mark {
     case 'settled':
       return { id, kind, workflowId, elicitationId: row.elicitation_id ?? '', turn };
     case 'cancel':
+    case 'forget':
       return { id, kind, workflowId, turn };
     case 'abandon':
       return { id, kind, turn };

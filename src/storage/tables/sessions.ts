@@ -33,7 +33,6 @@ export function createMcpSessions({ query, now, notifications }: Database) {
   return {
     /** Ends the least recently used sessions of an owner with too many. */
     async create({ id, owner, version, shows, expiresAt }: McpSession): Promise<void> {
-      await query.deleteFrom('mcp_sessions').where('expires_at', '<', now()).execute();
       await query
         .insertInto('mcp_sessions')
         .values({ id, owner, version, shows: JSON.stringify(shows), expires_at: expiresAt })
@@ -156,11 +155,10 @@ export async function countReplies(
 }
 
 /** Sessions of the pages that were ended before they expired. Their cookies may have been copied. */
-export function createEndedSessions({ query, now }: Database) {
+export function createEndedSessions({ query }: Database) {
   return {
     /** Kept until `expiresAt`, when the cookie is not accepted any more. */
     async add({ idHash, expiresAt }: { idHash: string; expiresAt: number }): Promise<void> {
-      await query.deleteFrom('ended_sessions').where('expires_at', '<=', now()).execute();
       await insertNew(query, 'ended_sessions', { id_hash: idHash, expires_at: expiresAt }, ['id_hash']);
     },
     async has(idHash: string): Promise<boolean> {

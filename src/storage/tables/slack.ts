@@ -95,7 +95,6 @@ function createSlackTickets({ query, now }: Database) {
     issue: (ticket: SlackTicket): Promise<void> =>
       query.transaction().execute(async (write) => {
         const { purpose, team, slackUser } = ticket;
-        await write.deleteFrom('slack_tickets').where('expires_at', '<', now()).execute();
         if (slackUser !== '')
           await deleteRows(write, 'slack_tickets', { purpose, team, slack_user: slackUser });
         await write.insertInto('slack_tickets').values(toColumns(ticket)).execute();

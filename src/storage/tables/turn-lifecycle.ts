@@ -2,12 +2,12 @@
  * How a turn enters a conversation, or is withdrawn before. Each function is one transaction, and locks the rows of turns
  * before the row of their conversation.
  */
-import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnRef, Turn, TurnEndStatus, TurnOwner } from '../../turn/turn.ts';
 import { compileOnce, isPostgres } from '../database.ts';
-import { isConversation, writeToConversation } from '../log/append.ts';
+import { writeToConversation } from '../log/append.ts';
 import { dueAfter, toTurn } from './turn-rows.ts';
+import { removeEmptyConversation } from './erasure.ts';
 import { insertImages } from './images.ts';
 import type { TurnRow } from './turn-rows.ts';
 import { routedByTemporal, currentBuildId } from './versions.ts';
@@ -291,21 +291,9 @@ export async function withdrawTurn(write: Write, turn: TurnRef): Promise<boolean
   const withdrawn = await deleteRows(write, 'turns', { turn_id: turn.turnId, status: 'starting' });
   if (withdrawn === 0) return (await thisTurn(write, turn)) === undefined;
 
-  // A conversation without any turn is deleted. The lock comes first, so that no other request can be preparing one.
-  await write
-    .updateTable('conversations')
-    .set((row) => ({ created_at: row.ref('created_at') }))
-    .where(isConversation(turn))
-    .execute();
-  await write
-    .deleteFrom('conversations')
-    .where(isConversation(turn))
-    .where((row) => row.not(row.exists(row.selectFrom('turns').select('turn_id').where(sameConversation))))
-    .execute();
+  await removeEmptyConversation(write, turn);
   return true;
 }
-
-const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
 
 function thisTurn(write: Write, { turnId }: TurnRef): Promise<Row<'turns'> | undefined> {
   return findRow(write, 'turns', { turn_id: turnId });

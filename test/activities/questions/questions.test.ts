@@ -43,7 +43,6 @@ async function openAccounts() {
       },
       elicitation: {
         timeoutMs: 600_000,
-        retentionMs: 1,
         maxOpen: 1,
         maxOpenPerTurn: 1,
         maxOpenPerTenant: undefined,

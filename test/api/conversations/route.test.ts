@@ -8,7 +8,7 @@ import type { NewEvent } from '../../../src/storage/log/append.ts';
 import type { NewTurn } from '../../../src/storage/tables/turn-lifecycle.ts';
 import type { TurnEndStatus } from '../../../src/turn/turn.ts';
 import { createApiKey } from '../../../src/service/api-keys.ts';
-import { ask, startApi, tenant } from '../api-under-test.ts';
+import { ask, formRequest, startApi, tenant } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { refuseWhileBusy } from '../../storage/contract/fixtures.ts';
 
@@ -315,6 +315,70 @@ describe('a conversation that is read again', () => {
   test.each(badLimits)('refuses a limit of %j', async (limit) => {
     const { status, body } = await get(`/refusing?limit=${limit}`);
     expect([status, body]).toMatchObject([400, { code: 'invalid_request', errors: [{ pointer: '/limit' }] }]);
+  });
+});
+
+describe('a conversation that its owner takes away', () => {
+  const url = '/run/v1/conversations/leaving';
+
+  test('is exported line by line, with answers and without secrets', async () => {
+    const turn = await begin('leaving', 'turn-of-leaving');
+    await api.storage.turnLog.append(turn, eventsOf('ok'));
+    const schema = {
+      type: 'object',
+      properties: { project: { type: 'string' }, pin: { type: 'string', format: 'password' } },
+    };
+    const id = await ask(api.storage, turn, {
+      request: formRequest(schema),
+      server: null,
+      seenVersion: null,
+    });
+    await api.send('alice', {
+      method: 'POST',
+      url: '/run/api/elicitation-responses',
+      payload: {
+        conversationId: 'leaving',
+        elicitationId: id,
+        action: 'accept',
+        content: { project: 'web', pin: '1234' },
+      },
+    });
+    const { headers, payload } = await api.send('alice', { url: `${url}/export` });
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'content-disposition': 'attachment; filename="conversation.ndjson"',
+    });
+    const lines = payload
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ kind }) => kind)).toEqual([
+      'conversation',
+      'turn',
+      'message',
+      'question',
+      'answer',
+      ...Array.from({ length: lines.length - 5 }, () => 'event'),
+    ]);
+    expect(lines[4]).toMatchObject({ action: 'accept', content: { project: 'web', pin: '(not exported)' } });
+    expect(payload).not.toContain('1234');
+  });
+
+  test('is deleted once its turn has ended', async () => {
+    const turn = { tenant, conversation: 'leaving', turnId: 'turn-of-leaving' };
+    const busy = await api.send('alice', { method: 'DELETE', url });
+    expect([busy.statusCode, busy.json().code, busy.headers['x-turn-id']]).toEqual([
+      409,
+      'turn_in_progress',
+      'turn-of-leaving',
+    ]);
+    await api.storage.turns.end(turn, 'completed', { isOwn: true });
+    expect((await api.send('alice', { method: 'DELETE', url })).statusCode).toBe(204);
+    for (const request of [{ url }, { url: `${url}/export` }, { method: 'DELETE' as const, url }])
+      expect((await api.send('alice', request)).json().code).toBe('conversation_not_found');
+    expect(await api.storage.audit.ofElicitation('')).toMatchObject([
+      { action: 'erased', actor: 'alice', detail: 'conversation, by its owner' },
+    ]);
   });
 });
 

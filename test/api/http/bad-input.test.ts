@@ -129,6 +129,8 @@ const letIn: { operations: string[]; places: string[]; because: string }[] = [
       'followLiveTurn',
       'cancelTurn',
       'readConversation',
+      'exportConversation',
+      'deleteConversation',
       'followConversation',
       'listElicitations',
     ],

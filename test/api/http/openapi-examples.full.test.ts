@@ -70,6 +70,14 @@ const preparations: Record<string, Prepare> = {
   async readConversation(call) {
     call.path = { conversation: (await waitingTurn()).conversation };
   },
+  async exportConversation(call) {
+    call.path = { conversation: (await waitingTurn()).conversation };
+  },
+  async deleteConversation(call) {
+    const conversation = randomUUID();
+    await (await alice.chat('hello', { conversation })).finished();
+    call.path = { conversation };
+  },
   async followConversation(call) {
     call.path = { conversation: (await waitingTurn()).conversation };
     call.headers['last-event-id'] = '0';
@@ -115,6 +123,7 @@ const expected: Record<string, number> = {
   // Nor is it an approval.
   'answerElicitation 2': 400,
   'answerElicitation 3': 400,
+  'deleteConversation 0': 204,
   // The example has no signature.
   'completeElicitation 0': 401,
 };
@@ -166,10 +175,12 @@ async function readEvents(response: Response): Promise<unknown[]> {
 }
 
 async function problemsWith({ id, responses }: Operation, response: Response): Promise<string[]> {
+  if (response.status === 204) return [];
   const type = response.headers.get('content-type')?.split(';')[0] ?? '';
   const { content = {}, headers = {} } = responses[response.status] ?? {};
   const described = content[type];
   if (!described) return [`${id} is not described as answering ${response.status} ${type}`];
+  if (type === 'application/x-ndjson') return check(described.schema, await response.text());
   if (type !== 'text/event-stream') return check(described.schema, await response.json());
   const missing = Object.keys(headers).filter((name) => !response.headers.get(name));
   if (missing.length > 0) return [`${missing.join()} missing`];

@@ -88,6 +88,7 @@ function schemasIn(value: unknown, at = ''): [at: string, schema: Schema][] {
 
 function typeOf(id: string, status: string): string {
   if (status === '204' || ((id.startsWith('follow') || id === 'runAgent') && status === '200')) return '';
+  if (id === 'exportConversation' && status === '200') return 'application/x-ndjson';
   return Number(status) < 400 || id === 'getReadiness' ? 'application/json' : 'application/problem+json';
 }
 

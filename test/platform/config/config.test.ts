@@ -40,11 +40,11 @@ test('nothing has to be configured', () => {
   expect(config.auth).toBeUndefined();
   expect(config.elicitation).toEqual({
     timeoutMs: 600_000,
-    retentionMs: 2_592_000_000,
     maxOpen: 20,
     maxOpenPerTurn: 20,
     maxOpenPerTenant: undefined,
   });
+  expect(config.retention).toEqual({ answersMs: 2_592_000_000, stateMs: 2_592_000_000 });
   expect(config.worker).toEqual({ calls: 100, heldCalls: 300 });
   expect(config.servers.get('tracker')).toMatchObject({
     name: 'tracker',

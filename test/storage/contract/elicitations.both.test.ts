@@ -253,29 +253,6 @@ onEachDatabase((subject) => {
       expect(await wasSettledElsewhere('unknown')).toBe(false);
     });
 
-    test('the content of an answer is deleted once its turn has ended long enough ago, and its row stays', async () => {
-      await using at = await openClock(subject());
-      const { elicitations, turns } = at.storage;
-      const turn = await begunTurn(at.storage);
-      const row = formQuestion(turn);
-      await open(at.storage, row);
-      await answer(at.storage, row, 'accept', { responseId: 'r1', sealedContent: 'sealed' });
-      const later = Date.now() + 3_600_000;
-      expect(await elicitations.deleteContent(later)).toBe(0);
-      await turns.end(turn, 'cancelled');
-      expect(await elicitations.deleteContent(Date.now() - 3_600_000)).toBe(0);
-      expect(await elicitations.recorded(row.id, 'r1')).toMatchObject({ sealedContent: 'sealed' });
-      expect(await elicitations.deleteContent(later)).toBe(1);
-      expect(await elicitations.deleteContent(later)).toBe(0);
-      expect(await elicitations.recorded(row.id, 'r1')).toEqual({
-        responseId: 'r1',
-        action: 'accept',
-        sealedContent: null,
-        isDeleted: true,
-        receivedAt: 5,
-      });
-    });
-
     test('the deadline is set by the clock of the database, and so is what is left', async () => {
       await using at = await openClock(subject());
       const turn = await begunTurn(at.storage);

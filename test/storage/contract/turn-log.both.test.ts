@@ -146,7 +146,7 @@ onEachDatabase((subject) => {
       const turn = await begunTurn(storage);
       const { tenant, conversation } = await begunTurn(storage);
       for (const wrong of [newTurn(), { ...turn, tenant, conversation }]) {
-        await expect(storage.turnLog.append(wrong, [text('a')])).rejects.toThrow('does not exist');
+        await expect(storage.turnLog.append(wrong, [text('a')])).rejects.toThrow('The turn has ended');
       }
     });
 
@@ -154,7 +154,7 @@ onEachDatabase((subject) => {
       const { storage } = subject();
       const turn = await begunTurn(storage);
       const unknown = { ...turn, turnId: 'no-such-turn' };
-      await expect(storage.turnLog.append(unknown, [text('a')])).rejects.toThrow('does not exist');
+      await expect(storage.turnLog.append(unknown, [text('a')])).rejects.toThrow('The turn has ended');
       await storage.turnLog.append(turn, [text('b')]);
       expect(await seqs(storage, turn)).toEqual([1, 2]);
     });

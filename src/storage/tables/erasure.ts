@@ -1,0 +1,196 @@
+/**
+ * Deletes turns, conversations and users with everything that belongs to them. What remains is the audit, or its hashes (see
+ * audit-chain.ts), and the list of erasures, which is repeated on a restored backup.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
+import { turnWorkflowId } from '../../turn/turn.ts';
+import type { Database } from '../database.ts';
+import { isConversation, chunks } from '../log/append.ts';
+import type { AuditEntry } from '../schema/question-tables.ts';
+import type { Erasure } from '../schema/session-tables.ts';
+import type { Tables } from '../schema.ts';
+import { deleteRows, deleteRowsOf, findRows, updateRows } from '../statements.ts';
+import { insertAudit } from './audit.ts';
+import { addForgetMarks } from './outbox.ts';
+import { isOver } from '../write-refused.ts';
+
+type Write = Transaction<Tables>;
+
+interface User {
+  tenant: string;
+  user: string;
+}
+
+/** `busy`: its turn has not ended, and nothing was deleted. */
+export type RemovedConversation =
+  | { kind: 'removed' }
+  | { kind: 'missing' }
+  | { kind: 'busy'; turnId: string };
+
+/** Workflows that deliver a turn outside of the service, and have no search attributes. */
+type DeliveryWorkflows = (of: { turnId: string; deliveryIds: string[]; isInSlack: boolean }) => string[];
+
+interface Removal {
+  deliveriesOf: DeliveryWorkflows;
+  audit: AuditEntry;
+  /** For the list of erasures; null: its user is on the list. */
+  erasedAt: number | null;
+}
+
+export function createErasure({ query, now }: Database) {
+  return {
+    /** With its turns, questions, images and deliveries. Queues the deletion of its histories at Temporal. */
+    removeConversation: (
+      ref: ConversationRef,
+      { deliveriesOf, audit, erasedAt }: Removal,
+    ): Promise<RemovedConversation> =>
+      query.transaction().execute(async (write) => {
+        // First, so that no turn begins meanwhile. Turns that have ended are locked by nothing that waits for this lock.
+        if ((await lockConversation(write, ref)) === 0n) return { kind: 'missing' };
+        const { tenant, conversation } = ref;
+        const turns = await findRows(write, 'turns', { tenant, conversation });
+        const live = turns.find(({ status }) => !isOver(status));
+        if (live) return { kind: 'busy', turnId: live.turn_id };
+        const ids = turns.map((row) => row.turn_id);
+        const pushes = await findRows(write, 'push_configs', { tenant, conversation });
+        const inSlack = await findRows(write, 'slack_deliveries', { tenant, conversation });
+        const shown = new Set(inSlack.map((row) => row.turn_id));
+        const workflows = ids.flatMap((turnId) => {
+          const turn: TurnRef = { tenant, conversation, turnId };
+          const deliveryIds = pushes.flatMap((row) => (row.turn_id === turnId ? [row.delivery_id] : []));
+          const deliveries = deliveriesOf({ turnId, deliveryIds, isInSlack: shown.has(turnId) });
+          return [turnWorkflowId(turn), ...deliveries].map((workflowId) => ({ workflowId, turn }));
+        });
+        await removeTurns(write, ids);
+        for (const table of ['slack_threads', 'approvals', 'conversations'] as const)
+          await deleteRows(write, table, { tenant, conversation });
+        const at = now();
+        await addForgetMarks(write, workflows, at);
+        if (erasedAt !== null) await note(write, { tenant, conversation, at: erasedAt });
+        await insertAudit(write, audit);
+        return { kind: 'removed' };
+      }),
+
+    note: (erasure: Erasure): Promise<void> => note(query, erasure),
+
+    /**
+     * Everything but conversations and the accounts that have to be revoked; their own functions remove those first. Of the audit,
+     * what was sealed: the chain keeps its hashes.
+     */
+    removeUser: ({ tenant, user }: User, isOwnerOf: (owner: string) => boolean): Promise<void> =>
+      query.transaction().execute(async (write) => {
+        const own = { tenant, user_id: user };
+        await deleteRows(write, 'connections', { ...own, status: 'removed' });
+        for (const table of ['account_permits', 'approvals', 'idempotency_keys', 'tool_catalogue'] as const)
+          await deleteRows(write, table, own);
+        await deleteRows(write, 'connect_attempts', own);
+        await deleteRows(write, 'connect_attempts', { tenant, actor: user });
+        const sessions = await write.selectFrom('mcp_sessions').select(['id', 'owner']).execute();
+        const ended = sessions.flatMap(({ id, owner }) => (isOwnerOf(owner) ? [id] : []));
+        for (const ids of chunks(ended)) await deleteRowsOf(write, 'mcp_sessions', 'id', ids);
+        for (const { team, slack_user } of await findRows(write, 'slack_users', own))
+          for (const table of ['slack_events', 'slack_threads', 'slack_tickets', 'slack_users'] as const)
+            await deleteRows(write, table, { team, slack_user });
+        await updateRows(write, 'slack_installations', { tenant, installed_by: user }, { installed_by: '' });
+        await write
+          .deleteFrom('audit')
+          .where('tenant', '=', tenant)
+          .where('position', 'is not', null)
+          .where(({ or }) => or([sql<boolean>`actor = ${user}`, isKeyFor(user)]))
+          .execute();
+      }),
+
+    /** Of a user, for an export: oldest first. */
+    auditOf: ({ tenant, user }: User) =>
+      query
+        .selectFrom('audit')
+        .select(['at', 'action', 'detail', 'address', 'turn_id', 'elicitation_id'])
+        .where('tenant', '=', tenant)
+        .where(({ or }) => or([sql<boolean>`actor = ${user}`, isKeyFor(user)]))
+        .orderBy('at')
+        .execute(),
+
+    /** Oldest first. */
+    async list(): Promise<Erasure[]> {
+      const rows = await query.selectFrom('erasures').selectAll().orderBy('at').orderBy('id').execute();
+      return rows.map(({ tenant, user_id: user, conversation, at }) =>
+        user === null ? { tenant, conversation: conversation ?? '', at } : { tenant, user, at },
+      );
+    },
+  };
+}
+
+async function note(query: Kysely<Tables>, erasure: Erasure): Promise<void> {
+  const { tenant, at } = erasure;
+  const what =
+    'user' in erasure
+      ? { user_id: erasure.user, conversation: null }
+      : { user_id: null, conversation: erasure.conversation };
+  await query
+    .insertInto('erasures')
+    .values({ id: randomUUID(), tenant, at, ...what })
+    .execute();
+}
+
+/** `actorOf` in service/principal.ts names keys that act for users. */
+function isKeyFor(user: string) {
+  const end = ` for ${user}`;
+  return sql<boolean>`(actor like 'key %' and substr(actor, length(actor) - length(${end}) + 1) = ${end})`;
+}
+
+/** Children before what they refer to. Rows that expire by themselves are not among them. */
+const partsOfTurns = [
+  'tool_effects',
+  'tool_call_rounds',
+  'tool_calls',
+  'turn_steps',
+  'messages',
+  'turn_events',
+  'slack_messages',
+  'slack_deliveries',
+  'push_configs',
+  'elicitations',
+  'outbox',
+  'turns',
+] as const;
+
+/** Call it only for turns that have ended. */
+export async function removeTurns(write: Write, turnIds: string[]): Promise<void> {
+  for (const ids of chunks(turnIds)) {
+    const questions = await write
+      .selectFrom('elicitations')
+      .select('id')
+      .where('turn_id', 'in', ids)
+      .execute();
+    const asked = questions.map(({ id }) => id);
+    for (const table of ['question_waiters', 'elicitation_answers'] as const)
+      await deleteRowsOf(write, table, 'elicitation_id', asked);
+    for (const table of partsOfTurns) await deleteRowsOf(write, table, 'turn_id', ids);
+  }
+}
+
+/** A conversation without any turn is deleted. */
+export async function removeEmptyConversation(write: Write, ref: ConversationRef): Promise<void> {
+  // The lock comes first, so that no other request can be preparing a turn.
+  await lockConversation(write, ref);
+  await write
+    .deleteFrom('conversations')
+    .where(isConversation(ref))
+    .where((row) => row.not(row.exists(row.selectFrom('turns').select('turn_id').where(sameConversation))))
+    .execute();
+}
+
+const sameConversation = sql<boolean>`turns.tenant = conversations.tenant and turns.conversation = conversations.conversation`;
+
+/** The update changes nothing. */
+async function lockConversation(write: Write, ref: ConversationRef): Promise<bigint> {
+  const { numUpdatedRows } = await write
+    .updateTable('conversations')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where(isConversation(ref))
+    .executeTakeFirst();
+  return numUpdatedRows;
+}
