@@ -5,7 +5,6 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { LanguageModel, LogWarningsFunction, LanguageModelMiddleware } from 'ai';
 import type { Logger } from 'pino';
-import { isPackage } from '../platform/config/agents-file/agents-file.ts';
 import type { PackageSettings } from '../platform/config/agents-file/agents-file.ts';
 import type { Config, ProvidersConfig } from '../platform/config/config.ts';
 import type { Script } from './scripted/script.ts';
@@ -52,7 +51,7 @@ export function keyVariable(spec: string, providers: ProvidersConfig): string | 
 
 function packageSettings(spec: string, providers: ProvidersConfig): PackageSettings | undefined {
   const { provider } = split(spec);
-  return isPackage(provider) ? providers.packages?.[provider] : undefined;
+  return providers.packages?.[provider];
 }
 
 async function createModel(
@@ -96,7 +95,8 @@ async function createModel(
       return wrapLanguageModel({ model: made, middleware: describeFiles });
     }
     default:
-      if (isPackage(provider)) {
+      // The agents file has checked the name: a package has a scope or a hyphen.
+      if (/[/-]/.test(provider)) {
         const settings = packageSettings(spec, providers);
         return createPackageModel({ name: provider, model, settings, apiKey, configDir });
       }

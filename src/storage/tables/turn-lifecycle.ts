@@ -2,6 +2,7 @@
  * How a turn enters a conversation, or is withdrawn before. Each function is one transaction, and locks the rows of turns
  * before the row of their conversation.
  */
+import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { TurnRef, Turn, TurnEndStatus, TurnOwner } from '../../turn/turn.ts';
 import { compileOnce, isPostgres } from '../database.ts';
