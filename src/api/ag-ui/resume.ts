@@ -122,9 +122,6 @@ export async function recordAnswers(
     ended: [],
   };
   if (plan.length === 0) return answers;
-  // A used `runId` is refused before the first answer is recorded.
-  const content = plan.map(({ question, response }) => [question.id, response.action]);
-  await service.claimKey(principal, { conversation, key: runKey(body), content });
   const endedAs = ({ id, request: { context } }: Question, status: string) =>
     answers.ended.push({
       interruptId: id,
@@ -133,10 +130,13 @@ export async function recordAnswers(
     });
   // Answers that repeat others are first: they are refused if they say something else.
   const isRepeated = ({ question }: PlannedAnswer) => question.status !== 'pending';
-  for (const { question, response, mayBeLate } of [
-    ...plan.filter(isRepeated),
-    ...plan.filter((one) => !isRepeated(one)),
-  ]) {
+  const ordered = [...plan.filter(isRepeated), ...plan.filter((one) => !isRepeated(one))];
+  // CopilotKit answers under the `runId` of the run that asked, which may ask more than once. A question that was answered under it
+  // together with others is refused before the first answer is recorded.
+  const content = plan.map(({ question }) => question.id).toSorted();
+  for (const { question } of ordered)
+    await service.claimKey(principal, { conversation, key: `${runKey(body)}/${question.id}`, content });
+  for (const { question, response, mayBeLate } of ordered) {
     const { id, status } = question;
     if (mayBeLate && status !== 'pending') {
       endedAs(question, status);

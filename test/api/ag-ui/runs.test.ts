@@ -227,6 +227,26 @@ describe('what stock clients do not send', () => {
     expect([looked.status, looked.problem.errors[0].pointer]).toEqual([400, '/threadId']);
   });
 
+  test('answers come under the runId of the run that asked, as CopilotKit sends them', async () => {
+    const day = asks({ day: form('Which day?', { day: { type: 'string' } }) });
+    setup.server.play(askCity(), day, done());
+    const client = await connect(service);
+    const runId = randomUUID();
+    const answer = (payload: object) =>
+      client.run(undefined, {
+        runId,
+        resume: client.agent.pendingInterrupts.map(({ id }) => ({
+          interruptId: id,
+          status: 'resolved' as const,
+          payload,
+        })),
+      });
+    await client.run(call, { runId });
+    expect((await answer({ city: 'L' })).outcome).toBe('interrupt');
+    expect((await answer({ city: 'Lisbon' })).interrupts[0]?.message).toBe('Which day?');
+    expect((await answer({ action: 'decline' })).outcome).toBe('success');
+  });
+
   test('a used runId: nothing of a resume is recorded, and another context is another message', async () => {
     const { threadId, city, day } = await ask();
     const runId = randomUUID();
