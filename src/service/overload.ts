@@ -54,7 +54,7 @@ export function watchOverload({ storage, most, logger }: Parts) {
     if ((before === null) === (cause === null)) return;
     const figures = { loopMs: Math.round(loopMs), databaseMs: Math.round(databaseMs), starting };
     if (cause === null) logger.info(figures, 'no longer overloaded: turns start again');
-    else logger.warn({ ...figures, cause }, 'overloaded: new turns are refused');
+    else logger.warn({ ...figures, reason: cause }, 'overloaded: new turns are refused');
   }
 
   const timer = setInterval(() => {

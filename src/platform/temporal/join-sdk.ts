@@ -46,7 +46,7 @@ export async function joinWithSdk({ code }: { code: string }): Promise<{ code: s
 
 const importLine =
   /^import (?:\* as (?<all>[\w$]+) from |\{(?<some>[^}]*)\} from |(?<one>[\w$]+) from )?"(?<from>@temporalio\/[^"]+)";\n/;
-const exportLine = /\nexport \{(?<names>[^}]*)\};\s*$/;
+const exportStart = '\nexport {';
 
 /** A module as rolldown writes it, with its imports first and one export last, as a function of `require`. */
 function toFunction(code: string): string {
@@ -58,10 +58,12 @@ function toFunction(code: string): string {
     const names = some === undefined ? (all ?? one) : `{${some.replaceAll(' as ', ': ')}}`;
     head.push(`${names === undefined ? '' : `const ${names} = `}require(${JSON.stringify(from)});`);
   }
-  const names = exportLine.exec(rest)?.groups?.['names'];
-  if (names === undefined) throw new Error('The workflow code has no export at its end.');
+  const end = rest.lastIndexOf(exportStart);
+  const [names, after] = rest.slice(end + exportStart.length).split('};');
+  if (end < 0 || names === undefined || after?.trim() !== '')
+    throw new Error('The workflow code has no export at its end.');
   const exported = names.split(',').map((name) => name.trim().replace(/^(\S+) as (\S+)$/, '$2: $1'));
-  const body = rest.replace(exportLine, () => `\nreturn { ${exported.join(', ')} };`);
+  const body = `${rest.slice(0, end)}\nreturn { ${exported.join(', ')} };`;
   return `function (require) {\n'use strict';\n${head.join('\n')}\n${body}\n}`;
 }
 

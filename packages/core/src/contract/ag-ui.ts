@@ -38,7 +38,7 @@ const ToolSchema = z.looseObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'use 1–64 characters of A-Z, a-z, 0-9, "_" and "-"')
     .meta({ description: 'Without `__`, which names of servers’ tools have' }),
-  description: z.string().max(4_000).default(''),
+  description: z.string().max(4_000).default('').meta({ description: 'The model reads it' }),
   parameters: z
     .record(z.string(), z.unknown())
     .nullish()
