@@ -11,8 +11,17 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** Reader → pages: titles and their files in `docs/`. */
 const readers: Record<string, Record<string, string>> = {
   Begin: {
-    Concepts: 'guides/concepts',
+    'Your first agent': 'guides/first-agent',
     'A real model': 'guides/real-model',
+    'Ask from your own tool': 'guides/own-tool',
+    'Connect accounts': 'guides/accounts',
+    'Ask before it acts': 'guides/approvals',
+    'Put it into your page': 'guides/page',
+    'Try it in Slack': 'guides/slack',
+    'Call it from other agents': 'guides/other-agents',
+    'Sign-in for your users': 'guides/sign-in',
+    'Go to production': 'guides/production',
+    Concepts: 'guides/concepts',
     Troubleshooting: 'guides/troubleshooting',
   },
   'Embed agents': {
