@@ -1,4 +1,4 @@
-/** Preferences: every field has a default, which stands where nobody can be asked. */
+/** Preferences: every field has a default, for callers that cannot be asked. */
 import { defineTool } from '@interlude-ai/tools';
 import { z } from 'zod';
 

@@ -129,7 +129,7 @@ export const problems = {
   forbidden: { status: 403, title: 'Not allowed' },
   cannot_act_for_users: { status: 403, title: 'This caller may not act for users' },
   person_required: { status: 403, title: 'Only the person can do this, signed in' },
-  not_your_question: { status: 403, title: 'This question was asked of somebody else' },
+  not_your_question: { status: 403, title: 'This question was asked of another person' },
   not_found: { status: 404, title: 'Not found' },
   unknown_agent: { status: 404, title: 'There is no such agent' },
   unknown_server: { status: 404, title: 'There is no such connection' },

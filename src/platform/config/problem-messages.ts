@@ -41,7 +41,7 @@ export function problemsOf(
       const allowed = members(issue.path);
       return issue.keys.map((key) => ({
         path: [...issue.path, key],
-        message: `unknown${didYouMean(key, allowed)}; what may stand here: ${allowed.join(', ')}`,
+        message: `unknown${didYouMean(key, allowed)}; allowed here: ${allowed.join(', ')}`,
       }));
     }
     case 'invalid_key': {

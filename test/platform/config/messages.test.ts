@@ -100,15 +100,15 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a misspelt member',
     server('url: http://t/mcp', 'timeuot: 30s', 'credentials: none'),
     [
-      'agents.yaml:5, servers.tracker.timeuot: unknown (did you mean timeout?); what may stand here: <members of a server>',
-      'agents.yaml:6, servers.tracker.credentials: unknown (did you mean credentialScope?); what may stand here: <members of a server>',
+      'agents.yaml:5, servers.tracker.timeuot: unknown (did you mean timeout?); allowed here: <members of a server>',
+      'agents.yaml:6, servers.tracker.credentials: unknown (did you mean credentialScope?); allowed here: <members of a server>',
     ],
   ],
   [
     'a misspelt member of an agent',
     agent('model: scripted', 'server: [tracker]'),
     [
-      'agents.yaml:6, agents.assistant.server: unknown (did you mean servers?); what may stand here: title, description, model, images, instructions, modelSettings, servers, tools, agents, askUser, frontendTools, maxSteps',
+      'agents.yaml:6, agents.assistant.server: unknown (did you mean servers?); allowed here: title, description, model, images, instructions, modelSettings, servers, tools, agents, askUser, frontendTools, maxSteps',
     ],
   ],
   [
@@ -120,7 +120,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'a store without anybody',
     server('url: http://t/mcp', 'store: vault', 'credentialScope: none'),
     [
-      'agents.yaml:6, servers.tracker.credentialScope: with none nobody has an account, so vault keeps nothing; write user or project, or remove store',
+      'agents.yaml:6, servers.tracker.credentialScope: with none there are no accounts, so vault keeps nothing; write user or project, or remove store',
     ],
   ],
   [
@@ -133,7 +133,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     server('url: http://t/mcp', 'command: [t]', 'titel: T'),
     [
       'agents.yaml:5, servers.tracker.command: a server has a url or a command; remove one of them',
-      'agents.yaml:6, servers.tracker.titel: unknown (did you mean title?); what may stand here: <members of a server>',
+      'agents.yaml:6, servers.tracker.titel: unknown (did you mean title?); allowed here: <members of a server>',
     ],
   ],
   [
@@ -183,7 +183,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     agent('model: scripted', 'servers: [{ name: tracker, tool: [list] }]'),
     [
       'agents.yaml:6, agents.assistant.servers.0.tools: missing; write a list, like [one, two]',
-      'agents.yaml:6, agents.assistant.servers.0.tool: unknown (did you mean tools?); what may stand here: name, tools',
+      'agents.yaml:6, agents.assistant.servers.0.tool: unknown (did you mean tools?); allowed here: name, tools',
     ],
   ],
   [
@@ -197,7 +197,7 @@ const files: [name: string, file: string, problems: string[]][] = [
   [
     'a server that stands twice',
     agent('model: scripted', 'servers: [tracker, { name: tracker, tools: [list] }]'),
-    ['agents.yaml:6, agents.assistant.servers.1: "tracker" stands here already; write it once'],
+    ['agents.yaml:6, agents.assistant.servers.1: "tracker" is listed twice; write it once'],
   ],
   [
     'settings of a model',
@@ -211,7 +211,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     ),
     [
       'agents.yaml:7, agents.assistant.modelSettings.temperature: write a number',
-      'agents.yaml:8, agents.assistant.modelSettings.maxTokens: unknown (did you mean maxOutputTokens?); what may stand here: temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, providerOptions',
+      'agents.yaml:8, agents.assistant.modelSettings.maxTokens: unknown (did you mean maxOutputTokens?); allowed here: temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, providerOptions',
       'agents.yaml:9, agents.assistant.modelSettings.topP: write 1 or less',
       'agents.yaml:10, agents.assistant.modelSettings.seed: write a whole number',
     ],
@@ -249,7 +249,7 @@ const files: [name: string, file: string, problems: string[]][] = [
     'agent: { assistant: { model: scripted } }',
     [
       'agents.yaml:1, agents: describe at least one agent, for example assistant: { model: scripted }',
-      'agents.yaml:1, agent: unknown (did you mean agents?); what may stand here: providers, servers, agents',
+      'agents.yaml:1, agent: unknown (did you mean agents?); allowed here: providers, servers, agents',
     ],
   ],
   [
@@ -258,10 +258,10 @@ const files: [name: string, file: string, problems: string[]][] = [
     [
       'agents.yaml:4, agents.assistant.agents.0: there is no agent "flight" (did you mean flights?); describe it under agents or remove it',
       'agents.yaml:5, agents.flights.card: write http://… or https://…: an address begins with its scheme',
-      'agents.yaml:5, agents.flights.model: unknown; what may stand here: title, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, approval, timeout, traceparent, maxRounds, card, description, endpoint',
+      'agents.yaml:5, agents.flights.model: unknown; allowed here: title, credentialScope, contact, store, oauth, nango, vault, headers, headersEnv, local, approval, timeout, traceparent, maxRounds, card, description, endpoint',
       'agents.yaml:5, agents.flights.headersEnv.a: the variable NO_SUCH is not set; set it in the environment',
       'agents.yaml:6, agents.desk: a server has this name, and accounts are kept by name; choose another',
-      'agents.yaml:6, agents.desk.credentialScope: with none nobody has an account, so vault keeps nothing; write user or project, or remove store',
+      'agents.yaml:6, agents.desk.credentialScope: with none there are no accounts, so vault keeps nothing; write user or project, or remove store',
     ],
   ],
   [

@@ -25,7 +25,7 @@ const modelSettingsSchema = z
       .optional()
       .describe('By provider, what only its models know, for example openai: { serviceTier: flex }'),
   })
-  .describe('How its model is called. What is left out, the provider decides');
+  .describe("How its model is called. The provider's defaults apply to what is left out");
 
 export type ModelSettings = z.infer<typeof modelSettingsSchema>;
 

@@ -32,7 +32,7 @@ export function checkReferences(
     for (const [index, server] of uses.entries()) {
       const at = ['agents', name, 'servers', index];
       if (!serverNames.includes(server)) say(at, noSuch('server', server, serverNames));
-      if (uses.indexOf(server) !== index) say(at, `"${server}" stands here already; write it once`);
+      if (uses.indexOf(server) !== index) say(at, `"${server}" is listed twice; write it once`);
     }
     for (const [index, delegate] of (agent.agents ?? []).entries())
       if (!agentNames.includes(delegate) && agent.agents?.indexOf(delegate) === index)
@@ -208,7 +208,7 @@ function storeConflicts(
   if (store !== 'oauth' && store !== undefined && entry.credentialScope === 'none')
     conflicts.push([
       'credentialScope',
-      `with none nobody has an account, so ${store} keeps nothing; write user or project, or remove store`,
+      `with none there are no accounts, so ${store} keeps nothing; write user or project, or remove store`,
     ]);
   if (oauth?.clientSecretEnv !== undefined && oauth.clientId === undefined)
     conflicts.push(['oauth', 'a secret belongs to a client; write its id under clientId']);

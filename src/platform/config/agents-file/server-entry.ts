@@ -180,7 +180,7 @@ export const entrySchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether it is in your own network, where its sign-in may be, too; by default told by how its address is written',
+      'Whether it is in your own network, where its sign-in may be, too; by default its address decides',
     ),
   approval: approvalSchema
     .optional()
