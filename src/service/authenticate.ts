@@ -75,7 +75,7 @@ export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Aut
     await refused({ tenant, actor: user, detail: 'a user named another' });
     throw new ServiceError(
       'cannot_act_for_users',
-      `Whoever signs in acts for themselves. Leave ${userHeader} out.`,
+      `A user who signs in acts for themselves. Leave ${userHeader} out.`,
     );
   };
 }

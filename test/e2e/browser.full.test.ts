@@ -90,7 +90,7 @@ test('the whole way works with the keyboard alone', async () => {
 test('bob, who was not asked, learns nothing, and alice can take over from him', async () => {
   const { stream, question } = await ask();
   await signIn('Bob', question.url);
-  await person.sees('This question is for somebody else');
+  await person.sees('This question is for another person');
   expect(await person.text()).not.toMatch(/Tracker|Alice/);
   await person.follow('Sign in as someone else');
   await person.press('Continue as Alice');

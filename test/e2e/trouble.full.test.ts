@@ -45,7 +45,7 @@ describe('the model', () => {
     const view = await turn.end();
     expect(view).toMatchObject({ status: 'failed' });
     expect(view.errorText).toBe(
-      'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.',
+      'The assistant cannot answer because of a problem in its set-up. Tell the operator of this service.',
     );
     await expect
       .poll(() => deployment.output())

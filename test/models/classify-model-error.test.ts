@@ -114,7 +114,7 @@ describe('what a model call can fail with', () => {
   test('the operator is told model, host, status, the remedy and what was said', () => {
     expect(classifyModelError(answered(401), model)).toMatchObject({
       message:
-        'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.',
+        'The assistant cannot answer because of a problem in its set-up. Tell the operator of this service.',
       forOperator:
         'The model openai-compatible:small at models.test:9000 refused our key (401). Check the key in MODEL_API_KEY.',
     });

@@ -1,4 +1,4 @@
-/** Stands in for your own sign-in: it gives a page the token of its user. Here everyone may be Alice or Bob. */
+/** Takes the place of your own sign-in: it gives a page the token of its user. Here everyone may be Alice or Bob. */
 import { execFile } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';

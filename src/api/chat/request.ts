@@ -79,7 +79,7 @@ function givenAnswer(
 ): { answer: PostedAnswer; pointer: string } {
   const beside = parts.flatMap((part, other): FieldError[] => {
     if (other === index || !saysSomething(part)) return [];
-    return [{ pointer: `${at}/parts/${other}`, detail: 'an answer stands alone; send this on its own' }];
+    return [{ pointer: `${at}/parts/${other}`, detail: 'send this and the answer in separate messages' }];
   });
   if (beside.length > 0) throw invalidRequest(beside);
   if (id === undefined)

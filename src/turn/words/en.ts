@@ -203,7 +203,7 @@ const troubles = troubleSentences({
 });
 
 const notSetUp =
-  'The assistant cannot answer because of a problem in its set-up. Tell whoever runs this service.';
+  'The assistant cannot answer because of a problem in its set-up. Tell the operator of this service.';
 const again = 'Ask again to go on.';
 
 const turns = turnSentences({

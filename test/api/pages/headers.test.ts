@@ -70,7 +70,7 @@ test('every page forbids frames, caching, foreign scripts and foreign form targe
   await open('This question is closed', '/auth/connect?e=cancel');
   await open('This question has expired', '/auth/done?e=expired');
   await open('Nothing is asked here', '/auth/connect?e=unknown');
-  await open('This question is for somebody else', '/auth/connect?e=bobs');
+  await open('This question is for another person', '/auth/connect?e=bobs');
   await open('a place that is not allowed', '/auth/connect?e=q2&returnUrl=https://evil.example');
   note('Nothing was changed', await alice.press(question, { action: 'connect' }, { csrf: 'x' }));
   note('Nothing was changed', await form('/auth/connect', {}));

@@ -198,7 +198,7 @@ test('only the person who was asked, from our own page, gives a key; nothing is 
   expect((await browser.post(url, fields)).status).toBe(403);
   expect((await new Browser().post(url, fields, publicUrl)).status).toBe(403);
   const bob = await openAs('bob');
-  expect(words(bob.page)).toContain('This question is for somebody else');
+  expect(words(bob.page)).toContain('This question is for another person');
   const settingsOfBob = await bob.browser.open(`${publicUrl}/connections`);
   const asBob = await bob.browser.post(url, { ...fields, csrf: csrfOf(settingsOfBob) }, publicUrl);
   expect([asBob.status, words(asBob)]).toEqual([403, expect.stringContaining('somebody else')]);

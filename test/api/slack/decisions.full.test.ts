@@ -147,13 +147,13 @@ test('nobody else approves or agrees, and a link that nobody agreed to is not gi
   const { message, elicitationId } = await asked.question();
   const before = setup.views.opened.length;
   await press({ by: 'U2', button: 'Review', message });
-  await expect.poll(() => whispered('U2').at(-1), soon).toContain('This is for somebody else');
+  await expect.poll(() => whispered('U2').at(-1), soon).toContain('This is for another person');
   await press({ by: 'U2', button: 'Refuse', message });
   await expect.poll(() => whispered('U2').length, soon).toBe(2);
   expect(setup.views.opened).toHaveLength(before);
   const window = await opened(asked);
   const { body } = await submit(window, once, { by: 'U2', metadata: elicitationId });
-  expect(body).toContain('This is for somebody else');
+  expect(body).toContain('This is for another person');
   expect(await statusOf(elicitationId)).toBe('pending');
   await press({ by: 'U1', button: 'Refuse', message });
   await asked.end();

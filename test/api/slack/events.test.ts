@@ -155,7 +155,7 @@ test('without a client at Slack, the link in the person’s own hands is the pro
   const [, link = ''] = /<([^|>]+)\|/.exec(String(offer?.args['text'])) ?? [];
   const browser = openBrowser();
   const page = await browser.press(await browser.get(link), 'Continue as Bob');
-  expect(page.text).toContain('If somebody sent you the link, close this page');
+  expect(page.text).toContain('If another person sent you the link, close this page');
   expect((await browser.press(page, 'Yes, this is me')).text).toContain('eve in Acme acts as you now');
   await expect.poll(() => setup.asked({ channel: 'DU5', threadTs, slackUser: 'U5' })).toEqual(['hello']);
 });

@@ -89,7 +89,7 @@ test('only whoever was asked gets anything from a window: another user, another 
     const { body } = await submit(window, { City: 'Lisbon' }, { metadata: elicitationId, ...more });
     return body;
   };
-  expect(await forged({ by: 'U2' })).toContain('This is for somebody else');
+  expect(await forged({ by: 'U2' })).toContain('This is for another person');
   expect(await forged({ by: 'U3' })).toContain('I do not know who you are yet');
   expect(await forged({ team: 'T2' })).toBe('');
   const other = await submit(window, { City: 'Lisbon' }, { metadata: 'another' });

@@ -60,7 +60,7 @@ test('the same user id of another workspace of the same tenant is somebody else,
   const before = views.opened.length;
   for (const button of ['Answer', 'Not now']) await press({ by: 'U1', button, message, team: 'T2' });
   const forged = await submit(window, { City: 'Oslo' }, { team: 'T2', metadata: window.elicitationId });
-  expect(forged.body).toContain('This is for somebody else');
+  expect(forged.body).toContain('This is for another person');
   const refused = async () =>
     (await setup.service.storage.audit.ofElicitation(window.elicitationId)).filter(
       ({ action, actor }) => action === 'refused' && actor === 'bob',

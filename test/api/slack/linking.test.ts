@@ -77,7 +77,7 @@ test('a link is worth nothing in other hands, forged, replaced or expired', asyn
     const [browser, page] = await as('Bob', link);
     signIn.person = person;
     const refused = await browser.press(page, 'Continue with Slack');
-    expect(refused).toMatchObject({ status: 403, title: 'You are somebody else in Slack' });
+    expect(refused).toMatchObject({ status: 403, title: 'You are another user in Slack' });
   }
   expect((await openBrowser().get(at(`/slack/link?t=${'x'.repeat(43)}`))).status).toBe(410);
   expect((await openBrowser().get(at('/slack/link'))).status).toBe(410);

@@ -39,7 +39,7 @@ test('a person connects Slack, is somebody else there at first, and finds it on 
   await person.sees('Is this you in Slack?');
   signIn.person = { team: 'T1', user: 'U2' };
   await person.press('Continue with Slack');
-  await person.sees('You are somebody else in Slack');
+  await person.sees('You are another user in Slack');
   await person.open(link);
   await person.sees('Is this you in Slack?');
   signIn.person = { team: 'T1', user: 'U1' };

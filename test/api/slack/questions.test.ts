@@ -71,7 +71,7 @@ test('two people in one thread each read their own language, which Slack is aske
   expect(buttonsOf(german).map((button) => button.text.text)).toEqual(['Verbinden', 'Nicht jetzt']);
 
   await press({ by: 'U1', button: 'Verbinden', message: german });
-  await expect.poll(() => whispered('U1').at(-1), soon).toMatch(/^This is for somebody else/);
+  await expect.poll(() => whispered('U1').at(-1), soon).toMatch(/^This is for another person/);
   await press({ by: 'U7', button: 'Connect', message: english });
   await expect.poll(() => whispered('U7').at(-1), soon).toMatch(/^Das ist für jemand anderen/);
 
@@ -104,7 +104,7 @@ test('nobody else gets anywhere: another user, somebody unknown, an id that is n
   for (const button of ['Connect', 'Not now'])
     for (const by of ['U2', 'U3']) expect((await press({ by, button, message })).status).toBe(200);
   await press({ by: 'U1', button: 'Connect', message, value: 'none' });
-  const other = 'This is for somebody else: only the person who was asked can answer it.';
+  const other = 'This is for another person: only the person who was asked can answer it.';
   await expect.poll(() => whispered('U2'), soon).toEqual([other, other]);
   await expect.poll(() => whispered('U3').length, soon).toBe(2);
   expect(whispered('U3')[0]).toContain('I do not know who you are yet');

@@ -13,7 +13,7 @@ test.each<[code: ServiceErrorCode, kind: string, words: string]>([
   ['turn_in_progress', 'busy', 'In the words of the service.'],
   ['unavailable', 'away', 'In the words of the service.'],
   ['elicitation_not_found', 'said', 'There is no such question any more.'],
-  ['not_your_question', 'said', 'This is for somebody else: only the person who was asked can answer it.'],
+  ['not_your_question', 'said', 'This is for another person: only the person who was asked can answer it.'],
 ])('%s is %s', (code, kind, words) => {
   const issues = [{ path: ['content', 'city'], detail: 'is missing' }];
   const error = new ServiceError(code, 'In the words of the service.', { issues });

@@ -123,7 +123,7 @@ export const en = {
       'It was used, replaced by a newer one, or is too old. Write to the agent in Slack, and it sends you another.',
     ),
     otherInSlack: text(
-      'You are somebody else in Slack',
+      'You are another user in Slack',
       'Nothing was changed. The link is for another Slack user than the one who is signed in to Slack here.',
     ),
     slackAway: text('Slack did not answer as it should', 'Nothing was kept here. Try again in a moment.'),
@@ -168,7 +168,7 @@ export const en = {
     lessThanAMinute: 'Less than a minute',
     until: (time: Html) => html`until ${time}`,
     notAnsweredYet: (heading: string) => `Not answered yet: ${heading}`,
-    forSomebodyElse: 'This question is for somebody else',
+    forSomebodyElse: 'This question is for another person',
     onlyTheAsked: (person: string) =>
       html`You are signed in as ${strong(person)}. Only the person who was asked can answer it.`,
     approvedNow: text(
@@ -356,7 +356,7 @@ export const en = {
     actsAs: 'Acts as',
     slackConfirms: 'Slack is asked next whether this is you.',
     onlyIfYou:
-      'Go on only if this is you, and you asked for this in Slack yourself. If somebody sent you the link, close this page.',
+      'Go on only if this is you, and you asked for this in Slack yourself. If another person sent you the link, close this page.',
     continueWithSlack: 'Continue with Slack',
     thisIsMe: 'Yes, this is me',
     saysWhoYouAre: 'Slack says who you are there, and nothing else.',

@@ -122,7 +122,7 @@ export const en = {
   notShown: {
     'not-linked': 'I do not know who you are yet. Connect your account first: `/interlude link`.',
     unknown: 'There is no such question any more.',
-    'somebody-elses': 'This is for somebody else: only the person who was asked can answer it.',
+    'somebody-elses': 'This is for another person: only the person who was asked can answer it.',
   },
   stops: {
     stopped: 'I stop.',
@@ -133,7 +133,7 @@ export const en = {
     guest:
       'I answer members of this workspace. If you have an account of your own with us, connect it with `/interlude link`, then ask again.',
     external:
-      'I answer members of this workspace only. Somebody who looks after it can send you a link with `/interlude link @you`.',
+      'I answer members of this workspace only. An admin can send you a link with `/interlude link @you`.',
   },
 
   // The slash command.
