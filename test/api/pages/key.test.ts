@@ -201,7 +201,7 @@ test('only the person who was asked, from our own page, gives a key; nothing is 
   expect(words(bob.page)).toContain('This question is for another person');
   const settingsOfBob = await bob.browser.open(`${publicUrl}/connections`);
   const asBob = await bob.browser.post(url, { ...fields, csrf: csrfOf(settingsOfBob) }, publicUrl);
-  expect([asBob.status, words(asBob)]).toEqual([403, expect.stringContaining('somebody else')]);
+  expect([asBob.status, words(asBob)]).toEqual([403, expect.stringContaining('another person')]);
   await browser.open(`${link('q1')}&action=connect&key=abc&csrf=${csrfOf(page)}`);
   expect([tracker.requests, await row()]).toEqual([[], null]);
   const audited = await storage.audit.ofElicitation('q1');
