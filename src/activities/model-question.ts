@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { canPresent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { questionAsText } from '@interlude-ai/core/elicitation/question-as-text.ts';
 import type { ToolCallRow } from '../storage/schema/turn-tables.ts';
-import { answerTookEffect } from '../platform/telemetry/metrics/instruments.ts';
+import { answerTookEffect, frontendTool } from '../platform/telemetry/metrics/instruments.ts';
 import { traceToolCall } from '../platform/telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../platform/telemetry/traces/turn-spans.ts';
 import type { CallFailure, FrontendRefusal } from '../turn/call-failure.ts';
@@ -53,7 +53,7 @@ export function createModelQuestionActivity(parts: QuestionParts & FinishParts) 
       result: ToolResult | CallFailure,
       outcome?: ToolOutcome,
     ): Promise<AttemptResult> => {
-      await finishToolCall(parts, turn, call, result, { outcome });
+      await finishToolCall(parts, turn, call, result, { outcome, ...(!isForm && { label: frontendTool }) });
       return { kind: 'finished' };
     };
     const unanswered = (why: FrontendRefusal) =>

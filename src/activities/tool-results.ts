@@ -43,6 +43,8 @@ interface Finish {
   outcome?: ToolOutcome | undefined;
   /** The server and its name for the tool, unless the tool is the agent's own. */
   at?: { server: string; tool: string };
+  /** In metrics, in place of a name that a client chose. */
+  label?: string | undefined;
   /** The call ends without a result of its own: answers that it has not used are marked as unused. */
   isStopped?: boolean;
 }
@@ -53,7 +55,7 @@ export async function finishToolCall(
   turn: TurnRef,
   call: ToolCallRow,
   result: ToolResult | CallFailure,
-  { notice, by, outcome = 'failed', at, isStopped = false }: Finish = {},
+  { notice, by, outcome = 'failed', at, label, isStopped = false }: Finish = {},
 ): Promise<void> {
   const written = 'code' in result ? ({ kind: 'failed', failure: result } as const) : result;
   const finished = {
@@ -62,7 +64,7 @@ export async function finishToolCall(
     ...(isStopped && { stoppedWith: [] }),
   };
   if (!(await storage.toolCalls.finish(turn, call.toolCallId, finished, by))) return;
-  toolCallFinished(logger, turn, {
+  const ended = {
     toolCallId: call.toolCallId,
     toolName: at?.tool ?? call.toolName,
     server: at?.server,
@@ -72,7 +74,8 @@ export async function finishToolCall(
     // This text contains only error codes and server names.
     ...(written.kind === 'failed' &&
       outcome === 'unreachable' && { reason: failureForModel(written.failure) }),
-  });
+  };
+  toolCallFinished(logger, turn, ended, label ?? ended.toolName);
 }
 
 const longestPauseMs = 6_400;

@@ -18,6 +18,7 @@ import { connectionsAddress } from '@interlude-ai/core/elicitation/account-pages
 import type { CatalogueTool } from '../../storage/schema/account-tables.ts';
 import { WriteRefused } from '../../storage/write-refused.ts';
 import { aboutTurn } from '../../platform/telemetry/events.ts';
+import { unfinishedLabel } from '../../platform/telemetry/metrics/instruments.ts';
 import { traceToolCall } from '../../platform/telemetry/traces/agent-spans.ts';
 import type { TracedCall } from '../../platform/telemetry/traces/agent-spans.ts';
 import { currentPhase } from '../../platform/telemetry/traces/turn-spans.ts';
@@ -85,7 +86,9 @@ export function createToolActivities(parts: CallParts, makeNextStep: MakeStep) {
       await finishToolCall(parts, turn, call, failure, {
         outcome: isUnknown ? 'unknown' : 'failed',
         isStopped: true,
-        ...(server && { at: { server: server.name, tool: call.toolName } }),
+        ...(server
+          ? { at: { server: server.name, tool: call.toolName } }
+          : { label: unfinishedLabel(call.toolName) }),
       });
       const last = kept.at(-1);
       if (server && last && isLeftOpen(last))

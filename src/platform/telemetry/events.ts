@@ -7,7 +7,13 @@ import type { Logger } from 'pino';
 import type { ToolCallRow } from '../../storage/schema/turn-tables.ts';
 import type { ToolOutcome } from '../../turn/event.ts';
 import type { Turn, TurnEndStatus, TurnRef } from '../../turn/turn.ts';
-import { questionOpened, questionSettled, toolCallEnded, turnWasEnded } from './metrics/instruments.ts';
+import {
+  questionOpened,
+  questionSettled,
+  toolCallEnded,
+  turnWasEnded,
+  unfinishedLabel,
+} from './metrics/instruments.ts';
 import { traceEnd } from './traces/turn-spans.ts';
 import type { Traced } from './traces/turn-spans.ts';
 import type { ServerConfig } from '../config/config.ts';
@@ -80,6 +86,7 @@ export function toolCallFinished(
   logger: Pick<Logger, 'info' | 'warn'>,
   turn: TurnRef,
   call: EndedCall,
+  label = call.toolName,
 ): void {
   const { toolName, server, outcome, durationMs } = call;
   const tool = server === undefined ? toolName : `${toolName} of ${server}`;
@@ -87,7 +94,7 @@ export function toolCallFinished(
     { ...aboutTurn(turn), ...call },
     `turn ${short(turn.turnId)} called ${tool}: ${outcome}${after(durationMs)}`,
   );
-  toolCallEnded({ server, toolName }, outcome);
+  toolCallEnded({ server, toolName: label }, outcome);
 }
 
 /** The call was ended with its agent. */
@@ -99,14 +106,15 @@ export function callLeftUnfinished(
   // Names of servers' tools begin with the server and `__`, which other names do not contain, except those of delegates.
   const [server, ...tool] = toolName.startsWith('agent__') ? [] : toolName.split('__');
   const isServers = server !== undefined && tool.length > 0;
-  toolCallFinished(logger, turn, {
+  const call = {
     toolCallId,
     toolName: isServers ? tool.join('__') : toolName,
     server: isServers ? server : undefined,
     outcome,
     attempt: undefined,
     durationMs: Math.max(0, Date.now() - createdAt),
-  });
+  };
+  toolCallFinished(logger, turn, call, unfinishedLabel(toolName));
 }
 
 /**

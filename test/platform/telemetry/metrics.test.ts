@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startInternalServer } from '../../../src/platform/processes/internal-server.ts';
+import { callLeftUnfinished } from '../../../src/platform/telemetry/events.ts';
 import {
   modelCalled,
   observeFigures,
@@ -52,6 +53,20 @@ describe('/metrics', () => {
     const about = { agent: 'assistant', status: 'failed', error_type: 'ModelRefused' };
     expect(sumOf(samples, 'interlude_turn_duration_seconds_count', about)).toBe(1);
     expect(sumOf(samples, 'interlude_turn_duration_seconds_sum', about)).toBe(1.5);
+  });
+
+  test('has no names that clients chose for tools of their front ends', async () => {
+    const metrics = await start();
+    const turn = { tenant: 'acme', conversation: 'c', turnId: 'turn' };
+    for (const toolName of ['set_theme', 'set_font', 'ask_user', 'desk__list'])
+      callLeftUnfinished(silent, turn, { toolCallId: 'call', toolName, createdAt: 0, outcome: 'cancel' });
+    const text = (await metrics.scrape?.()) ?? '';
+    expect(text).not.toContain('set_');
+    const cancelled = (about: Record<string, string>) =>
+      sumOf(samplesIn(text), 'interlude_tool_calls_ended_total', { outcome: 'cancel', ...about });
+    expect(cancelled({ gen_ai_tool_name: 'unfinished' })).toBe(2);
+    expect(cancelled({ gen_ai_tool_name: 'ask_user' })).toBe(1);
+    expect(cancelled({ server: 'desk' })).toBe(1);
   });
 
   test('says how metrics are switched on where they are off', async () => {

@@ -235,7 +235,7 @@ export function modelCalled({ agent, model, durationMs, usage, failure }: ModelC
 interface NamedTool {
   /** The configured name. The names of the server's tools are not labels, because it chooses them. */
   server: string | undefined;
-  /** A label only without a server: a tool of ours, or of the agent's author. */
+  /** A label only without a server: a tool of ours, or of the agent's author, or `frontendTool`. */
   toolName: string;
 }
 
@@ -250,6 +250,18 @@ export function toolExecuted(
 ): void {
   const about = { ...aboutTool(tool), 'gen_ai.operation.name': 'execute_tool', 'error.type': failure };
   current().instruments.toolDuration.record(seconds(durationMs), labels(about));
+}
+
+/** In place of names of tools of front ends, because clients choose them. */
+export const frontendTool = 'frontend_tool';
+/** In place of names that may be of such tools: the row of a call does not say whose tool it is. */
+const unfinishedTool = 'unfinished';
+/** Names that only the service gives. */
+const ownName = /^(?:ask_user$|agent__|connect_)/;
+
+/** For a call that ended without a result of its tool. */
+export function unfinishedLabel(toolName: string): string {
+  return ownName.test(toolName) ? toolName : unfinishedTool;
 }
 
 export function toolCallEnded(tool: NamedTool, outcome: ToolOutcome): void {
