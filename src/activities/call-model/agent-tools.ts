@@ -195,13 +195,19 @@ interface Parts {
   logger: Pick<Logger, 'warn'>;
 }
 
+/** Clients choose the tools of front ends, so any number could be reported and rejected. */
+const mostOfFrontends = 1_000;
+const mostRejected = 10_000;
+
 export function createToolFitter({ providers, logger }: Parts): ToolFitter {
   const rejected = new Set<string>();
   const reported = new Set<string>();
+  let reportedOfFrontends = 0;
 
   function leaveOut(agent: AgentConfig, tool: AgentTool, reason: string): FittedTool[] {
     const key = JSON.stringify([agent.name, tool.modelName, reason]);
     if (reported.has(key)) return [];
+    if ('isFrontend' in tool && reportedOfFrontends++ >= mostOfFrontends) return [];
     reported.add(key);
     const about = { agent: agent.name, model: agent.model, ...placeOf(tool) };
     logger.warn({ ...about, reason }, `${toolInWords(tool)} is left out for ${agent.model}: it ${reason}`);
@@ -231,7 +237,11 @@ export function createToolFitter({ providers, logger }: Parts): ToolFitter {
       for (const tool of surplus) leaveOut(agent, tool, `is beyond the ${most} tools that the model takes`);
       return usable.filter((tool) => !surplus.has(tool));
     },
-    reject: (agent, tool) => void rejected.add(keyOf(agent, tool)),
+    reject(agent, tool) {
+      rejected.add(keyOf(agent, tool));
+      const [oldest = ''] = rejected;
+      if (rejected.size > mostRejected) rejected.delete(oldest);
+    },
   };
 }
 
