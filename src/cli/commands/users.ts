@@ -24,7 +24,10 @@ export function users(): CommandUnknownOpts {
       .argument('<user>')
       .requiredOption(...tenantOption)
       .addHelpText('after', '\nThe audit records it. Secrets are left out.')
-      .action((user, { tenant }) => openService((parts) => exportUser(parts, { tenant, user }))),
+      .action((user, { tenant }) => {
+        requireNames({ tenant, user });
+        return openService((parts) => exportUser(parts, { tenant, user }));
+      }),
     new Command('erase')
       .description('delete everything that is kept of a user')
       .argument('[user]')
@@ -44,6 +47,7 @@ ${ourCommand('users erasures')} prints the list for --again.`,
             throw new UsageError(
               `Name the user and the tenant, or the list: ${ourCommand('users erase <user> --tenant <tenant>')}`,
             );
+          requireNames({ tenant, user });
           return eraseOne(parts, { tenant, user });
         }),
       ),
@@ -66,6 +70,11 @@ made. After restoring one: ${ourCommand('users erase --again <file>')}`,
 interface User {
   tenant: string;
   user: string;
+}
+
+/** Empty, the name of a user means the accounts that the whole tenant shares. */
+function requireNames({ tenant, user }: User): void {
+  if (tenant === '' || user === '') throw new UsageError('The user and the tenant must not be empty.');
 }
 
 const actor = () => `${userInfo().username} (command line)`;
@@ -119,7 +128,7 @@ function toErasure(text: string): Erasure | null {
   try {
     const { tenant, at, user, conversation } = JSON.parse(text) as Record<string, unknown>;
     if (typeof tenant !== 'string' || typeof at !== 'number') return null;
-    if (typeof user === 'string') return { tenant, at, user };
+    if (typeof user === 'string') return user === '' ? null : { tenant, at, user };
     return typeof conversation === 'string' ? { tenant, at, conversation } : null;
   } catch {
     return null;
