@@ -122,16 +122,17 @@ export async function eraseUser(
 
 /**
  * Repeats the erasures of a list that a restored backup does not know. Those that it knows were done before it was made, and what it
- * has of these users is newer.
+ * has of these users is newer. It forgets erasures after `keptMs`, so older ones prove nothing and are left out.
  */
 export async function eraseAgain(
   parts: Parts,
   list: Erasure[],
-  { actor, waitMs }: Erasing,
+  { actor, waitMs, keptMs = Infinity }: Erasing & { keptMs?: number | undefined },
 ): Promise<Erasure[]> {
   const { storage } = parts;
   const known = new Set((await storage.erasure.list()).map(inOneText));
-  const missing = list.filter((erasure) => !known.has(inOneText(erasure)));
+  const oldest = storage.now() - keptMs;
+  const missing = list.filter((erasure) => erasure.at >= oldest && !known.has(inOneText(erasure)));
   for (const erasure of missing) {
     const { tenant, at } = erasure;
     if ('user' in erasure) {

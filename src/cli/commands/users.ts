@@ -137,6 +137,10 @@ function toErasure(text: string): Erasure | null {
 
 async function eraseList(parts: Dependencies, list: Erasure[]): Promise<string> {
   const { eraseAgain } = await import('../../service/erase.ts');
-  const erased = await eraseAgain(await erasingParts(parts), list, { actor: actor(), waitMs });
+  const erased = await eraseAgain(await erasingParts(parts), list, {
+    actor: actor(),
+    waitMs,
+    keptMs: parts.config.retention.auditMs,
+  });
   return `Repeated ${erased.length} of ${list.length} erasures; this database knows the others.`;
 }

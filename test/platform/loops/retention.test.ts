@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startRetention } from '../../../src/platform/loops/retention.ts';
+import { eraseAgain } from '../../../src/service/erase.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DatabaseUnavailable } from '../../../src/storage/transient-errors.ts';
 import { begunTurn } from '../../storage/contract/fixtures.ts';
@@ -96,4 +97,22 @@ test('the hourly look deletes what is old enough, also after the database was aw
     { answers: 1, state: 1 },
     { connections: 1 },
   ]);
+});
+
+test('erasures that are older than the database keeps them are not repeated: their user may have begun anew', async () => {
+  const { storage } = await openTestStorage();
+  const turn = await begunTurn(storage);
+  await storage.turns.end(turn, 'completed');
+  const { tenant, conversation } = turn;
+  const parts = {
+    storage,
+    connections: { end: () => Promise.resolve(null) },
+    logger: pino({ level: 'silent' }),
+  };
+  const list = [{ tenant, conversation, at: storage.now() - 2 * hourMs }];
+  const erasing = { actor: 'operator', waitMs: 0 };
+  expect(await eraseAgain(parts, list, { ...erasing, keptMs: hourMs })).toEqual([]);
+  expect(await storage.turns.get(turn)).not.toBeNull();
+  expect(await eraseAgain(parts, list, { ...erasing, keptMs: 3 * hourMs })).toEqual(list);
+  expect(await storage.turns.get(turn)).toBeNull();
 });
