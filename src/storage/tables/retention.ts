@@ -77,6 +77,7 @@ export function createRetention({ query, now }: Database) {
           write,
           rows.map((row) => row.turn_id),
         );
+        // In one order, so that processes never wait for each other.
         for (const ref of distinct(rows)) await removeEmptyConversation(write, ref);
         return rows.length;
       }),
@@ -89,7 +90,8 @@ export function createRetention({ query, now }: Database) {
         .where('at', '<', before)
         .where('position', 'is not', null)
         .orderBy('at')
-        .limit(limit);
+        .limit(limit)
+        .$if(isPostgres(query), (some) => some.forUpdate().skipLocked());
       const { numDeletedRows } = await query
         .deleteFrom('audit')
         .where('id', 'in', entries)
@@ -197,5 +199,6 @@ function endedIn(write: Write, { after, until }: Range) {
 }
 
 function distinct(rows: ConversationRef[]): ConversationRef[] {
-  return [...new Map(rows.map((row) => [JSON.stringify([row.tenant, row.conversation]), row])).values()];
+  const named = new Map(rows.map((row) => [JSON.stringify([row.tenant, row.conversation]), row]));
+  return [...named].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
 }
