@@ -44,6 +44,7 @@ const placeMs = 5_000;
 const exchangeEveryMs = 1_000;
 /** What is open in a process that was killed counts until then. */
 const leaseMs = 2 * minuteMs;
+const lengthOf = (per: Limit['per']) => (per === 'minute' ? minuteMs : dayMs);
 /** Counts of less than a twentieth of a limit are not written. */
 const writtenPart = 20;
 /** Of callers that are remembered; of more, the oldest are forgotten. */
@@ -56,7 +57,8 @@ export function createCounts(now: () => number, most = mostNames) {
   function countOf({ name, per, max }: Limit): Count {
     const at = now();
     const known = counts.get(name);
-    if (known && (per === 'now' || known.until > at)) return known;
+    // A clock that was set back must not make a minute longer.
+    if (known && (per === 'now' || (known.until > at && known.until <= at + lengthOf(per)))) return known;
     const count: Count = {
       per,
       own: 0,

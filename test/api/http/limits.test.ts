@@ -36,13 +36,19 @@ test('an address that guesses keys has to wait, and valid tokens and keys of the
   expect(await recorded()).toBe(before);
 });
 
-test('refusals are forgotten after a minute, and addresses when there are too many', () => {
+test('refusals are forgotten after a minute or when the clock is set back, and addresses when there are too many', () => {
   let now = 0;
   const limit = createRefusalLimit(1, () => now);
   limit.count('a');
   expect(limit.refusalOf('a')?.message).toMatch(/Wait 60 s/);
   now = 60_000;
   expect(limit.refusalOf('a')).toBeNull();
+
+  now = 3_600_000;
+  limit.count('c');
+  // The clock was set back.
+  now = 0;
+  expect(limit.refusalOf('c')).toBeNull();
 
   limit.count('b');
   for (let n = 0; n < 10_000; n++) limit.count(`other ${n}`);
