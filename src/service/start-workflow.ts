@@ -298,7 +298,7 @@ export function startOptions(
   };
 }
 
-/** Tenants share the workers equally where Temporal's server has fairness on. The server refuses keys of more than 64 bytes. */
+/** Queued turns of tenants begin alternately where Temporal's server has fairness on. The server refuses keys of more than 64 bytes. */
 function fairnessKeyOf(tenant: string): string {
   return createHash('sha256').update(tenant).digest('base64url');
 }
