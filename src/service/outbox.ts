@@ -18,6 +18,8 @@ import { isOfTemporal, wasAnswered } from './temporal-errors.ts';
 
 /** Limits of signals and cancellations, and of abandoned turns. More at once make a burst slower. */
 const atOnce = 16;
+/** Temporal deletes histories slowly, and lists few at a time. */
+const forgottenAtOnce = 4;
 const everyMs = 500;
 /** A claimed mark that is not delivered, because its process died or Temporal is away, is due again after this. */
 const leaseMs = 5_000;
@@ -157,15 +159,17 @@ export function startOutbox({
     return client.withDeadline(Date.now() + deadlineMs, call);
   }
 
-  const loop = startLeasedLoop<Mark>(
-    {
-      name: 'outbox',
-      everyMs,
-      atOnce,
-      claim: async (free) => (isTogether() ? outbox.claim(free, leaseMs) : []),
-      work: (mark) => laneOf(mark).add(mark),
-    },
-    logger,
+  const loops = (['others', 'forget'] as const).map((which) =>
+    startLeasedLoop<Mark>(
+      {
+        name: `outbox: ${which}`,
+        everyMs: which === 'forget' ? 4 * everyMs : everyMs,
+        atOnce: which === 'forget' ? forgottenAtOnce : atOnce,
+        claim: async (free) => (isTogether() ? outbox.claim(free, leaseMs, which) : []),
+        work: (mark) => laneOf(mark).add(mark),
+      },
+      logger,
+    ),
   );
 
   const deliver = holdWhileBusy((marks) => {
@@ -176,7 +180,7 @@ export function startOutbox({
   return {
     deliver,
     async stop() {
-      await Promise.all([signals.stop(), slow.stop(), loop.stop()]);
+      await Promise.all([signals.stop(), slow.stop(), ...loops.map((loop) => loop.stop())]);
       await delivered.flush();
     },
   };

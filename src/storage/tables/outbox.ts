@@ -28,10 +28,14 @@ const restAfterMs = 1_000;
 
 export function createOutbox({ query, now }: Database) {
   return {
-    /** Due marks, longest due first, leased for `leaseMs`. */
-    async claim(limit: number, leaseMs: number): Promise<Mark[]> {
+    /** Due marks, longest due first, leased for `leaseMs`. An erasure leaves thousands to `forget`: others need not wait for them. */
+    async claim(limit: number, leaseMs: number, which?: 'forget' | 'others'): Promise<Mark[]> {
       const at = now();
-      const due = query.selectFrom('outbox').select('id').where('due_at', '<=', at);
+      const due = query
+        .selectFrom('outbox')
+        .select('id')
+        .where('due_at', '<=', at)
+        .$if(which !== undefined, (some) => some.where('kind', which === 'forget' ? '=' : '!=', 'forget'));
       // Usually nothing is due, and a read is cheaper than an update.
       if (!(await due.limit(1).executeTakeFirst())) return [];
       const next = due
@@ -40,7 +44,8 @@ export function createOutbox({ query, now }: Database) {
         .$if(isPostgres(query), (mine) => mine.forUpdate().skipLocked());
       const rows = await query
         .updateTable('outbox')
-        .set({ due_at: at + leaseMs, is_leased: 1 })
+        // Those to forget take no place of marks that are delivered at once.
+        .set({ due_at: at + leaseMs, is_leased: sql<number>`case when kind = 'forget' then 0 else 1 end` })
         .where('id', 'in', next)
         .returningAll()
         .execute();

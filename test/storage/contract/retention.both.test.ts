@@ -184,7 +184,8 @@ onEachDatabase((subject) => {
       expect(await storage.exports.entriesOf(turnId)).toEqual([]);
       expect(await storage.turns.get(kept.turn)).not.toBeNull();
       expect(await storage.erasure.list()).toEqual([{ tenant, conversation, at: 7 }]);
-      const marks = await storage.outbox.claim(10, 1);
+      expect(await storage.outbox.claim(10, 1, 'others')).toEqual([]);
+      const marks = await storage.outbox.claim(10, 1, 'forget');
       expect(marks.map((mark) => 'workflowId' in mark && [mark.kind, mark.workflowId]).toSorted()).toEqual([
         ['forget', 'slack-delivery/1'],
         ['forget', turnWorkflowId(turn)],
