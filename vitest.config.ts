@@ -18,6 +18,7 @@ const longer = [
   'test/conformance/conformance.full.test.ts',
   'test/durable-tools/stuck-calls.full.test.ts',
   'test/e2e/database-outages.full.test.ts',
+  'test/operations/chaos.full.test.ts',
   'test/upgrade/upgrade.full.test.ts',
 ];
 

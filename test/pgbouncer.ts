@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnBound } from '../src/platform/development/temporal-server.ts';
 import { freePort } from './free-port.ts';
 import { findProgram } from './programs/find-program.ts';
@@ -23,6 +24,8 @@ export const poolSize = 5;
 export interface PgBouncer extends AsyncDisposable {
   /** The same database, through the pooler. */
   through(databaseUrl: string): string;
+  /** Ends it at once, and starts it again after this time, with the login of this URL. */
+  restart(databaseUrl: string, afterMs?: number): Promise<void>;
 }
 
 /** Says so where there is none, so that its tests are not missed silently. */
@@ -38,14 +41,41 @@ export async function startPgBouncer(
   databaseUrl: string,
   mode: 'transaction' | 'session' | 'statement' = 'transaction',
 ): Promise<PgBouncer> {
-  const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-pgbouncer-'));
   const port = await freePort();
-  const login = `user=${username}${password === '' ? '' : ` password=${decodeURIComponent(password)}`}`;
   const file = path.join(folder, 'pgbouncer.ini');
-  await writeFile(
-    file,
-    `[databases]
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
+  async function start(url: string) {
+    await writeFile(file, settings(url, port, mode));
+    const started = spawnBound(executable, [...user, file], { env: { ...process.env, ...env } });
+    const running = follow(started, 'PgBouncer');
+    await running.sees('process up');
+    return running;
+  }
+  let server = await start(databaseUrl);
+  return {
+    through(url) {
+      const pooled = new URL(url);
+      pooled.host = `127.0.0.1:${port}`;
+      return pooled.href;
+    },
+    async restart(url, afterMs = 0) {
+      await server.kill();
+      await sleep(afterMs);
+      server = await start(url);
+    },
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function settings(databaseUrl: string, port: number, mode: string): string {
+  const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
+  const login = `user=${username}${password === '' ? '' : ` password=${decodeURIComponent(password)}`}`;
+  return `[databases]
 * = host=${hostname} port=${serverPort || '5432'} ${login}
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -56,22 +86,5 @@ pool_mode = ${mode}
 default_pool_size = ${poolSize}
 server_reset_query =
 max_client_conn = 500
-`,
-  );
-  // It refuses to run as root.
-  const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
-  const started = spawnBound(executable, [...user, file], { env: { ...process.env, ...env } });
-  const server = follow(started, 'PgBouncer');
-  await server.sees('process up');
-  return {
-    through(url) {
-      const pooled = new URL(url);
-      pooled.host = `127.0.0.1:${port}`;
-      return pooled.href;
-    },
-    async [Symbol.asyncDispose]() {
-      await server.kill();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+`;
 }

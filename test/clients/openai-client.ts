@@ -13,7 +13,7 @@ export interface OpenAIOptions {
 }
 
 export async function createOpenAI(
-  service: Service,
+  service: Pick<Service, 'baseUrl' | 'token'>,
   user: 'alice' | 'bob',
   { supports, operations = false, url = service.baseUrl }: OpenAIOptions = {},
 ): Promise<OpenAI> {

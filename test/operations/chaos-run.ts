@@ -1,59 +1,20 @@
 /**
- * One chaos run: turns of every kind wait, faults happen as planned, and people answer and ask meanwhile. At the end every
- * turn is checked: was it lost, was its effect done twice, and was its receipt true?
+ * One chaos run: turns of every kind wait, faults happen as planned, and users answer, decline, change their minds, come
+ * back and ask meanwhile. At the end every turn is checked: was it lost, was its effect done twice, was its receipt true?
  */
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readiness } from '../e2e/processes.ts';
+import { carryOut, createFleet } from './chaos-fleet.ts';
 import { pick, planOf, randomFrom, shuffled, toWords } from './chaos-plan.ts';
-import type { Fault, PlanOptions } from './chaos-plan.ts';
+import type { PlanOptions, Step } from './chaos-plan.ts';
 import type { Checkout } from './checkouts.ts';
 import { startInstallation } from './installation.ts';
-import type { Installation, Running } from './installation.ts';
-import { beginByA2A, beginByMcp, startWorkspace } from './other-surfaces.ts';
+import type { Installation } from './installation.ts';
+import { beginByA2A, beginByAgUi, beginByMcp, beginByOpenAI, startWorkspace } from './other-surfaces.ts';
 import type { SlackWorkspace } from './other-surfaces.ts';
 import { beginTurn, chatKinds, completed, doneAbout } from './waiting-turns.ts';
-import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';
+import type { Action, ChatKind, ChatTurn, Ended, Kind, WaitingTurn } from './waiting-turns.ts';
 import type { Reply } from '../service/user.ts';
-
-/** The results of chaos runs as a table. */
-export const tableHead = [
-  '| seed | what happened | turns | lost | done twice | false receipts | not ready again | outcome unknown, and told so | processes that ended | took |',
-  '|---|---|---|---|---|---|---|---|---|---|',
-].join('\n');
-
-export function toRow(result: ChaosResult): string {
-  const { seed, sequence, turns, lost, twice, falseReceipts, notReady, unknown, ended, seconds } = result;
-  const counts = [turns, lost.length, twice.length, falseReceipts.length, notReady.length, unknown, ended];
-  return `| ${seed} | ${sequence} | ${counts.join(' | ')} | ${seconds} s |`;
-}
-
-/** With what is needed to find out why. */
-export function problemsOf({
-  seed,
-  lost,
-  twice,
-  falseReceipts,
-  notReady,
-  timeLine,
-  log,
-}: ChaosResult): string {
-  const list = (title: string, lines: string[]) =>
-    lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
-  const found = [
-    ...list('lost', lost),
-    ...list('done twice', twice),
-    ...list('false receipts', falseReceipts),
-    ...list('not ready', notReady),
-  ];
-  return [`seed ${seed}`, ...found, 'time line:', ...timeLine, 'log:', log].join('\n');
-}
-
-/** What must be empty. */
-export function faultsOf({ lost, twice, falseReceipts, notReady }: ChaosResult) {
-  return { lost, twice, falseReceipts, notReady };
-}
-
-export const noFaults = { lost: [], twice: [], falseReceipts: [], notReady: [] };
 
 interface ChaosOptions extends PlanOptions {
   seed: number;
@@ -62,20 +23,23 @@ interface ChaosOptions extends PlanOptions {
   releases: [Checkout, ...Checkout[]];
 }
 
-type ChaosResult = Awaited<ReturnType<ReturnType<typeof createRun>>>;
+export type ChaosResult = Awaited<ReturnType<ReturnType<typeof createRun>>>;
 
-const kinds: Kind[] = [...chatKinds, 'slack', 'a2a', 'mcp'];
+const kinds: Kind[] = [...chatKinds, 'slack', 'a2a', 'mcp', 'openai', 'ag-ui'];
+/** Once her account is connected, no turn asks for it. */
+const newKinds = kinds.filter((kind) => kind !== 'account');
 /** The longest wait once everything runs again. */
-const answeredWithinMs = 180_000;
-/** Longer than the longest outage. */
-const readyWithinMs = 120_000;
+const answeredWithinMs = 120_000;
+const triesForMs = 300_000;
+const agentsFile = path.resolve(import.meta.dirname, '../fixtures/chaos-agents.yaml');
 
-export async function runChaos(options: ChaosOptions) {
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   await using stack = new AsyncDisposableStack();
   const slack = await startWorkspace();
   stack.defer(() => slack.stop());
   const [first] = options.releases;
-  const at = await startInstallation({ env: slack.env, checkout: first, secrets: 'file' });
+  const env = { ...slack.env, INTERLUDE_CONFIG: agentsFile };
+  const at = await startInstallation({ env, checkout: first, secrets: 'file', isWired: true });
   stack.defer(() => at.stop());
   const run = createRun(at, slack, options, stack);
   try {
@@ -86,8 +50,12 @@ export async function runChaos(options: ChaosOptions) {
   }
 }
 
+/** What the user did about a turn's question. */
+type Act = Action | 'supersede';
+
 interface Begun {
   turn: WaitingTurn;
+  act?: Act;
   receipt?: Promise<Reply>;
 }
 
@@ -104,11 +72,15 @@ function createRun(
   // Apart from the plan: how many answers there are changes nothing in it.
   const random = randomFrom(seed ^ 0x5f_37_59_df);
   const all: Begun[] = [];
+  const beginning: Promise<unknown>[] = [];
   const fleet = createFleet(at, releases[0], note);
   stack.defer(() => fleet.stop());
+  let named = 0;
+  const newCity = (kind: Kind) => `c${named++}-${kind}`;
+  const place = () => pick(random, [0, 1] as const);
 
   function begin(kind: Kind): Promise<WaitingTurn> {
-    const city = `c${all.length}-${kind}`;
+    const city = newCity(kind);
     switch (kind) {
       case 'slack':
         return slack.begin(at, city);
@@ -116,75 +88,128 @@ function createRun(
         return beginByA2A(at, city);
       case 'mcp':
         return beginByMcp(at, city);
+      case 'openai':
+        return Promise.resolve(beginByOpenAI(at, city));
+      case 'ag-ui':
+        return beginByAgUi(at, city);
       default:
-        return Promise.resolve(beginTurn(at, kind, city, pick(random, [0, 1] as const)));
+        return Promise.resolve(beginTurn(at, kind, city, { place: place() }));
     }
   }
 
-  /** Answers are sent again until there is a definite word: as people do, and programs. */
-  async function answer({ turn }: Begun): Promise<Reply> {
-    for (const deadline = Date.now() + 300_000; ; await sleep(500)) {
-      const reply = await turn
-        .answer(pick(random, [0, 1] as const))
-        .catch((error: unknown) => error as Error);
-      const isDefinite = 'status' in reply && reply.status < 500 && reply.status !== 429;
-      if (isDefinite) {
-        note(`${turn.city} answered: ${reply.status}`);
-        return reply;
-      }
-      if (Date.now() > deadline) throw new Error(`${turn.city} could not be answered`, { cause: reply });
-    }
+  /** Until it has been asked: a user whose message got lost writes another one. */
+  async function start(kind: Kind): Promise<void> {
+    const turn = await repeatedly(async () => {
+      const begun = await begin(kind);
+      await begun.asked();
+      return begun;
+    });
+    all.push({ turn });
+    note(`${turn.city} waits`);
   }
 
-  async function work(left: number): Promise<void> {
-    const open = all.filter(({ receipt }) => receipt === undefined);
-    const some = Math.ceil(open.length / (left + 2));
-    for (const begun of shuffled(random, open).slice(0, some)) {
-      begun.receipt = answer(begun);
-      begun.receipt.catch(() => undefined);
-    }
-    // Once her account is connected, no turn asks for it.
-    const kind = pick(
+  /** Sent again until there is a definite word: as people do, and programs. */
+  async function answer({ turn, act }: Begun): Promise<Reply> {
+    const action = act === 'decline' ? 'decline' : 'accept';
+    const reply = await repeatedly(async () => {
+      const now = await turn.answer(place(), action);
+      if (now.status >= 500 || now.status === 429) throw new Error(`${turn.city} was answered ${now.status}`);
+      return now;
+    });
+    note(`${turn.city}, ${action}: ${reply.status}`);
+    return reply;
+  }
+
+  /** Another message in its conversation, which asks for something else. */
+  async function supersede({ turn: before }: Begun): Promise<Reply> {
+    const { conversationId } = (before as ChatTurn).turn.message;
+    const kind = pick(random, newChatKinds);
+    const turn = await repeatedly(async () => {
+      const begun = beginTurn(at, kind, newCity(kind), { place: place(), conversationId });
+      await begun.asked();
+      return begun;
+    });
+    note(`${before.city} superseded by ${turn.city}`);
+    all.push({ turn });
+    return { status: 200, body: {} };
+  }
+
+  function act(begun: Begun): void {
+    const isChat = chatTurn(begun.turn) !== undefined;
+    // One account settles the questions of all turns that wait for it.
+    const canRefuse = begun.turn.kind !== 'account' && begun.turn.kind !== 'a2a';
+    const chance = random();
+    begun.act =
+      canRefuse && chance < 0.15 ? 'decline' : canRefuse && isChat && chance < 0.3 ? 'supersede' : 'accept';
+    begun.receipt = begun.act === 'supersede' ? supersede(begun) : answer(begun);
+    begun.receipt.catch(() => undefined);
+  }
+
+  function work(left: number): void {
+    const open = shuffled(
       random,
-      chatKinds.filter((one) => one !== 'account'),
+      all.filter(({ receipt }) => receipt === undefined),
     );
-    all.push({ turn: await begin(kind) });
-    note(`new turn ${all.at(-1)?.turn.city}`);
+    const some = Math.ceil(open.length / (left + 2));
+    for (const begun of open.slice(0, some)) act(begun);
+    // Others come back to read on.
+    for (const { turn } of open.slice(some, some + 2)) chatTurn(turn)?.rejoin(place());
+    const starting = start(pick(random, newKinds));
+    starting.catch(() => undefined);
+    beginning.push(starting);
+  }
+
+  async function carryOutStep({ faults, workAfterMs }: Step, left: number): Promise<void> {
+    note(`▶ ${faults.map(toWords).join(' + ')}`);
+    const meanwhile = sleep(workAfterMs).then(() => work(left));
+    await Promise.all([meanwhile, ...faults.map((fault) => carryOut(fault, at, fleet, releases))]);
+    note(`◀ ${faults.map(({ kind }) => kind).join(' + ')}`);
   }
 
   return async () => {
     await slack.link(at);
-    for (let index = 0; index < count; index++)
-      all.push({ turn: await begin(kinds[index % kinds.length] ?? 'round') });
-    await Promise.all(all.map(({ turn }) => turn.asked()));
+    const first = Array.from({ length: count }, (_, index) => kinds[index % kinds.length] ?? 'round');
+    await Promise.all(first.map(start));
     note(`${count} turns wait`);
     const plan = planOf(seed, options);
-    for (const [index, { faults, workAfterMs }] of plan.entries()) {
-      note(`▶ ${faults.map(toWords).join(' + ')}`);
-      const meanwhile = sleep(workAfterMs).then(() => work(plan.length - index - 1));
-      await Promise.all([meanwhile, ...faults.map((fault) => carryOut(fault, at, fleet, releases))]);
-      note(`◀ ${faults.map(({ kind }) => kind).join(' + ')}`);
-    }
+    for (const [index, step] of plan.entries()) await carryOutStep(step, plan.length - index - 1);
     await fleet.allReady();
     note('everything runs');
+    await Promise.all(beginning);
+    // Those that superseded others are among them.
+    await Promise.allSettled(
+      all.flatMap(({ act: done, receipt }) => (done === 'supersede' && receipt ? receipt : [])),
+    );
     for (const begun of all) begun.receipt ??= answer(begun);
-    const looks = await Promise.all(all.map((begun) => lookAt(at, begun)));
+    const looks = await Promise.all(
+      all.map(async (begun) => {
+        const look = await lookAt(at, begun);
+        note(`${begun.turn.city} ended: ${Object.keys(look).join(', ') || 'as it should'}`);
+        return look;
+      }),
+    );
     await fleet.stop();
     const failed = (what: keyof Look) => looks.flatMap((look) => look[what] ?? []);
+    const acted = (what: Act) => all.filter(({ act: done = 'accept' }) => done === what).length;
     return {
       seed,
       sequence: plan.map(({ faults }) => faults.map(toWords).join(' + ')).join('; '),
       turns: all.length,
-      /** Did not end as they should have. */
-      lost: failed('lost'),
-      /** Deeds that were done more than once. */
-      twice: failed('twice'),
-      /** Answers that took effect although they were refused, or did not although they were taken. */
-      falseReceipts: failed('falseReceipt'),
-      /** Processes that were not ready although everything that they need was there. */
-      notReady: fleet.notReady,
+      acts: { accepted: acted('accept'), declined: acted('decline'), superseded: acted('supersede') },
+      violations: {
+        /** Did not end as they should have. */
+        lost: failed('lost'),
+        /** Deeds that were done more than once. */
+        'done twice': failed('twice'),
+        /** Answers that took effect although they were refused, or did not although they were taken. */
+        'false receipts': failed('falseReceipt'),
+        /** Processes that were not ready although everything that they need was there. */
+        'not ready again': fleet.notReady,
+      },
       /** Turns whose model was correctly told that the outcome is unknown. */
       unknown: failed('unknown').length,
+      /** Turns that said that a server or the model was away, and did nothing. */
+      away: failed('away').length,
       /** Processes that ended by themselves. */
       ended: fleet.ended(),
       seconds: Math.round((Date.now() - startedAt) / 1000),
@@ -194,9 +219,25 @@ function createRun(
   };
 }
 
-type Look = Partial<Record<'lost' | 'twice' | 'falseReceipt' | 'unknown', string>>;
+const newChatKinds: ChatKind[] = chatKinds.filter((kind) => kind !== 'account');
 
-async function lookAt(at: Installation, { turn, receipt }: Begun): Promise<Look> {
+function chatTurn(turn: WaitingTurn): ChatTurn | undefined {
+  return 'rejoin' in turn ? (turn as ChatTurn) : undefined;
+}
+
+async function repeatedly<T>(work: () => Promise<T>): Promise<T> {
+  for (const deadline = Date.now() + triesForMs; ; await sleep(500)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+type Look = Partial<Record<'lost' | 'twice' | 'falseReceipt' | 'unknown' | 'away', string>>;
+
+async function lookAt(at: Installation, { turn, act = 'accept', receipt }: Begun): Promise<Look> {
   const { city, kind } = turn;
   const told = await receipt?.catch((error: unknown) => ({ status: 0, body: { error: String(error) } }));
   const late = sleep(answeredWithinMs, undefined, { ref: false }).then(() => {
@@ -208,129 +249,40 @@ async function lookAt(at: Installation, { turn, receipt }: Begun): Promise<Look>
     questions: [],
     done: doneAbout(at, turn),
   }));
-  const words = `${city}: told ${told?.status} ${JSON.stringify(told?.body)}, ended ${JSON.stringify(ended)}`;
+  const words = `${city}, ${act}: told ${told?.status} ${JSON.stringify(told?.body)}, ended ${JSON.stringify(ended)}`;
   const isTaken = told !== undefined && told.status >= 200 && told.status < 300;
   const wanted = completed(turn);
-  const isUnknown = ended.status === 'completed' && /unknown|cannot tell whether/.test(ended.said);
-  const isDone = ended.status === 'completed' && ended.said === wanted.said && ended.done.length > 0;
+  const isOver = ended.status === 'completed' || ended.status === 'failed';
+  const isUnknown = isOver && /unknown|cannot tell whether/.test(ended.said);
+  const isAway =
+    isOver && ended.done.length === 0 && /cannot be reached|broke the connection/.test(ended.said);
+  // Servers that are refused are called with the refusal, and book for no nights.
+  const refused = ended.done.filter((deed) => deed.endsWith(' for none'));
   // Its server declares that twice is as good as once.
   const mostDeeds = kind === 'held' ? 2 : 1;
-  return {
+  const common: Look = {
     ...(ended.done.length > mostDeeds && { twice: words }),
     ...(isUnknown && { unknown: words }),
-    ...(!isDone && !isUnknown && isTaken && { lost: words }),
+    ...(isAway && { away: words }),
+  };
+  if (isUnknown || isAway) return common;
+  if (act !== 'accept') {
+    const end = act === 'decline' ? 'completed' : 'cancelled';
+    return {
+      ...common,
+      ...((!isTaken || ended.status !== end) && { lost: words }),
+      ...(refused.length < ended.done.length && { falseReceipt: words }),
+    };
+  }
+  const isDone = ended.status === 'completed' && ended.said === wanted.said && ended.done.length > 0;
+  return {
+    ...common,
+    ...(isTaken && !isDone && { lost: words }),
+    ...(isTaken && ended.questions[0] !== 'accept' && { falseReceipt: words }),
     ...(!isTaken && ended.done.length > 0 && { falseReceipt: words }),
-    ...(isTaken && !isUnknown && ended.questions[0] !== 'accept' && { falseReceipt: words }),
     // Nothing in these runs closes a question: a refused answer is one that was lost.
     ...(!isTaken && ended.done.length === 0 && { lost: words }),
   };
-}
-
-type Fleet = ReturnType<typeof createFleet>;
-
-/** Keeps four processes running, as an orchestrator does. */
-function createFleet(at: Installation, first: Checkout, note: (words: string) => void) {
-  const places = (['server', 'worker'] as const).flatMap((entry) =>
-    ([0, 1] as const).map((place) => ({ entry, place, checkout: first, shiftMs: 0, isExpected: false })),
-  );
-  type Place = (typeof places)[number];
-  const now = ({ entry, place }: Place) => (entry === 'server' ? at.apis : at.workers)[place] as Running;
-  const notReady: string[] = [];
-  let ended = 0;
-  let isStopped = false;
-  const launch = (one: Place) => at.launch(one.entry, one.place, one.checkout, one.shiftMs);
-  const looking = (async () => {
-    for (; !isStopped; await sleep(1_000)) {
-      for (const one of places.filter((place) => !now(place).isAlive() && !place.isExpected)) {
-        const { code, signal } = await now(one).ended;
-        if (signal !== 'SIGKILL') {
-          ended++;
-          note(`${one.entry} ${one.place} ended by itself (${code ?? signal})`);
-        }
-        launch(one);
-      }
-    }
-  })();
-
-  async function untilReady(one: Place): Promise<void> {
-    for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await sleep(200)) {
-      const running = now(one);
-      const isReady =
-        one.entry === 'server'
-          ? (await readiness(at.apiUrls[one.place])) === 200
-          : running.output().includes('worker ready on task queue');
-      if (running.isAlive() && isReady) return;
-    }
-    const words = `${one.entry} ${one.place} is not ready after ${readyWithinMs / 1000} s`;
-    note(words);
-    notReady.push(words);
-  }
-
-  return {
-    ended: () => ended,
-    notReady,
-    checkout: () => places[0]?.checkout ?? first,
-    allReady: () => Promise.all(places.map(untilReady)),
-    async stop() {
-      isStopped = true;
-      await looking;
-    },
-    kill: (place: 0 | 1) => at.workers[place]?.kill('SIGKILL'),
-    shiftClock(entry: 'server' | 'worker', place: 0 | 1, ms: number) {
-      const one = places.find((other) => other.entry === entry && other.place === place);
-      if (!one) return;
-      one.shiftMs = ms;
-      now(one).shiftClock(ms);
-    },
-    /** One process after the other, workers first. */
-    async replaceBy(checkout: Checkout) {
-      for (const one of places.toReversed()) {
-        one.isExpected = true;
-        one.checkout = checkout;
-        await now(one).kill('SIGTERM');
-        launch(one);
-        one.isExpected = false;
-        await untilReady(one);
-      }
-      note(`all run ${checkout.name}`);
-    },
-  };
-}
-
-async function carryOut(fault: Fault, at: Installation, fleet: Fleet, releases: Checkout[]): Promise<void> {
-  const index = releases.indexOf(fleet.checkout());
-  switch (fault.kind) {
-    case 'Temporal down':
-      return at.temporal.away(fault.ms);
-    case 'PostgreSQL down':
-      return at.database.away(fault.ms, fault.how);
-    case 'deploy':
-      return fleet.replaceBy(releases[Math.min(index + 1, releases.length - 1)] as Checkout);
-    case 'roll back': {
-      const before = releases[Math.max(index - 1, 0)] as Checkout;
-      if (index > 0) await untilDone(() => at.rollBackTo(before));
-      return fleet.replaceBy(before);
-    }
-    case 'kill a worker':
-      return void (await fleet.kill(fault.place));
-    case 'shift a clock':
-      return fleet.shiftClock(fault.of, fault.place, fault.minutes * 60_000);
-    case 'rotate the password':
-      return at.rotatePassword(fault.learntAfterMs);
-    default:
-      return fault satisfies never;
-  }
-}
-
-/** An operator repeats a command that could not reach the database. */
-async function untilDone(command: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + readyWithinMs; ; await sleep(1_000)) {
-    try {
-      return await command();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-  }
 }
 
 const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1).padStart(7)} s`;

@@ -18,6 +18,7 @@ import type { Deployment } from '../e2e/deployment.ts';
 import { untilReady } from '../e2e/processes.ts';
 import type { Entry, ServiceProcess } from '../e2e/processes.ts';
 import { freePort } from '../free-port.ts';
+import { findPgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import { kinds } from '../servers/booking-server.ts';
 import { serve } from '../servers/serve.ts';
 import { shiftedClock } from '../shifted-clock.ts';
@@ -27,6 +28,9 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { startDatabase, startTemporal } from './outages.ts';
 import type { DatabaseService, TemporalService } from './outages.ts';
+import { createLines } from './lines.ts';
+import type { LineName, Lines } from './lines.ts';
+import { startScriptModel } from './script-model.ts';
 import { thisCheckout } from './checkouts.ts';
 import type { Checkout } from './checkouts.ts';
 
@@ -49,6 +53,10 @@ export interface Installation {
   workers: Running[];
   /** Starts a process at this place, and does not wait for it. */
   launch(entry: 'server' | 'worker', place: 0 | 1, checkout: Checkout, clockShiftMs: number): Running;
+  /** Given `isWired`. */
+  lines: Lines;
+  /** Resolves when it runs again; at once where there is none. */
+  restartPooler(afterMs: number): Promise<void>;
   /** The database accepts only a new password, of which processes can read in their file after this time. */
   rotatePassword(learntAfterMs: number): Promise<void>;
   /** Another Temporal namespace on the same server. */
@@ -89,6 +97,11 @@ export interface InstallationOptions {
   checkout?: Checkout;
   /** Where processes read the database's password: once, from their environment, or from a file. */
   secrets?: 'environment' | 'file';
+  /**
+   * All connections go through proxies. The processes at place 1 reach PostgreSQL through a pooler, if one can be had. The
+   * model is behind HTTP, if the agents file says so.
+   */
+  isWired?: boolean;
   /** Instead of two workers: one as releases had it before turns had versions. */
   isUnversioned?: boolean;
 }
@@ -98,6 +111,7 @@ export async function startInstallation({
   checkout = thisCheckout,
   secrets = 'environment',
   isUnversioned = false,
+  isWired = false,
   database: given,
 }: InstallationOptions = {}): Promise<Installation> {
   const [desks, plain, database] = await Promise.all([
@@ -113,18 +127,28 @@ export async function startInstallation({
     },
     await freePort(),
   );
+  const lines = createLines();
+  /** The URL through a proxy, if connections are to go through proxies. */
+  const through = async (name: LineName, address: string) => {
+    if (!isWired) return address;
+    const url = new URL(address);
+    url.port = String(await lines.through(name, Number(url.port)));
+    return url.href.replace(/\/$/, '');
+  };
+  const model = await startScriptModel();
+  const { rounds, streams, held } = urlsOf(desks);
   const ports = [await freePort(), await freePort()] as const;
-  const urls = urlsOf(desks);
   const deployment = await createDeployment({
     port: ports[0],
     env: {
       INTERLUDE_KEYS: someKeys,
       LOG_LEVEL: 'info',
-      ROUNDS_URL: urls.rounds,
-      STREAMS_URL: urls.streams,
-      HELD_URL: urls.held,
-      PLAIN_URL: plain.url,
-      HOTEL_URL: hotel.origin,
+      ROUNDS_URL: await through('servers', rounds),
+      STREAMS_URL: await through('servers', streams),
+      HELD_URL: await through('servers', held),
+      PLAIN_URL: await through('servers', plain.url),
+      HOTEL_URL: await through('servers', hotel.origin),
+      MODEL_URL: await through('model', model.baseURL),
       ELICITATION_TIMEOUT: '1h',
       ELICITATION_MAX_OPEN: '500',
       LIVE_TURNS_PER_USER: '500',
@@ -137,26 +161,45 @@ export async function startInstallation({
   const { dataDir } = deployment;
   deployment.defer(() => database[Symbol.asyncDispose]());
   deployment.defer(() => Promise.all([...kinds.map((kind) => desks[kind].stop()), plain.stop()]));
-  deployment.defer(() => hotel.stop());
+  deployment.defer(() => Promise.all([hotel.stop(), model.stop()]));
+  deployment.defer(() => lines.stop());
   const temporal = await startTemporal(`${dataDir}/temporal`);
   deployment.defer(() => temporal.stop());
   const connection = await Connection.connect({ address: temporal.address });
   deployment.defer(() => connection.close());
   const workflows = new TemporalClient({ connection, namespace: 'default' }).workflow;
 
-  const secretFile = path.join(dataDir, 'database-url');
-  // As container platforms do it: never half a secret.
-  const writeSecret = () => {
-    writeFileSync(`${secretFile}.new`, database.url());
-    renameSync(`${secretFile}.new`, secretFile);
+  const temporalUrl = await through('Temporal', `http://${temporal.address}`);
+  const pooler = isWired ? await startPooler(database.url()) : undefined;
+  if (pooler) deployment.defer(() => pooler[Symbol.asyncDispose]());
+  const databasePort = database.url().startsWith('postgres')
+    ? new URL(await through('PostgreSQL', database.url())).port
+    : '';
+  /** Where the processes at this place reach the database, with the password of now. */
+  const databaseUrl = (place = 0) => {
+    if (place === 1 && pooler) return pooler.through(database.url());
+    if (databasePort === '') return database.url();
+    const url = new URL(database.url());
+    url.port = databasePort;
+    return url.href;
   };
-  writeSecret();
-  const common = (code: Checkout): Record<string, string> => {
+  const secretFile = (place = 0) => path.join(dataDir, `database-url-${place}`);
+  // As container platforms do it: never half a secret.
+  const writeSecrets = () => {
+    for (const place of [0, 1]) {
+      writeFileSync(`${secretFile(place)}.new`, databaseUrl(place));
+      renameSync(`${secretFile(place)}.new`, secretFile(place));
+    }
+  };
+  writeSecrets();
+  const common = (code: Checkout, place?: number): Record<string, string> => {
     return {
-      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_ADDRESS: new URL(temporalUrl).host,
       INTERLUDE_CONFIG:
         env['INTERLUDE_CONFIG'] ?? path.join(code.root, 'test/fixtures/operations-agents.yaml'),
-      ...(secrets === 'file' ? { DATABASE_URL_FILE: secretFile } : { DATABASE_URL: database.url() }),
+      ...(secrets === 'file'
+        ? { DATABASE_URL_FILE: secretFile(place) }
+        : { DATABASE_URL: databaseUrl(place) }),
     };
   };
 
@@ -175,7 +218,7 @@ export async function startInstallation({
     shiftClock(clockShiftMs);
     const clock = shiftedClock({ file: clockFile });
     const own = entry === 'server' && { PORT: String(ports[place]) };
-    const all = { ...common(code), ...clock, ...own, ...more };
+    const all = { ...common(code, place), ...clock, ...own, ...more };
     const service = deployment.spawn(entry, all, { checkout: code.root, ...(program && { program }) });
     logged.push({ entry, service });
     places[place] = { ...service, checkout: code, shiftClock };
@@ -193,7 +236,10 @@ export async function startInstallation({
     await untilReady(running, entry === 'server' ? apiUrls[place] : undefined);
     return running;
   }
-  const apiUrls = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string];
+  const apiUrls: [string, string] = [
+    await through('users', `http://127.0.0.1:${ports[0]}`),
+    await through('users', `http://127.0.0.1:${ports[1]}`),
+  ];
 
   async function runCommand(code: Checkout, words: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(process.execPath, ['src/cli/checkout.ts', ...words], {
@@ -223,10 +269,13 @@ export async function startInstallation({
     startApi: (place, options) => start('server', place, options),
     startWorker: (place, options) => start('worker', place, options),
     launch: (entry, place, code, clockShiftMs) => launch(entry, place, { checkout: code, clockShiftMs }),
+    lines,
+    restartPooler: async (afterMs) => pooler?.restart(database.url(), afterMs),
     async rotatePassword(learntAfterMs) {
       await database.rotatePassword();
       await sleep(learntAfterMs);
-      writeSecret();
+      await pooler?.restart(database.url());
+      writeSecrets();
     },
     async createNamespace(namespace) {
       const day = { seconds: 24 * 3600 } as never;
@@ -266,6 +315,11 @@ export async function startInstallation({
     throw error;
   }
   return installation;
+}
+
+async function startPooler(databaseUrl: string) {
+  const found = await findPgBouncer();
+  return found.kind === 'ready' ? startPgBouncer(found, databaseUrl) : undefined;
 }
 
 /** A server whose tool asks nothing, does something that is not to be repeated, and counts it: for approvals. */

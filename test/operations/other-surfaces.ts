@@ -1,17 +1,25 @@
-/** Turns that wait, begun in Slack, by an A2A client and by an MCP client: see waiting-turns.ts. */
+/** Turns that wait, begun in Slack and by clients of A2A, MCP, OpenAI and AG-UI: see waiting-turns.ts. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, isInputRequiredResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/client';
+import type { ChatCompletionChunk } from 'openai/resources/chat';
 import { expect } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { answerOf, connectAgent, stateOf, wordsOf } from '../api/a2a/a2a-client.ts';
+import { connect, runUrl } from '../api/ag-ui/stock-client.ts';
+import type { Run } from '../api/ag-ui/stock-client.ts';
+import { createOpenAI, questionIn, say, textIn } from '../clients/openai-client.ts';
 import { createCaller } from '../service/user.ts';
 import type { Chat } from '../servers/slack/chat.ts';
 import type { SlackServer } from '../servers/slack/slack-server.ts';
 import { linkAlice, startWorkspace as startSlack, writeAsAlice } from '../api/slack/alice-in-slack.ts';
 import type { Installation } from './installation.ts';
-import { acceptElicitation, doneAbout, nights, saidFor, textFor } from './waiting-turns.ts';
+import { answerElicitation, doneAbout, nights, textFor } from './waiting-turns.ts';
 import type { Ended, Kind, WaitingTurn } from './waiting-turns.ts';
 
+/** How an answer about a booking begins, or says why there is none. */
+const endWords = /book: |unknown|cannot|broke the connection/;
 const patient = { timeout: 150_000, interval: 250 };
 
 export interface SlackWorkspace {
@@ -62,11 +70,12 @@ async function beginInSlack(
       await expect.poll(() => texts().join('\n'), patient).toContain('asks:');
       await expect.poll(async () => (asked = await find(0)), patient).toBeDefined();
     },
-    answer: (place = 0) =>
-      acceptElicitation(at, place, asked?.conversationId ?? '', asked?.elicitationId ?? '', { nights }),
+    answer(place = 0, action = 'accept') {
+      const { conversationId = '', elicitationId = '' } = asked ?? {};
+      return answerElicitation(at, place, { conversationId, elicitationId, action }, { nights });
+    },
     async ended() {
-      const ends = [saidFor('slack', city), 'unknown', 'cannot tell'];
-      const told = () => texts().filter((text) => ends.some((end) => text.includes(end)));
+      const told = () => texts().filter((text) => endWords.test(text));
       await expect.poll(told, patient).not.toEqual([]);
       return endOf(at, 'slack', city, told().join(' and again: '));
     },
@@ -102,18 +111,19 @@ export async function beginByA2A(at: Installation, city: string): Promise<Waitin
 export async function beginByMcp(at: Installation, city: string): Promise<WaitingTurn> {
   const call = { name: 'ask_assistant', arguments: { message: textFor('mcp', city) } };
   const asking = callTool(at, 0, call);
+  asking.catch(() => undefined);
   let last: CallToolResult | undefined;
   return {
     kind: 'mcp',
     city,
     asked: () => asking,
-    async answer(place = 0) {
+    async answer(place = 0, action = 'accept') {
       let result: CallToolResult | InputRequiredResult = await asking;
       // It is asked again for as long as no worker has come to the answer, which counts from the first time.
       for (const until = Date.now() + patient.timeout; isInputRequiredResult(result);) {
         if (Date.now() > until) return { status: 504, body: {} };
         const { requestState, inputRequests = {} } = result;
-        const response = { action: 'accept', content: { nights } };
+        const response = { action, ...(action === 'accept' && { content: { nights } }) };
         const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, response]));
         result = await callTool(at, place, { ...call, requestState, inputResponses });
       }
@@ -124,6 +134,73 @@ export async function beginByMcp(at: Installation, city: string): Promise<Waitin
       await expect.poll(() => last, patient).toBeDefined();
       const [said] = last?.content ?? [];
       return endOf(at, 'mcp', city, said?.type === 'text' ? said.text : '');
+    },
+  };
+}
+
+/** A client that is cut off sends the same request again, at the other API, and reads the same turn from its start. */
+export function beginByOpenAI(at: Installation, city: string): WaitingTurn {
+  const conversationId = randomUUID();
+  const request = say(textFor('openai', city), { conversationId });
+  const headers = { 'idempotency-key': randomUUID() };
+  const question = Promise.withResolvers<{ elicitationId: string }>();
+  const read = async (place: 0 | 1) => {
+    const service = { baseUrl: at.apiUrls[place], token: () => at.deployment.token('alice') };
+    const client = await createOpenAI(service, 'alice', { supports: 'true' });
+    const chunks: ChatCompletionChunk[] = [];
+    for await (const chunk of await client.chat.completions.create(request, { headers })) {
+      chunks.push(chunk);
+      const found = questionIn(chunk);
+      if (found) question.resolve(found);
+    }
+    return chunks;
+  };
+  const readToEnd = async () => {
+    for (let place: 0 | 1 = 0; ; place = place === 0 ? 1 : 0, await sleep(patient.interval))
+      try {
+        const chunks = await read(place);
+        if (chunks.at(-1)?.choices[0]?.finish_reason) return { status: 'completed', said: textIn(chunks) };
+      } catch (error) {
+        const { code, message } = error as { code?: string; message: string };
+        if (code !== undefined && !goesOn.test(code)) return { status: 'failed', said: message };
+      }
+  };
+  const end = readToEnd();
+  return {
+    kind: 'openai',
+    city,
+    asked: () => question.promise,
+    async answer(place = 0, action = 'accept') {
+      const { elicitationId } = await question.promise;
+      return answerElicitation(at, place, { conversationId, elicitationId, action }, { nights });
+    },
+    ended: async () => ({ ...endOf(at, 'openai', city, ''), ...(await end) }),
+  };
+}
+
+/** Codes of errors that leave the turn as it was. */
+const goesOn = /^(E[A-Z]+|UND_ERR.*|turn_unfinished|unavailable|overloaded|rate_limit.*|internal.*)$/;
+
+/** The question ends a run; the answer begins another one, as often as it takes. */
+export async function beginByAgUi(at: Installation, city: string): Promise<WaitingTurn> {
+  const service = { token: () => at.deployment.token('alice'), begun: () => undefined };
+  const client = await connect({ ...service, baseUrl: at.apiUrls[0] });
+  const { interrupts } = await client.run(textFor('ag-ui', city));
+  let last: Run | undefined;
+  return {
+    kind: 'ag-ui',
+    city,
+    asked: async () => expect(interrupts).toHaveLength(1),
+    async answer(place = 0, action = 'accept') {
+      client.agent.url = runUrl({ baseUrl: at.apiUrls[place] });
+      const payload = action === 'accept' ? { nights } : { action };
+      const resume = interrupts.map(({ id }) => ({ interruptId: id, status: 'resolved' as const, payload }));
+      last = await client.run(undefined, { resume });
+      return { status: 200, body: { outcome: last.outcome } };
+    },
+    async ended() {
+      await expect.poll(() => last, patient).toBeDefined();
+      return endOf(at, 'ag-ui', city, client.texts().join(''));
     },
   };
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { doneFor } from '../e2e/bookings.ts';
-import { questionsIn, say, textOf } from '../e2e/watch.ts';
+import { expectOneStory, questionsIn, say, textOf } from '../e2e/watch.ts';
 import type { Watched } from '../e2e/watch.ts';
 import { connectAccount } from '../service/connect-account.ts';
 import { createCaller } from '../service/user.ts';
@@ -12,7 +12,8 @@ import type { Installation } from './installation.ts';
 /** Of turns that a chat client begins. */
 export const chatKinds = ['account', 'form', 'round', 'held', 'approval', 'tool', 'delegate'] as const;
 export type ChatKind = (typeof chatKinds)[number];
-export type Kind = ChatKind | 'slack' | 'a2a' | 'mcp';
+export type Kind = ChatKind | 'slack' | 'a2a' | 'mcp' | 'openai' | 'ag-ui';
+export type Action = 'accept' | 'decline';
 
 export interface WaitingTurn {
   kind: Kind;
@@ -20,13 +21,15 @@ export interface WaitingTurn {
   city: string;
   /** Resolves once its person has been asked. */
   asked(): Promise<unknown>;
-  /** As its person would, at one of the APIs. */
-  answer(place?: 0 | 1): Promise<Reply>;
+  /** As its person would, at one of the APIs; accepts unless another action is given. */
+  answer(place?: 0 | 1, action?: Action): Promise<Reply>;
   ended(): Promise<Ended>;
 }
 
 export interface ChatTurn extends WaitingTurn {
   turn: Watched;
+  /** A reader comes back, at this API. */
+  rejoin(place: 0 | 1): void;
 }
 
 export interface Ended {
@@ -106,37 +109,59 @@ const kindsOfTurns: Record<Kind, KindOfTurn> = {
   slack: round,
   a2a: round,
   mcp: round,
+  openai: round,
+  'ag-ui': round,
 };
 
 export const textFor = (kind: Kind, city: string) => kindsOfTurns[kind].text(city);
-export const saidFor = (kind: Kind, city: string) => kindsOfTurns[kind].said(city);
 export const doneAbout = (at: Installation, { kind, city }: Pick<WaitingTurn, 'kind' | 'city'>) =>
   kindsOfTurns[kind].done(at, city);
 
-export function beginTurn(at: Installation, kind: ChatKind, city: string, place: 0 | 1 = 0): ChatTurn {
+interface BeginOptions {
+  place?: 0 | 1;
+  /** A new one unless given. */
+  conversationId?: string;
+}
+
+export function beginTurn(
+  at: Installation,
+  kind: ChatKind,
+  city: string,
+  { place = 0, conversationId }: BeginOptions = {},
+): ChatTurn {
   const { text, content } = kindsOfTurns[kind];
-  const turn = say(at.client(place), text(city));
+  const turn = say(at.client(place), text(city), conversationId === undefined ? {} : { conversationId });
+  const readers: Watched[] = [];
   const asked = async () => {
     const [found] = questionsIn(await turn.until((view) => questionsIn(view).length > 0));
     if (!found) throw new Error('it was there');
     return found;
   };
+  // Who follows at an API that is gone comes back at another one.
+  const follow = (to: 0 | 1) => say(at.client(to), text(city), turn.message);
   return {
     kind,
     city,
     turn,
     asked,
-    async answer(to = 0) {
+    rejoin: (to) => void readers.push(follow(to)),
+    async answer(to = 0, action = 'accept') {
       const question = await asked();
       if (question.mode === 'url') await connectOnce(at, question.url);
-      return acceptElicitation(at, to, turn.message.conversationId, question.elicitationId, content);
+      const { elicitationId } = question;
+      return answerElicitation(at, to, { ...turn.message, elicitationId, action }, content);
     },
     async ended() {
-      // Who follows at an API that is gone comes back at another one.
-      const follow = (to: 0 | 1) => say(at.client(to), text(city), turn.message).end();
-      const view = await turn.end().catch(() => follow(1));
+      const view = await turn.end().catch(() => follow(1).end());
+      for (const reader of readers) {
+        const seen = await reader.end().catch(() => follow(0).end());
+        expect(textOf(seen), 'what a reader sees who came back').toBe(textOf(view));
+        expectOneStory(reader);
+      }
+      expectOneStory(turn);
       const questions = questionsIn(view).map(({ status }) => status);
-      return { status: view.status, said: textOf(view), questions, done: doneAbout(at, { kind, city }) };
+      const said = textOf(view) + (view.errorText ?? '');
+      return { status: view.status, said, questions, done: doneAbout(at, { kind, city }) };
     },
   };
 }
@@ -155,15 +180,17 @@ async function connectOnce(at: Installation, url: string): Promise<void> {
   }
 }
 
-export async function acceptElicitation(
+/** Over REST, as alice. */
+export async function answerElicitation(
   at: Installation,
   place: 0 | 1,
-  conversationId: string,
-  elicitationId: string,
+  question: { conversationId: string; elicitationId: string; action: Action },
   content?: Record<string, unknown>,
 ): Promise<Reply> {
+  const { conversationId, elicitationId, action } = question;
   const caller = createCaller(at.apiUrls[place], await at.deployment.token('alice'));
-  return caller.answer({ conversationId, elicitationId, action: 'accept', ...(content && { content }) });
+  const more = action === 'accept' && content ? { content } : {};
+  return caller.answer({ conversationId, elicitationId, action, ...more });
 }
 
 /** How it ends when nothing was lost: asked once, answered, done once. */
