@@ -174,7 +174,10 @@ export function beginByOpenAI(at: Installation, city: string): WaitingTurn {
       const { elicitationId } = await question.promise;
       return answerElicitation(at, place, { conversationId, elicitationId, action }, { nights });
     },
-    ended: async () => ({ ...endOf(at, 'openai', city, ''), ...(await end) }),
+    async ended() {
+      const { status, said } = await end;
+      return { ...endOf(at, 'openai', city, said), status };
+    },
   };
 }
 
