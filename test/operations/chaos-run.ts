@@ -254,10 +254,13 @@ async function lookAt(at: Installation, { turn, act = 'accept', receipt }: Begun
   const wanted = completed(turn);
   const isOver = ended.status === 'completed' || ended.status === 'failed';
   const isUnknown = isOver && /unknown|cannot tell whether/.test(ended.said);
-  const isAway =
-    isOver && ended.done.length === 0 && /cannot be reached|broke the connection/.test(ended.said);
   // Servers that are refused are called with the refusal, and book for no nights.
   const refused = ended.done.filter((deed) => deed.endsWith(' for none'));
+  const isNothingDone = isOver && refused.length === ended.done.length;
+  // A server that was gone for too long takes its question with it.
+  const isWithdrawn = isNothingDone && ended.questions[0] === 'cancel' && (act === 'supersede' || !isTaken);
+  const isAway =
+    isWithdrawn || (isNothingDone && /cannot be reached|broke the connection|fetch failed/.test(ended.said));
   // Its server declares that twice is as good as once.
   const mostDeeds = kind === 'held' ? 2 : 1;
   const common: Look = {
