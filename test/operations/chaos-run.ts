@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carryOut, createFleet } from './chaos-fleet.ts';
 import { pick, planOf, randomFrom, shuffled, toWords } from './chaos-plan.ts';
-import type { PlanOptions, Step } from './chaos-plan.ts';
+import type { Fault, PlanOptions, Step } from './chaos-plan.ts';
 import type { Checkout } from './checkouts.ts';
 import { startInstallation } from './installation.ts';
 import type { Installation } from './installation.ts';
@@ -183,7 +183,7 @@ function createRun(
     for (const begun of all) begun.receipt ??= answer(begun);
     const looks = await Promise.all(
       all.map(async (begun) => {
-        const look = await lookAt(at, begun);
+        const look = await lookAt(at, begun, cutsServersOff(plan));
         note(`${begun.turn.city} ended: ${Object.keys(look).join(', ') || 'as it should'}`);
         return look;
       }),
@@ -237,7 +237,17 @@ async function repeatedly<T>(work: () => Promise<T>): Promise<T> {
 
 type Look = Partial<Record<'lost' | 'twice' | 'falseReceipt' | 'unknown' | 'away', string>>;
 
-async function lookAt(at: Installation, { turn, act = 'accept', receipt }: Begun): Promise<Look> {
+/** Whether a turn may say that a server could not be reached. */
+function cutsServersOff(plan: Step[]): boolean {
+  const kinds: Fault['kind'][] = ['servers away', 'model away', 'cut connections', 'freeze', 'kill'];
+  return plan.some(({ faults }) => faults.some(({ kind }) => kinds.includes(kind)));
+}
+
+async function lookAt(
+  at: Installation,
+  { turn, act = 'accept', receipt }: Begun,
+  mayBeAway: boolean,
+): Promise<Look> {
   const { city, kind } = turn;
   const told = await receipt?.catch((error: unknown) => ({ status: 0, body: { error: String(error) } }));
   const late = sleep(answeredWithinMs, undefined, { ref: false }).then(() => {
@@ -260,7 +270,9 @@ async function lookAt(at: Installation, { turn, act = 'accept', receipt }: Begun
   // A server that was gone for too long takes its question with it.
   const isWithdrawn = isNothingDone && ended.questions[0] === 'cancel' && (act === 'supersede' || !isTaken);
   const isAway =
-    isWithdrawn || (isNothingDone && /cannot be reached|broke the connection|fetch failed/.test(ended.said));
+    mayBeAway &&
+    (isWithdrawn ||
+      (isNothingDone && /cannot be reached|broke the connection|fetch failed/.test(ended.said)));
   // Its server declares that twice is as good as once.
   const mostDeeds = kind === 'held' ? 2 : 1;
   const common: Look = {
