@@ -28,7 +28,9 @@ let operator: pg.Client;
 let line: TcpProxy;
 let workerUrlFile: string;
 let workerInternal: number;
-let worker: ServiceProcess;
+let worker: ServiceProcess | undefined;
+/** Of the database's user, as it is now. */
+let password = 'first';
 
 const urlFor = (password: string, port: number) => {
   const url = new URL(`postgres://127.0.0.1/${operator.database}`);
@@ -114,7 +116,8 @@ async function waitingTurns(count: number) {
 type Waiting = Awaited<ReturnType<typeof waitingTurns>>;
 
 /** As an operator does it, who also ends the sessions that know the password of before. */
-async function rotate(password: string): Promise<void> {
+async function rotate(to: string): Promise<void> {
+  password = to;
   await operator.query(`alter role ${role} password '${password}'`);
   await operator.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [role]);
 }
@@ -147,7 +150,7 @@ test.runIf(inject('suite') === 'release')(
     const receipts = await turns.answerAll();
     expect(receipts.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'decline'));
     await untilTriedOften(turns);
-    expect(worker.output()).not.toMatch(/"level":50/);
+    expect(worker?.output()).not.toMatch(/"level":50/);
 
     give('second');
     await turns.expectAllDeclined();
@@ -159,19 +162,20 @@ test(
   'a worker whose login is refused at start waits, says so once, stops when it is told to, and begins when it is let in',
   { timeout: 120_000 },
   async () => {
-    await worker.kill('SIGTERM');
+    await worker?.kill('SIGTERM');
     give('wrong');
     const stopped = deployment.spawn('worker', workerEnvironment());
     await untilWorkerIs(503, refused, 40_000);
     expect(await stopped.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 
-    worker = deployment.spawn('worker', workerEnvironment());
+    const again = deployment.spawn('worker', workerEnvironment());
+    worker = again;
     await untilWorkerIs(503, refused, 40_000);
     expect((await fetch(`http://127.0.0.1:${workerInternal}/healthz`)).status).toBe(200);
-    await vi.waitFor(() => expect(worker.output()).toContain('waiting: the database refuses the login'));
-    give('second');
+    await vi.waitFor(() => expect(again.output()).toContain('waiting: the database refuses the login'));
+    give(password);
     await untilWorkerIs(200, { status: 'ready' }, 40_000);
-    expect(worker.output().match(/waiting: the database refuses the login/g)).toHaveLength(1);
+    expect(again.output().match(/waiting: the database refuses the login/g)).toHaveLength(1);
   },
 );
 

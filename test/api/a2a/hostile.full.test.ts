@@ -8,7 +8,7 @@ import { turnWorkflowId } from '../../../src/workflows/messages.ts';
 import { answerOf, connectAgent, readStream, stateOf, wordsOf, watch } from './a2a-client.ts';
 
 const setup = useAskingService({
-  env: { RATE_LIMIT_PER_MINUTE: '100000', OPEN_REQUESTS_PER_USER: '1000' },
+  env: { RATE_LIMIT_PER_MINUTE: '100000', OPEN_REQUESTS_PER_USER: '1000', LIVE_TURNS_PER_USER: '1000' },
 });
 const question = asks({ city: form('Which city?', { city: { type: 'string' } }) });
 
