@@ -47,7 +47,7 @@ const leaseMs = 2 * minuteMs;
 const lengthOf = (per: Limit['per']) => (per === 'minute' ? minuteMs : dayMs);
 /** Counts of less than a twentieth of a limit are not written. */
 const writtenPart = 20;
-/** Of callers that are remembered; of more, the oldest are forgotten. */
+/** Of callers that are remembered; of more, the oldest are forgotten, but none with something open. */
 const mostNames = 100_000;
 
 /** Of this process alone. `most`: names to remember. */
@@ -71,17 +71,17 @@ export function createCounts(now: () => number, most = mostNames) {
     };
     // The oldest is first.
     counts.delete(name);
+    if (counts.size >= most) forgetOldest();
     counts.set(name, count);
-    if (counts.size > most) forgetOldest();
     return count;
   }
 
-  /** What is open counts until it is closed. */
+  /** What is open counts until it is closed: there are no more of these than connections. */
   function forgetOldest(): void {
     for (const [name, { per, own }] of counts) {
       if (per === 'now' && own > 0) continue;
       counts.delete(name);
-      return;
+      if (counts.size < most) return;
     }
   }
 
@@ -98,7 +98,7 @@ export function createCounts(now: () => number, most = mostNames) {
     },
     add(limit: Limit, by = 1): void {
       const count = countOf(limit);
-      count.own += by;
+      count.own = Math.max(0, count.own + by);
       count.isChanged = true;
       count.isAskedFor = true;
     },

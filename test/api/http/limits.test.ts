@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createRefusalLimit } from '../../../src/api/http/limits.ts';
+import { createAddressLimit } from '../../../src/service/limits.ts';
 import { beginTurn, startApi } from '../api-under-test.ts';
 import type { ApiUnderTest, Who } from '../api-under-test.ts';
 import { testFolder } from '../../test-folder.ts';
@@ -53,6 +54,19 @@ test('refusals are forgotten after a minute or when the clock is set back, and a
   limit.count('b');
   for (let n = 0; n < 10_000; n++) limit.count(`other ${n}`);
   expect(limit.refusalOf('b')).toBeNull();
+});
+
+test('what an address has open counts until it is closed, with more addresses than are remembered, too', () => {
+  const limit = createAddressLimit({ max: 1, words: 'Too many.', per: 'now' });
+  const addresses = Array.from({ length: 10_002 }, (_, n) => `address ${n}`);
+  for (const address of addresses) limit.count(address);
+  const refused = () => addresses.filter((address) => limit.refusalOf(address) !== null);
+  expect(refused()).toHaveLength(addresses.length);
+  for (const address of addresses) limit.count(address, -1);
+  expect(refused()).toEqual([]);
+  for (const address of addresses) limit.count(address, -1);
+  for (const address of addresses) limit.count(address);
+  expect(refused()).toHaveLength(addresses.length);
 });
 
 test('the contract is no way to keep the service busy', async () => {
