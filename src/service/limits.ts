@@ -1,6 +1,6 @@
 /**
  * What a user, a tenant and a program may ask for, counted by all processes together. A refusal is a `rate_limited`. Answers have
- * a count of their own, and no other limit: turns wait for them.
+ * counts of their own, and no limit of the tenant: turns wait for them, and one user must not keep others from answering.
  */
 import type { Config } from '../platform/config/config.ts';
 import { createCounts } from '../storage/counts.ts';
@@ -22,23 +22,25 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
   function requestsOf(principal: Principal, isAnswer: boolean): Refused[] {
     const { perUser, perTenant } = requestsPerMinute;
     const per = 'minute';
-    const caller = rateLimitKey(principal);
-    if (isAnswer)
-      return [{ name: `answers ${caller}`, max: perUser, per, words: 'You have answered too often.' }];
+    const what = isAnswer ? 'answers' : 'requests';
+    const did = isAnswer ? 'answered too often' : 'asked too much';
     const actor = principal.kind === 'user' ? principal.actor : undefined;
-    const words = 'You have asked too much.';
-    return [
-      { name: `requests ${caller}`, max: perUser, per, words },
+    const own = [
+      { name: `${what} ${rateLimitKey(principal)}`, max: perUser, per, words: `You have ${did}.` } as const,
       ...(actor
         ? [
             {
-              name: `requests key ${actor.keyId}`,
+              name: `${what} key ${actor.keyId}`,
               max: perUser * usersPerKey,
               per,
-              words: 'This API key has asked too much for its users.',
+              words: `This API key has ${did} for its users.`,
             } as const,
           ]
         : []),
+    ];
+    if (isAnswer) return own;
+    return [
+      ...own,
       ...ofTenant(principal, 'requests', { max: perTenant, per, words: 'Your tenant has asked too much.' }),
     ];
   }

@@ -1,4 +1,5 @@
 /** Keys that act for users: which user a key may name, how, and the audit of refusals. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import fastifyFactory from 'fastify';
@@ -37,8 +38,8 @@ function send(
   });
 }
 
-function answer(key: string, user: Named, body: object) {
-  return send(key, user, { method: 'POST', url: '/run/api/elicitation-responses', payload: body });
+function answer(key: string, user: Named, body: object, on = api) {
+  return send(key, user, { method: 'POST', url: '/run/api/elicitation-responses', payload: body }, on);
 }
 
 const outcomeOf = (response: LightMyRequestResponse) => [response.statusCode, response.json().code];
@@ -244,6 +245,12 @@ test('each user it names has the limit of a user, and all of them ten times as m
   for (let n = 0; n < 19; n += 1) statuses.push(await status(`user-${n}`));
   expect(statuses).toEqual([...Array.from({ length: 18 }, () => 200), 429]);
   expect(await status(undefined)).toBe(200);
+
+  // Their answers count separately, in the same way.
+  const nothing = { conversationId: 'none', elicitationId: randomUUID(), action: 'decline' };
+  const answers = [];
+  for (let n = 0; n < 21; n += 1) answers.push((await answer(key, `user-${n}`, nothing, limited)).statusCode);
+  expect(answers).toEqual([...Array.from({ length: 20 }, () => 404), 429]);
   await limited.stop();
 });
 

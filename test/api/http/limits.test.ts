@@ -95,8 +95,8 @@ test('a user may keep so many streams open, and gets a place back with each that
   expect((await open()).status).toBe(429);
 });
 
-test('a user with too many open requests may answer a question on any surface, and do nothing else', async () => {
-  api = await startApi({ env: { OPEN_REQUESTS_PER_USER: '1' } });
+test('a user with too many open requests, in a tenant that has asked too much, may answer on any surface, and do nothing else', async () => {
+  api = await startApi({ env: { OPEN_REQUESTS_PER_USER: '1', RATE_LIMIT_PER_MINUTE_PER_TENANT: '5' } });
   const turn = await beginTurn(api.storage, 'c1');
   const { conversation, turnId } = turn;
   const post = (url: string, payload: object, headers = {}) =>
@@ -134,6 +134,8 @@ test('a user with too many open requests may answer a question on any surface, a
   ])
     expect((await refused).statusCode).toBe(429);
 
+  const asked = async () => (await api.send('bob', { url: '/run/v1/conversations' })).statusCode;
+  await expect.poll(asked, { interval: 1 }).toBe(429);
   const answers: ((elicitationId: string) => ReturnType<ApiUnderTest['send']>)[] = [
     (id) => post('/run/api/elicitation-responses', { conversationId: conversation, ...decision(id) }),
     (id) => chat({ type: 'data-elicitation-response', data: decision(id) }),
