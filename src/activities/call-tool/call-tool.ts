@@ -137,6 +137,16 @@ async function callTool(parts: CallParts, input: ToolCallInput): Promise<Attempt
   }
 }
 
+/** Unlike a server's name, that of the call may come from a client. */
+async function failWithoutServer(
+  parts: CallParts,
+  { input, call, by }: Pick<Attempt, 'input' | 'call' | 'by'>,
+): Promise<AttemptEnd> {
+  const failure = { code: 'no_server', server: input.server } as const;
+  await finishToolCall(parts, input.turn, call, failure, { by, label: unfinishedLabel(call.toolName) });
+  return { kind: 'finished' };
+}
+
 /** `connects`: accounts that this activity found connected without asking. */
 async function continueCall(parts: CallParts, input: ToolCallInput, connects: number): Promise<AttemptEnd> {
   const { storage, config } = parts;
@@ -156,7 +166,7 @@ async function continueCall(parts: CallParts, input: ToolCallInput, connects: nu
   ]);
   if (call.state === 'finished') return { kind: 'finished' };
   const begun = { input, by, call };
-  if (!server) return failCall(parts, begun, 'failed', { code: 'no_server', server: input.server });
+  if (!server) return failWithoutServer(parts, begun);
   // The agent's list may have become shorter since the tool was offered. A call that has begun may finish.
   if (call.state === 'requested' && !mayCall(config.agents.get(turn.agent), server, tool))
     return failCall(parts, begun, 'not_allowed', { code: 'not_allowed', tool: call.toolName });

@@ -124,6 +124,16 @@ test('a server that is down is a warning in the log, with where it is and why it
   );
 });
 
+test('a call whose server is gone ends, and its name is no label: it may be of a tool that a client had', async () => {
+  const { attempt, lines, told, config } = await openCall();
+  config.servers.delete('asking');
+  expect(await attempt(0)).toEqual({ kind: 'finished' });
+  expect(await told()).toContain('There is no server');
+  const [line] = lines.map((one) => JSON.parse(one) as object);
+  expect(line).toMatchObject({ toolName: 'asking__ask', outcome: 'failed' });
+  expect(line).not.toHaveProperty('server');
+});
+
 const one = asks({ one: form('One') }, 's1');
 
 function idsIn(result: AttemptResult): string[] {
