@@ -61,7 +61,7 @@ export async function startTurn(
   principal: Principal,
   request: TurnRequest,
 ): Promise<OwnTurn> {
-  const refusal = overload.refusal();
+  const refusal = overload.refusal(principal.tenant);
   if (refusal) throw refusal;
   const { hops = 0 } = request;
   const { maxDepth } = config.delegation;

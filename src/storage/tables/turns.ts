@@ -16,6 +16,13 @@ import type { TurnRow, TurnFilter, TurnPosition, DueTurn } from './turn-rows.ts'
 import type { Ended, Ending } from './turn-end.ts';
 import type { NewTurn, Prepared, Replacing, StartLimits } from './turn-lifecycle.ts';
 
+export interface StartingTurns {
+  turns: number;
+  ofTenant: ReadonlyMap<string, number>;
+  /** Other tenants have conversations. False if no turns are starting. */
+  areTenantsSeveral: boolean;
+}
+
 export function createTurns(database: Database) {
   const { query, notifications, endings, now } = database;
 
@@ -118,14 +125,29 @@ export function createTurns(database: Database) {
      * merged. They are leased for `againMs`; merging a turn takes it off the list.
      */
     claimDue: (limit: number, againMs: number): Promise<DueTurn[]> => claimDueTurns(database, limit, againMs),
-    /** How many turns no worker has begun, counted up to `most`. */
-    async starting(most: number): Promise<number> {
-      const some = query.selectFrom('turns').select('turn_id').where('status', '=', 'starting').limit(most);
-      const { turns } = await query
+    /** The turns that no worker has begun, counted up to `most`. */
+    async starting(most: number): Promise<StartingTurns> {
+      const some = query.selectFrom('turns').select('tenant').where('status', '=', 'starting').limit(most);
+      const tenants = await query
         .selectFrom(some.as('some'))
-        .select(({ fn }) => fn.countAll().as('turns'))
-        .executeTakeFirstOrThrow();
-      return Number(turns);
+        .select(({ fn, selectFrom }) => [
+          'tenant',
+          fn.countAll().as('turns'),
+          selectFrom('conversations')
+            .select(({ fn: of }) => of.min('tenant').as('first'))
+            .as('first'),
+          selectFrom('conversations')
+            .select(({ fn: of }) => of.max('tenant').as('last'))
+            .as('last'),
+        ])
+        .groupBy('tenant')
+        .execute();
+      const ofTenant = new Map(tenants.map(({ tenant, turns }) => [tenant, Number(turns)]));
+      return {
+        turns: [...ofTenant.values()].reduce((sum, turns) => sum + turns, 0),
+        ofTenant,
+        areTenantsSeveral: tenants.some(({ first, last }) => first !== last),
+      };
     },
     /** As `claimDue`, for turns that have not ended within `longestMs`. */
     claimOverdue: (limit: number, againMs: number, longestMs: number): Promise<DueTurn[]> =>

@@ -68,15 +68,19 @@ onEachDatabase((subject) => {
       });
     });
 
-    test('turns that no worker has begun are counted', async () => {
+    test('turns that no worker has begun are counted, and those of each tenant', async () => {
       const { storage } = subject();
-      const before = await storage.turns.starting(1_000);
+      const { turns: before } = await storage.turns.starting(1_000);
       const turn = newTurn();
       await storage.turns.prepare(turn, ending);
-      expect(await storage.turns.starting(1_000)).toBe(before + 1);
-      expect(await storage.turns.starting(1)).toBe(1);
+      await storage.turns.prepare(newTurn({ tenant: turn.tenant }), ending);
+      await begunTurn(storage);
+      const starting = await storage.turns.starting(1_000);
+      expect(starting).toMatchObject({ turns: before + 2, areTenantsSeveral: true });
+      expect(starting.ofTenant.get(turn.tenant)).toBe(2);
+      expect(await storage.turns.starting(1)).toMatchObject({ turns: 1 });
       await storage.turns.begin(turn);
-      expect(await storage.turns.starting(1_000)).toBe(before);
+      expect(await storage.turns.starting(1_000)).toMatchObject({ turns: before + 1 });
     });
 
     test('a tenant has so many open questions', async () => {
