@@ -37,7 +37,7 @@ interface Options {
 
 export interface RunningWorker {
   startsHere(buildId: string): boolean;
-  /** Takes up changed tools, of these agents; rejects if they do not run, and keeps those before. */
+  /** Takes up changed tools, of these agents in place of the configured ones; rejects if they do not run, and keeps those before. */
   offer(tools: ReadonlyMap<string, OpenedTools>, agents: readonly string[]): Promise<void>;
 }
 
@@ -58,10 +58,11 @@ export async function startWorker(
   ];
   const heldCallLimit = createHeldCallLimit(config.worker.heldCalls);
   let offered = offerTools(tools);
+  let ownBundles = bundlesOf(tools);
   const offeredTools: OfferedTools = (agent) => offered(agent);
   const own = { ...parts, offeredTools, heldCallLimit };
   // Workers take a while to load their threads. If one fails to start, the other ends with the stack.
-  const starting = startToolWorkers(parts, connection, bundlesOf(tools));
+  const starting = startToolWorkers(parts, connection, ownBundles);
   stack.defer(() => starting.then((workers) => workers.stop(), ignore));
   const creating = startTurnWorkers(own, connection, code);
   stack.defer(() => creating.then((workers) => workers.stop(), ignore));
@@ -95,9 +96,16 @@ export async function startWorker(
     startsHere: turnWorkers.runsAlone,
     async offer(opened, agents) {
       const exposed = exposedTools(opened);
-      await toolWorkers.offer(bundlesOf(opened).map(toCode));
-      await parts.storage.exposedTools.replace([...agents], exposed);
+      const bundles = bundlesOf(opened);
+      // Both run until the change is complete: if the rows cannot be written, the tools before are still offered.
+      await toolWorkers.offer([...new Set([...ownBundles, ...bundles])].map(toCode));
+      const known = new Set([...config.agents.keys(), ...agents]);
+      await parts.storage.exposedTools.replace([...known], exposed);
       offered = offerTools(opened);
+      ownBundles = bundles;
+      await toolWorkers
+        .offer(bundles.map(toCode))
+        .catch((err: unknown) => logger.warn({ err }, 'the tools before run on until the next change'));
     },
   };
 }

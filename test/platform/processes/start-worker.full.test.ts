@@ -25,8 +25,7 @@ afterEach(() => void process.off('worker', noteEnd));
 const broken = 'this is no code';
 const tools = await bundleTools();
 
-/** Resolves with what it failed with, once all threads have ended; rejects where a worker still holds the connection. */
-async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown> {
+async function setUp() {
   const temporal = await startDevelopmentServer();
   onTestFinished(() => temporal.stop());
   let parts: Dependencies | undefined;
@@ -37,15 +36,23 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
   onTestFinished(() => service.stop());
   if (!parts) throw new Error('the service has started without workers');
   const connection = await NativeConnection.connect({ address: temporal.address });
+  return { parts, connection, client: temporal.client };
+}
+
+const openedTools = (bundles: ToolBundle[]) =>
+  new Map(bundles.map((bundle, n) => [`agent${n}`, { bundle }] as const));
+
+/** Resolves with what it failed with, once all threads have ended; rejects where a worker still holds the connection. */
+async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown> {
+  const { parts, connection, client } = await setUp();
   const stack = new AsyncDisposableStack();
-  const opened = offered.map((bundle, n) => [`agent${n}`, { bundle }] as const);
   const failure = await startWorker(
     parts,
     {
       connection,
-      client: temporal.client,
+      client,
       code: { code: turns, buildId: 'one', needs: 1 },
-      tools: new Map(opened),
+      tools: openedTools(offered),
       isAlone: false,
     },
     stack,
@@ -56,6 +63,48 @@ async function startWith(turns: string, offered: ToolBundle[]): Promise<unknown>
   await connection.close();
   return failure;
 }
+
+test('an agent that is gone exposes nothing any more, also after a change that could not be written', async () => {
+  const { parts, connection, client } = await setUp();
+  const { storage, config } = parts;
+  const [assistant] = config.agents.values();
+  if (!assistant) throw new Error('there is no agent');
+  config.agents.set('agent0', assistant);
+  const [first] = tools.manifest;
+  const exposing = (hash: string) => ({
+    ...tools,
+    hash,
+    manifest: first ? [{ ...first, name: 'greet', expose: true as const }] : [],
+  });
+  let isAway = false;
+  const replace: typeof storage.exposedTools.replace = async (...given) => {
+    if (isAway) throw new Error('the database is away');
+    await storage.exposedTools.replace(...given);
+  };
+  const stack = new AsyncDisposableStack();
+  const worker = await startWorker(
+    { ...parts, storage: { ...storage, exposedTools: { ...storage.exposedTools, replace } } },
+    {
+      connection,
+      client,
+      code: await readTurnCode(),
+      tools: openedTools([exposing('one')]),
+      isAlone: false,
+    },
+    stack,
+  );
+  const exposed = async () => (await storage.exposedTools.list()).map(({ agent }) => agent);
+  expect(await exposed()).toEqual(['agent0']);
+  isAway = true;
+  const left = new Map([['other', { bundle: exposing('two') }]]);
+  await expect(worker.offer(left, ['other'])).rejects.toThrow('away');
+  expect(await exposed()).toEqual(['agent0']);
+  isAway = false;
+  await worker.offer(left, ['other']);
+  expect(await exposed()).toEqual(['other']);
+  await stack.disposeAsync();
+  await connection.close();
+}, 60_000);
 
 test('code of turns that cannot be loaded leaves no worker of tools', async () => {
   expect(await startWith(broken, [tools])).toBeInstanceOf(Error);
