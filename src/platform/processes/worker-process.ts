@@ -37,9 +37,14 @@ export async function runWorkerProcess(): Promise<void> {
         openAgentBundles(config),
       ]);
       let tools: ReadonlyMap<string, OpenedTools> = built;
-      let worker: RunningWorker | undefined;
+      let worker = Promise.withResolvers<RunningWorker>();
+      /** Waits for a worker that is being started: tools that do not run would keep each from starting. */
       const offer: RunningWorker['offer'] = async (changed, agents) => {
-        await worker?.offer(changed, agents);
+        let taking: typeof worker;
+        do {
+          taking = worker;
+          await (await taking.promise).offer(changed, agents);
+        } while (taking !== worker);
         tools = changed;
       };
       onHangUp(createReload({ config, logger, tools: { offered: tools, offer } }).reload);
@@ -53,6 +58,7 @@ export async function runWorkerProcess(): Promise<void> {
       function startAgain(why: string): void {
         if (starting || signal.aborted) return;
         logger.warn(`the worker is started again: ${why}`);
+        worker = Promise.withResolvers();
         const left = running
           .disposeAsync()
           .catch((error: unknown) => logger.warn({ err: error }, 'the worker before could not end in order'))
@@ -68,6 +74,7 @@ export async function runWorkerProcess(): Promise<void> {
       }
 
       async function start(attempt: AsyncDisposableStack): Promise<void> {
+        const { resolve } = worker;
         const opened = await openDependencies(config, logger);
         attempt.defer(() => opened.storage.close());
         attempt.defer(watchFigures(opened.storage));
@@ -88,19 +95,16 @@ export async function runWorkerProcess(): Promise<void> {
           return true;
         };
         const client = clientOver(connection, config.temporal, { guard: installation.guard });
-        const begun = tools;
-        attempt.defer(() => void (worker = undefined));
-        worker = await startWorker(
+        const started = await startWorker(
           { ...parts, onFailure },
           { connection, client, code, tools, isAlone: false },
           attempt,
         );
-        // The agents file was read again meanwhile.
-        if (tools !== begun) await worker.offer(tools, [...config.agents.keys()]);
         logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
         logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
         const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));
         attempt.defer(stopWatching);
+        resolve(started);
       }
 
       async function run(): Promise<void> {
