@@ -1,7 +1,6 @@
 /**
- * Whether new turns are refused because the service has more work than it can do, or its tenant has its share of
- * it. Answers and streams are never refused for
- * this: they end turns, and free what they use.
+ * Whether new turns are refused because the service has more work than it can do, or because their tenant has its share
+ * of it. Answers and streams are never refused for this: they end turns, and free what they use.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';
