@@ -2,11 +2,18 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { grpcStatus, grpcStatusOf } from '../platform/temporal/grpc-status.ts';
-import type { TurnRef } from '../turn/turn.ts';
+import type { Mark } from '../storage/schema/question-tables.ts';
 import { searchAttributes } from '../workflows/messages.ts';
+import { statusOf } from './temporal-errors.ts';
 
 /** Only administrators may delete histories in some installations. Their namespace's retention deletes them. */
 const notOurs: (number | undefined)[] = [grpcStatus.permissionDenied, grpcStatus.unimplemented];
+/** The same, or the search attributes are missing, or not known to Temporal yet. */
+const notListed = [...notOurs, grpcStatus.invalidArgument];
+/** Attempts of the outbox in two hours. Then the namespace's retention deletes what could not be listed. */
+const mostFailures = 20;
+
+type Forgotten = Pick<Mark & { kind: 'forget' }, 'workflowId' | 'turn' | 'failures'>;
 
 /**
  * Deletes all runs of the workflow, and those of the turn's delegates and tools. Returns the number of runs that were found:
@@ -34,11 +41,32 @@ export function createForgetHistories({ workflow, workflowService, options }: Cl
     }
   }
 
-  return async (workflowId: string, { turnId }: Pick<TurnRef, 'turnId'>): Promise<number> => {
+  let isWarned = false;
+  /** Throws until it has failed too often. */
+  function refused(error: unknown, { workflowId, failures }: Forgotten): void {
+    const isFinal = failures >= mostFailures;
+    if (isFinal || !isWarned)
+      logger.warn(
+        { err: error, workflowId },
+        isFinal
+          ? 'Temporal does not list the histories of an erased turn; its retention deletes them'
+          : `Temporal refuses to list histories of erased turns. Let this service list workflows of namespace ${namespace}, and see that it has the search attribute ${searchAttributes.rootTurn.name}`,
+      );
+    isWarned = true;
+    if (!isFinal) throw error;
+  }
+
+  return async (mark: Forgotten): Promise<number> => {
+    const { workflowId, turn } = mark;
     let found = (await deleteRun(workflowId)) ? 1 : 0;
-    const query = `${searchAttributes.rootTurn.name} = '${turnId}'`;
-    for await (const run of workflow.list({ query }))
-      if (await deleteRun(run.workflowId, run.runId)) found += 1;
+    const query = `${searchAttributes.rootTurn.name} = '${turn.turnId}'`;
+    try {
+      for await (const run of workflow.list({ query }))
+        if (await deleteRun(run.workflowId, run.runId)) found += 1;
+    } catch (error) {
+      if (!notListed.includes(statusOf(error))) throw error;
+      refused(error, mark);
+    }
     return found;
   };
 }

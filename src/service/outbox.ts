@@ -111,8 +111,8 @@ export function startOutbox({
   const forgetHistories = createForgetHistories(client, logger);
 
   /** Temporal deletes in the background: tried again until nothing is found. */
-  async function forget({ workflowId, turn }: { workflowId: string; turn: TurnRef }): Promise<void> {
-    const found = await within(() => forgetHistories(workflowId, turn));
+  async function forget(mark: Mark & { kind: 'forget' }): Promise<void> {
+    const found = await within(() => forgetHistories(mark));
     if (found > 0) throw new StillThere(`Temporal deletes ${found} histories of an erased turn`);
   }
 

@@ -47,7 +47,7 @@ export function wasRefused(error: unknown): boolean {
   return status !== undefined && refusals.includes(status);
 }
 
-function statusOf(error: unknown): number | undefined {
+export function statusOf(error: unknown): number | undefined {
   if (error instanceof NamespaceNotFoundError) return notFound;
   // Errors of a native connection are instances of `ServiceError` themselves.
   return grpcStatusOf(error) ?? (error instanceof ServiceError ? grpcStatusOf(error.cause) : undefined);

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/platform/config/load-config.ts';
 import { openKeys } from '../../src/credentials/sealing/key-file.ts';
 import { onServiceDatabase } from '../../src/platform/processes/dependencies.ts';
+import { createForgetHistories } from '../../src/service/forget-histories.ts';
 import { startOutbox } from '../../src/service/outbox.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { ElicitationRow } from '../../src/storage/schema/question-tables.ts';
@@ -218,6 +220,20 @@ test('a workflow that Temporal does not know is tried again as long as its turn 
   await storage.turns.end(lost, 'failed', { isOwn: true });
   await expect.poll(marks, soon).toEqual([]);
 }, 60_000);
+
+test('histories that Temporal refuses to list are left to its retention in the end, and operators get to know it once', async () => {
+  const lines: { msg: string }[] = [];
+  const warned = pino({}, { write: (line) => void lines.push(JSON.parse(line) as { msg: string }) });
+  // A namespace without our search attributes.
+  const client = new Client({ connection: temporal.client.connection, namespace: 'temporal-system' });
+  const forget = createForgetHistories(client, warned);
+  const turn = { tenant: 'acme', conversation: 'c', turnId: randomUUID() };
+  const attempt = (failures: number) => forget({ workflowId: turnWorkflowId(turn), turn, failures });
+  for (const failures of [0, 1]) await expect(attempt(failures)).rejects.toThrow('Failed to list workflows');
+  expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('InterludeRootTurn')]);
+  expect(await attempt(20)).toBe(0);
+  expect(lines.at(-1)?.msg).toContain('its retention deletes them');
+});
 
 test('nothing is sent while database and Temporal may not belong together', async () => {
   let isTogether = false;

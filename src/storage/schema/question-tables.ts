@@ -47,7 +47,7 @@ export type Mark = { id: string } &
     /** A command has settled the question. The process that delivers the mark logs, counts and traces it. */
     | { kind: 'report'; elicitationId: string; turn: TurnRef }
     /** The turn was erased: Temporal deletes the history of this workflow, and of those that the turn has started. */
-    | { kind: 'forget'; workflowId: string; turn: TurnRef }
+    | { kind: 'forget'; workflowId: string; turn: TurnRef; failures: number }
   );
 
 export interface ElicitationRow extends TurnRef {

@@ -216,8 +216,9 @@ function toMark(row: Row<'outbox'>): Mark {
     case 'settled':
       return { id, kind, workflowId, elicitationId: row.elicitation_id ?? '', turn };
     case 'cancel':
-    case 'forget':
       return { id, kind, workflowId, turn };
+    case 'forget':
+      return { id, kind, workflowId, turn, failures: row.failures };
     case 'abandon':
       return { id, kind, turn };
     case 'report':
