@@ -5,16 +5,20 @@ import type { AuditEntry } from '../storage/schema/question-tables.ts';
 import type { Erasure } from '../storage/schema/session-tables.ts';
 import type { RemovedConversation } from '../storage/tables/erasure.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { ConversationRef } from '../turn/turn.ts';
+import type { ConversationRef, TurnOwner } from '../turn/turn.ts';
 import { pushWorkflowId, slackDeliveryWorkflowId } from '../workflows/messages.ts';
 import type { createOwnConnections } from './connections.ts';
 import { stopTurn } from './end-turn.ts';
 import { liveTurn, conversationNotFound, ownConversation } from './own-turn.ts';
-import { actorOf } from './principal.ts';
+import { actorOf, ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
 
 const pauseMs = 200;
+/** How long servers that keep calls of ended turns open may take to be notified. They may be away for days. */
+const notifiedWithinMs = 30_000;
+/** The same while a caller waits for the response. */
+const notifiedSoonMs = 5_000;
 
 function deliveriesOf(of: { turnId: string; deliveryIds: string[]; isInSlack: boolean }): string[] {
   const pushes = of.deliveryIds.map(pushWorkflowId);
@@ -23,11 +27,13 @@ function deliveriesOf(of: { turnId: string; deliveryIds: string[]; isInSlack: bo
 
 /** Refused while it has a turn that has not ended: its outcome could not be written any more. */
 export async function eraseConversation(
-  { storage }: { storage: Storage },
+  { storage, logger }: Pick<Parts, 'storage' | 'logger'>,
   principal: Principal,
   { conversation, address }: { conversation: string; address: string | null },
 ): Promise<void> {
   const own = await ownConversation(storage, principal, conversation);
+  if ((await liveTurn(storage, own)) === null)
+    await serversNotified({ storage, logger }, [own], notifiedSoonMs);
   const by = principal.kind === 'service' ? ` (key ${principal.keyId})` : '';
   const entry = {
     at: storage.now(),
@@ -38,7 +44,7 @@ export async function eraseConversation(
     detail: `conversation, by its owner${by}`,
     address,
   };
-  const removed = await remove(storage, own, entry, storage.now());
+  const removed = await remove(storage, own, ownerOf(principal), entry, storage.now());
   switch (removed.kind) {
     case 'removed':
       return;
@@ -58,10 +64,11 @@ export async function eraseConversation(
 function remove(
   storage: Storage,
   ref: ConversationRef,
+  owner: TurnOwner | null,
   audit: AuditEntry,
   erasedAt: number | null,
 ): Promise<RemovedConversation> {
-  return storage.erasure.removeConversation(ref, { deliveriesOf, audit, erasedAt });
+  return storage.erasure.removeConversation(ref, { owner, deliveriesOf, audit, erasedAt });
 }
 
 interface Parts {
@@ -87,7 +94,8 @@ interface ErasedUser {
 }
 
 /**
- * Ends the user's turns first. Throws if they have not ended within `waitMs`. Can be repeated.
+ * Ends the user's turns first, and waits a while for the notification of servers, which needs the accounts. Throws if turns have not
+ * ended within `waitMs`. Can be repeated.
  */
 export async function eraseUser(
   { storage, connections, logger }: Parts,
@@ -108,7 +116,13 @@ export async function eraseUser(
   const entry = { at: storage.now(), tenant, elicitationId: '', actor, action: 'erased' as const, address };
   let erased = 0;
   for (const ref of refs) {
-    const removed = await remove(storage, ref, { ...entry, detail: 'conversation, with its user' }, null);
+    const removed = await remove(
+      storage,
+      ref,
+      { tenant, user },
+      { ...entry, detail: 'conversation, with its user' },
+      null,
+    );
     if (removed.kind === 'busy') throw notEnded(1);
     erased += 1;
   }
@@ -149,7 +163,7 @@ export async function eraseAgain(
       detail: 'conversation, again after a restore',
       address: null,
     };
-    const removed = await remove(storage, erasure, audit, at);
+    const removed = await remove(storage, erasure, null, audit, at);
     if (removed.kind === 'busy') throw notEnded(1);
     if (removed.kind === 'missing') await storage.erasure.note(erasure);
   }
@@ -177,9 +191,34 @@ async function endTurns(
       live.push(ref);
       if (row.endingAt === null) await stopTurn({ storage, logger }, row);
     }
-    if (live.length === 0) return;
+    if (live.length === 0) break;
     if (performance.now() > giveUpAt) throw notEnded(live.length);
     left = live;
+    await sleep(pauseMs);
+  }
+  await serversNotified({ storage, logger }, refs, notifiedWithinMs);
+}
+
+/** Until servers were notified of the ended turns whose calls they keep open; `mostMs` at most. */
+async function serversNotified(
+  { storage, logger }: Pick<Parts, 'storage' | 'logger'>,
+  refs: ConversationRef[],
+  mostMs: number,
+): Promise<void> {
+  const giveUpAt = performance.now() + mostMs;
+  let left = refs;
+  for (;;) {
+    const awaited = [];
+    for (const ref of left) if (await storage.erasure.hasUnnotifiedServers(ref)) awaited.push(ref);
+    if (awaited.length === 0) return;
+    if (performance.now() > giveUpAt) {
+      logger.warn(
+        { conversations: awaited.length },
+        'servers that keep calls of erased turns open could not be notified',
+      );
+      return;
+    }
+    left = awaited;
     await sleep(pauseMs);
   }
 }

@@ -5,14 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
-import type { ConversationRef, TurnRef } from '../../turn/turn.ts';
+import type { ConversationRef, TurnOwner, TurnRef } from '../../turn/turn.ts';
 import { turnWorkflowId } from '../../turn/turn.ts';
+import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
 import { isConversation, chunks } from '../log/append.ts';
 import type { AuditEntry } from '../schema/question-tables.ts';
 import type { Erasure } from '../schema/session-tables.ts';
 import type { Tables } from '../schema.ts';
-import { deleteRows, deleteRowsOf, findRows, updateRows } from '../statements.ts';
+import { deleteRows, deleteRowsOf, findRow, findRows, updateRows } from '../statements.ts';
 import { insertAudit } from './audit.ts';
 import { addForgetMarks } from './outbox.ts';
 import { isOver } from '../write-refused.ts';
@@ -34,6 +35,8 @@ export type RemovedConversation =
 type DeliveryWorkflows = (of: { turnId: string; deliveryIds: string[]; isInSlack: boolean }) => string[];
 
 interface Removal {
+  /** Another owner's conversation is `missing`. Null: whoever owns it. */
+  owner: Pick<TurnOwner, 'user' | 'service'> | null;
   deliveriesOf: DeliveryWorkflows;
   audit: AuditEntry;
   /** For the list of erasures; null: its user is on the list. */
@@ -45,26 +48,44 @@ export function createErasure({ query, now }: Database) {
     /** With its turns, questions, images and deliveries. Queues the deletion of its histories at Temporal. */
     removeConversation: (
       ref: ConversationRef,
-      { deliveriesOf, audit, erasedAt }: Removal,
+      { owner, deliveriesOf, audit, erasedAt }: Removal,
     ): Promise<RemovedConversation> =>
       query.transaction().execute(async (write) => {
-        // First, so that no turn begins meanwhile. Turns that have ended are locked by nothing that waits for this lock.
-        if ((await lockConversation(write, ref)) === 0n) return { kind: 'missing' };
         const { tenant, conversation } = ref;
-        const turns = await findRows(write, 'turns', { tenant, conversation });
+        const here = { tenant, conversation };
+        await keepLastUse(write, await findRows(write, 'turns', here));
+        const locked = await write
+          .selectFrom('turns')
+          .select('turn_id')
+          .where(isConversation(ref))
+          .orderBy('turn_id')
+          .$if(isPostgres(write), (some) => some.forUpdate())
+          .execute();
+        await lockForRemoval(
+          write,
+          locked.map((row) => row.turn_id),
+          [ref],
+        );
+        const row = await findRow(write, 'conversations', here);
+        const isOwn = !owner || (row?.user_id === owner.user && row.service === (owner.service ?? null));
+        if (!row || !isOwn) return { kind: 'missing' };
+        // No turn begins any more; one may have begun before the lock.
+        const turns = await findRows(write, 'turns', here);
         const live = turns.find(({ status }) => !isOver(status));
         if (live) return { kind: 'busy', turnId: live.turn_id };
-        const ids = turns.map((row) => row.turn_id);
+        const ids = turns.map(({ turn_id: turnId }) => turnId);
         const pushes = await findRows(write, 'push_configs', { tenant, conversation });
         const inSlack = await findRows(write, 'slack_deliveries', { tenant, conversation });
-        const shown = new Set(inSlack.map((row) => row.turn_id));
+        const shown = new Set(inSlack.map((delivery) => delivery.turn_id));
         const workflows = ids.flatMap((turnId) => {
           const turn: TurnRef = { tenant, conversation, turnId };
-          const deliveryIds = pushes.flatMap((row) => (row.turn_id === turnId ? [row.delivery_id] : []));
+          const deliveryIds = pushes.flatMap((push) => (push.turn_id === turnId ? [push.delivery_id] : []));
           const deliveries = deliveriesOf({ turnId, deliveryIds, isInSlack: shown.has(turnId) });
           return [turnWorkflowId(turn), ...deliveries].map((workflowId) => ({ workflowId, turn }));
         });
         await removeTurns(write, ids);
+        for (const some of chunks(ids)) await deleteRowsOf(write, 'mcp_calls', 'turn_id', some);
+        await deleteRows(write, 'idempotency_keys', { tenant, user_id: row.user_id ?? '', conversation });
         for (const table of ['slack_threads', 'approvals', 'conversations'] as const)
           await deleteRows(write, table, { tenant, conversation });
         const at = now();
@@ -73,6 +94,19 @@ export function createErasure({ query, now }: Database) {
         await insertAudit(write, audit);
         return { kind: 'removed' };
       }),
+
+    /** Whether servers that keep calls of its ended turns open have not been notified yet. */
+    async hasUnnotifiedServers({ tenant, conversation }: ConversationRef): Promise<boolean> {
+      const found = await query
+        .selectFrom('turns')
+        .innerJoin('outbox', (join) => join.on('outbox.id', '=', sql<string>`'abandon/' || turns.turn_id`))
+        .select('outbox.id')
+        .where('turns.tenant', '=', tenant)
+        .where('turns.conversation', '=', conversation)
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
 
     note: (erasure: Erasure): Promise<void> => note(query, erasure),
 
@@ -156,6 +190,57 @@ const partsOfTurns = [
   'outbox',
   'turns',
 ] as const;
+
+/** Locks questions, calls and conversations for the removal of these turns, whose rows are locked, in the order of settling.ts. */
+export async function lockForRemoval(
+  write: Write,
+  turnIds: string[],
+  conversations: ConversationRef[],
+): Promise<void> {
+  if (isPostgres(write))
+    for (const ids of chunks(turnIds)) {
+      await write
+        .selectFrom('elicitations')
+        .select('id')
+        .where('turn_id', 'in', ids)
+        .orderBy('id')
+        .forUpdate()
+        .execute();
+      await write
+        .selectFrom('tool_calls')
+        .select('tool_call_id')
+        .where('turn_id', 'in', ids)
+        .orderBy('turn_id')
+        .orderBy('tool_call_id')
+        .forUpdate()
+        .execute();
+    }
+  for (const ref of conversations) await lockConversation(write, ref);
+}
+
+/**
+ * Before these turns are deleted: their users' accounts were used when they began. Connections are locked before turns.
+ */
+export async function keepLastUse(
+  write: Write,
+  turns: { tenant: string; user_id: string | null; created_at: number }[],
+): Promise<void> {
+  const last = new Map<string, { tenant: string; user: string; at: number }>();
+  for (const { tenant, user_id: user, created_at: at } of turns) {
+    if (user === null) continue;
+    const key = JSON.stringify([tenant, user]);
+    last.set(key, { tenant, user, at: Math.max(at, last.get(key)?.at ?? 0) });
+  }
+  const inOrder = [...last].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  for (const [, { tenant, user, at }] of inOrder)
+    await write
+      .updateTable('connections')
+      .set({ updated_at: at })
+      .where(({ and }) => and({ tenant, user_id: user }))
+      .where('status', '!=', 'removed')
+      .where('updated_at', '<', at)
+      .execute();
+}
 
 /** Call it only for turns that have ended. */
 export async function removeTurns(write: Write, turnIds: string[]): Promise<void> {
