@@ -10,6 +10,8 @@ export interface LeasedWork<Item> {
   name: string;
   /** The interval between two claims, unless there was more work than free places. */
   everyMs: number;
+  /** Before the first claim. */
+  firstAfterMs?: number;
   atOnce: number;
   /** Claims at most `free` items. */
   claim(free: number, underWay: Item[]): Promise<Item[]>;
@@ -30,7 +32,7 @@ export interface LeasedLoop {
 const fullPauseMs = 50;
 
 export function startLeasedLoop<Item>(
-  { name, everyMs, atOnce, claim, work, renew }: LeasedWork<Item>,
+  { name, everyMs, firstAfterMs, atOnce, claim, work, renew }: LeasedWork<Item>,
   logger: Logger,
 ): LeasedLoop {
   const stopping = new AbortController();
@@ -52,6 +54,7 @@ export function startLeasedLoop<Item>(
   }
 
   async function run(): Promise<void> {
+    if (firstAfterMs !== undefined) await pause(firstAfterMs);
     while (!stopping.signal.aborted) {
       freed = Promise.withResolvers();
       isWoken = false;

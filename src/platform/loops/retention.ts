@@ -10,8 +10,10 @@ import type { LeasedLoop } from '../../storage/leased-loop.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 const everyMs = 3_600_000;
-/** Turns, or rows of the audit, of one transaction: a few hundred rows to a few thousand. */
-const batch = { turns: 50, audit: 500, connections: 20 };
+/** The first look comes at a random time within this, because processes often start together. */
+const firstWithinMs = 60_000;
+/** Turns, or rows, of one transaction: a few hundred rows to a few thousand. */
+const batch = { turns: 50, rows: 500, connections: 20 };
 
 interface Parts {
   storage: Pick<Storage, 'retention' | 'now'>;
@@ -29,47 +31,67 @@ export function startRetention({
   const { answersMs, stateMs, imagesMs, logMs, messagesMs, connectionsMs, auditMs } = config.retention;
   const stopping = new AbortController();
 
-  /** Whole turns first, because nothing else has to be deleted of them then. */
+  /** Whole turns before parts of them, because nothing else has to be deleted of them then. */
   const steps: [name: string, ageMs: number | undefined, next: (before: number) => Promise<number>][] = [
+    ['expired', 0, () => retention.deleteExpired(batch.rows)],
     ['turns', messagesMs, (before) => retention.deleteTurns(before, batch.turns)],
     ['logs', logMs, (before) => retention.deleteOfTurns('log', before, batch.turns)],
     ['answers', answersMs, (before) => retention.deleteOfTurns('answers', before, batch.turns)],
     ['images', imagesMs, (before) => retention.deleteOfTurns('images', before, batch.turns)],
     ['state', stateMs, (before) => retention.deleteOfTurns('state', before, batch.turns)],
-    ['audit', auditMs, (before) => retention.deleteAudit(before, batch.audit)],
-    // Last, because providers may not answer.
-    ['connections', connectionsMs, endUnused],
+    ['audit', auditMs, (before) => retention.deleteAudit(before, batch.rows)],
+    ['erasures', auditMs, (before) => retention.deleteErasures(before, batch.rows)],
   ];
 
+  /** Accounts that cannot be ended are found again in an hour; others that follow them are ended now. */
   async function endUnused(before: number): Promise<number> {
-    const unused = await retention.unusedConnections(before, batch.connections);
+    const failed = new Set<string>();
     const by = ' (not used for a long time)';
     let ended = 0;
-    for (const key of unused) if (await endConnection(key, { actor: null, address: null, by })) ended += 1;
-    // Those that could not be ended are found again in an hour.
-    return ended === unused.length ? ended : 0;
+    for (;;) {
+      const unused = await retention.unusedConnections(before, batch.connections + failed.size);
+      const next = unused.filter((key) => !failed.has(JSON.stringify(key)));
+      if (next.length === 0) return ended;
+      for (const key of next) {
+        if (stopping.signal.aborted) return ended;
+        const done = await endConnection(key, { actor: null, address: null, by }).catch((err: unknown) =>
+          logger.warn(
+            { err, server: key.server },
+            'an unused account could not be ended; tried again in an hour',
+          ),
+        );
+        if (done) ended += 1;
+        else failed.add(JSON.stringify(key));
+      }
+    }
   }
 
   async function deleteOld(): Promise<void> {
     const deleted: Record<string, number> = {};
-    try {
-      await retention.deleteExpired();
-      for (const [name, ageMs, next] of steps) {
-        if (ageMs === undefined) continue;
+    const attempt = async (name: string, next: () => Promise<number>, isRepeated = true) => {
+      try {
         for (let count = -1; count !== 0 && !stopping.signal.aborted;) {
-          count = await next(now() - ageMs);
+          count = await next();
           if (count > 0) deleted[name] = (deleted[name] ?? 0) + count;
+          if (!isRepeated) return;
         }
+      } catch (err) {
+        logger.warn({ err, step: name }, 'old data could not be deleted; tried again in an hour');
       }
-    } finally {
-      if (Object.keys(deleted).length > 0) logger.info({ deleted }, 'old data was deleted');
-    }
+    };
+    for (const [name, ageMs, next] of steps)
+      if (ageMs !== undefined) await attempt(name, () => next(now() - ageMs));
+    // Last, because providers may not answer.
+    if (connectionsMs !== undefined)
+      await attempt('connections', () => endUnused(now() - connectionsMs), false);
+    if (Object.keys(deleted).length > 0) logger.info({ deleted }, 'old data was deleted');
   }
 
   const loop = startLeasedLoop<never>(
     {
       name: 'old data to delete',
       everyMs,
+      firstAfterMs: Math.random() * firstWithinMs,
       atOnce: 1,
       async claim() {
         await deleteOld();

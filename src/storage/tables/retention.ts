@@ -2,7 +2,8 @@
  * Deletes data by its age, in batches of one short transaction each. Any number of processes may do it at once. A turn that has not
  * ended is never touched, whatever its age; nor is one that Temporal or a server still has to be notified of.
  */
-import type { Transaction } from 'kysely';
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { ConversationRef } from '../../turn/turn.ts';
 import { isPostgres } from '../database.ts';
 import type { Database } from '../database.ts';
@@ -10,7 +11,7 @@ import type { ConnectionKey } from '../schema/account-tables.ts';
 import type { TurnData } from '../schema/session-tables.ts';
 import type { Tables } from '../schema.ts';
 import { insertNew } from '../statements.ts';
-import { removeEmptyConversation, removeTurns } from './erasure.ts';
+import { lockForRemoval, keepLastUse, removeEmptyConversation, removeTurns } from './erasure.ts';
 
 type Write = Transaction<Tables>;
 
@@ -55,13 +56,17 @@ export function createRetention({ query, now }: Database) {
         return next.length;
       }),
 
-    /** Deletes whole turns that ended before, with everything in them, and conversations that have no turn left. */
+    /**
+     * Deletes whole turns that ended before, with everything in them, and conversations that have no turn left. A conversation with
+     * a live turn is left alone: the model would lose messages between two steps.
+     */
     deleteTurns: (endedBefore: number, limit: number): Promise<number> =>
       query.transaction().execute(async (write) => {
-        const rows = await write
+        const old = await write
           .selectFrom('turns')
-          .select(['turn_id', 'tenant', 'conversation'])
+          .select(['turn_id', 'tenant', 'conversation', 'user_id', 'created_at'])
           .where('ended_at', '<', endedBefore)
+          .where(({ not, exists }) => not(exists(liveBeside(write))))
           .where((row) =>
             row.not(
               row.exists(
@@ -71,18 +76,37 @@ export function createRetention({ query, now }: Database) {
           )
           .orderBy('ended_at')
           .limit(limit)
+          .execute();
+        if (old.length === 0) return 0;
+        await keepLastUse(write, old);
+        const ids = old.map((row) => row.turn_id);
+        const locked = await write
+          .selectFrom('turns')
+          .select(['turn_id', 'tenant', 'conversation'])
+          .where('turn_id', 'in', ids)
+          .orderBy('turn_id')
           .$if(isPostgres(write), (some) => some.forUpdate().skipLocked())
+          .execute();
+        if (locked.length === 0) return 0;
+        const free = locked.map((row) => row.turn_id);
+        // In one order, so that processes never wait for each other.
+        await lockForRemoval(write, free, distinct(locked));
+        // A turn may have begun before the locks were taken.
+        const idle = await write
+          .selectFrom('turns')
+          .select(['turn_id', 'tenant', 'conversation'])
+          .where('turn_id', 'in', free)
+          .where(({ not, exists }) => not(exists(liveBeside(write))))
           .execute();
         await removeTurns(
           write,
-          rows.map((row) => row.turn_id),
+          idle.map((row) => row.turn_id),
         );
-        // In one order, so that processes never wait for each other.
-        for (const ref of distinct(rows)) await removeEmptyConversation(write, ref);
-        return rows.length;
+        for (const ref of distinct(idle)) await removeEmptyConversation(write, ref);
+        return idle.length;
       }),
 
-    /** Also the list of erasures. The chain of the audit keeps the hashes of what was sealed; the rest waits. */
+    /** The chain of the audit keeps the hashes of what was sealed; the rest waits. */
     async deleteAudit(before: number, limit: number): Promise<number> {
       const entries = query
         .selectFrom('audit')
@@ -96,11 +120,13 @@ export function createRetention({ query, now }: Database) {
         .deleteFrom('audit')
         .where('id', 'in', entries)
         .executeTakeFirst();
-      await query.deleteFrom('erasures').where('at', '<', before).execute();
       return Number(numDeletedRows);
     },
 
-    /** Accounts of users who have neither connected them nor begun a turn since. */
+    deleteErasures: (before: number, limit: number): Promise<number> =>
+      deleteBefore(query, { table: 'erasures', column: 'at', before, limit }),
+
+    /** Accounts of users who have neither connected them nor begun a turn since, as far as turns are kept; see `keepLastUse`. */
     async unusedConnections(before: number, limit: number): Promise<(ConnectionKey & { user: string })[]> {
       const rows = await query
         .selectFrom('connections')
@@ -128,12 +154,40 @@ export function createRetention({ query, now }: Database) {
       return rows.map(({ tenant, server, user_id: user }) => ({ tenant, server, user }));
     },
 
-    /** What has expired and is of no use to anyone. */
-    async deleteExpired(): Promise<void> {
-      const at = now();
-      for (const table of expiring) await query.deleteFrom(table).where('expires_at', '<', at).execute();
+    /** What has expired and is of no use to anyone: at most `limit` rows of each kind. */
+    async deleteExpired(limit: number): Promise<number> {
+      const before = now();
+      let deleted = 0;
+      for (const table of expiring)
+        deleted += await deleteBefore(query, { table, column: 'expires_at', before, limit });
+      return deleted;
     },
   };
+}
+
+interface Old {
+  table: 'erasures' | (typeof expiring)[number];
+  column: 'at' | 'expires_at';
+  before: number;
+  limit: number;
+}
+
+async function deleteBefore(query: Kysely<Tables>, { table, column, before, limit }: Old): Promise<number> {
+  const row = isPostgres(query) ? sql.raw('ctid') : sql.raw('rowid');
+  const { numAffectedRows = 0n } = await sql`delete from ${sql.table(table)} where ${row} in (
+    select ${row} from ${sql.table(table)} where ${sql.ref(column)} < ${before} limit ${limit}
+    ${isPostgres(query) ? sql.raw('for update skip locked') : sql.raw('')}
+  )`.execute(query);
+  return Number(numAffectedRows);
+}
+
+/** For a condition on `turns`. */
+function liveBeside(write: Write) {
+  return write
+    .selectFrom('turns as live')
+    .select('live.turn_id')
+    .where(sql<boolean>`live.tenant = turns.tenant and live.conversation = turns.conversation`)
+    .where('live.status', 'in', ['starting', 'running']);
 }
 
 /** Attempts to sign in, sessions, permits. Their own functions leave expired rows alone. */

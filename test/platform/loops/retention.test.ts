@@ -2,10 +2,10 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startRetention } from '../../../src/platform/loops/retention.ts';
-import { eraseAgain } from '../../../src/service/erase.ts';
+import { eraseAgain, eraseUser } from '../../../src/service/erase.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DatabaseUnavailable } from '../../../src/storage/transient-errors.ts';
-import { begunTurn } from '../../storage/contract/fixtures.ts';
+import { begunTurn, firstAttempt, keptStep } from '../../storage/contract/fixtures.ts';
 import { answer, formQuestion, open } from '../../storage/contract/question.ts';
 import { openTestStorage } from '../../storage/test-storage.ts';
 
@@ -31,8 +31,11 @@ test('the hourly look deletes what is old enough, also after the database was aw
   const [ended, running] = [await answered(), await answered()];
   await storage.turns.end(ended.turn, 'completed');
   const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
-  const key = { tenant: 'acme', server: 'tracker', user: 'dave' };
-  await storage.connections.establish(key, secrets);
+  const keys = ['carol', 'dave'].map((user) => ({ tenant: 'acme', server: 'tracker', user }));
+  for (const key of keys) {
+    await storage.connections.establish(key, secrets);
+    time += 1;
+  }
 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -40,14 +43,18 @@ test('the hourly look deletes what is old enough, also after the database was aw
   let isAway = false;
   const { retention } = storage;
   /** The first thing of each look. */
-  const deleteExpired: Storage['retention']['deleteExpired'] = async () => {
+  const deleteExpired: Storage['retention']['deleteExpired'] = async (limit) => {
     looks += 1;
     if (isAway) throw new DatabaseUnavailable(new Error('away'));
-    await retention.deleteExpired();
+    return retention.deleteExpired(limit);
+  };
+  const deleteOfTurns: Storage['retention']['deleteOfTurns'] = async (kind, ...rest) => {
+    if (isAway) throw new DatabaseUnavailable(new Error('away'));
+    return retention.deleteOfTurns(kind, ...rest);
   };
   const endedKeys: unknown[] = [];
   const loop = startRetention({
-    storage: { ...storage, retention: { ...retention, deleteExpired } },
+    storage: { ...storage, retention: { ...retention, deleteExpired, deleteOfTurns } },
     config: {
       retention: {
         answersMs,
@@ -61,6 +68,8 @@ test('the hourly look deletes what is old enough, also after the database was aw
     },
     async endConnection(given) {
       endedKeys.push(given);
+      // The one that comes first.
+      if (given.user === 'carol') throw new Error('its secret cannot be read');
       await storage.connections.remove(given);
       return { revokedAtProvider: true };
     },
@@ -78,7 +87,7 @@ test('the hourly look deletes what is old enough, also after the database was aw
       })
       .toBeGreaterThan(before);
   };
-  await expect.poll(() => looks).toBe(1);
+  await look(0);
   await look(answersMs - 60_000);
   expect(await ended.content()).toBe('sealed');
   isAway = true;
@@ -90,13 +99,87 @@ test('the hourly look deletes what is old enough, also after the database was aw
   expect(await running.content()).toBe('sealed');
   expect(endedKeys).toEqual([]);
   await look(answersMs);
-  await expect.poll(() => endedKeys).toEqual([key]);
+  await expect.poll(() => endedKeys).toEqual(keys);
   await loop.stop();
   expect(await running.content()).toBe('sealed');
   expect(lines.flatMap(({ deleted }) => (deleted === undefined ? [] : [deleted]))).toEqual([
     { answers: 1, state: 1 },
     { connections: 1 },
   ]);
+});
+
+test('a step that fails keeps the others from nothing', async () => {
+  const { storage } = await openTestStorage();
+  const done = Promise.withResolvers<void>();
+  const broken = () => Promise.reject(new Error('broken'));
+  const audit = async () => {
+    done.resolve();
+    return Promise.resolve(0);
+  };
+  const all = {
+    answersMs: 0,
+    stateMs: 0,
+    imagesMs: 0,
+    logMs: 0,
+    messagesMs: 0,
+    connectionsMs: 0,
+    auditMs: 0,
+  };
+  vi.spyOn(Math, 'random').mockReturnValueOnce(0);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const loop = startRetention({
+    storage: {
+      ...storage,
+      retention: {
+        ...storage.retention,
+        deleteExpired: broken,
+        deleteTurns: broken,
+        deleteOfTurns: broken,
+        deleteAudit: audit,
+      },
+    },
+    config: { retention: all },
+    endConnection: () => Promise.resolve(null),
+    logger: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => loop.stop());
+  await done.promise;
+});
+
+test('a user is disconnected and erased once servers that keep calls open were notified', async () => {
+  const { storage } = await openTestStorage();
+  const turn = await begunTurn(storage, { user: 'alice' });
+  const { tenant } = turn;
+  await keptStep(storage, turn, { calls: [{ toolCallId: 'c1', toolName: 'tracker__list', input: {} }] });
+  await storage.toolCalls.start(turn, 'c1', firstAttempt);
+  await storage.toolCalls.keepRound(turn, 'c1', { round: 1, sealed: 's' }, 'paused', firstAttempt);
+  await storage.connections.establish(
+    { tenant, server: 'tracker', user: 'alice' },
+    { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null },
+  );
+  await storage.turns.end(turn, 'cancelled', { isOwn: true });
+  const order: string[] = [];
+  const hasUnnotifiedServers: Storage['erasure']['hasUnnotifiedServers'] = async (ref) => {
+    const found = await storage.erasure.hasUnnotifiedServers(ref);
+    if (!found) return false;
+    order.push('waits');
+    // What the outbox does meanwhile.
+    expect(await storage.toolCalls.rounds(turn, 'c1')).toHaveLength(1);
+    await storage.outbox.done([`abandon/${turn.turnId}`]);
+    return true;
+  };
+  const end = async () => {
+    order.push('disconnects');
+    return Promise.resolve({ revokedAtProvider: true });
+  };
+  const parts = {
+    storage: { ...storage, erasure: { ...storage.erasure, hasUnnotifiedServers } },
+    connections: { end },
+    logger: pino({ level: 'silent' }),
+  };
+  await eraseUser(parts, { tenant, user: 'alice' }, { actor: 'operator', waitMs: 0 });
+  expect(order).toEqual(['waits', 'disconnects']);
+  expect(await storage.turns.get(turn)).toBeNull();
 });
 
 test('erasures that are older than the database keeps them are not repeated: their user may have begun anew', async () => {

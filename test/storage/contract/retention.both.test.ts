@@ -97,7 +97,16 @@ onEachDatabase((subject) => {
       await storage.turns.end(unnotified, 'cancelled');
       const last = await begunTurn(storage, { tenant, conversation });
       pass(hourMs);
-      expect(await other.retention.deleteTurns(storage.now(), 10)).toBe(1);
+      // The model of the live turn reads the messages of the ended one again in each step.
+      expect(await other.retention.deleteTurns(storage.now(), 10)).toBe(0);
+      expect(await storage.messages.list(ended.turn)).toMatchObject([
+        { turnId: ended.turn.turnId },
+        { turnId: last.turnId },
+      ]);
+      await storage.turns.end(last, 'completed', { isOwn: true });
+      const lastEnded = storage.now();
+      pass(1);
+      expect(await other.retention.deleteTurns(lastEnded, 10)).toBe(1);
       expect(await storage.turns.get(ended.turn)).toBeNull();
       expect(await storage.elicitations.get(ended.question.id)).toBeNull();
       expect(await storage.messages.list(ended.turn)).toMatchObject([{ turnId: last.turnId }]);
@@ -106,7 +115,6 @@ onEachDatabase((subject) => {
       // What people did stays in the audit.
       expect(await storage.audit.ofElicitation(ended.question.id)).toMatchObject([{ action: 'answered' }]);
 
-      await storage.turns.end(last, 'completed', { isOwn: true });
       await deliverAll(clock);
       expect(await storage.retention.deleteTurns(storage.now(), 10)).toBe(2);
       expect(await storage.turns.conversation(last)).toBeNull();
@@ -152,6 +160,39 @@ onEachDatabase((subject) => {
       await connect('alice');
       expect(await unused()).toEqual(['carol']);
     });
+
+    test('an account was used when a turn began that is deleted since', async () => {
+      await using clock = await openClock(subject());
+      const { storage, pass } = clock;
+      const secrets = { store: 'oauth', account: null, scopes: [], sealed: 'sealed', freshUntil: null };
+      await storage.connections.establish({ tenant: 'acme', server: 'tracker', user: 'alice' }, secrets);
+      pass(2 * hourMs);
+      const begun = storage.now();
+      const turn = await begunTurn(storage, { tenant: 'acme', user: 'alice' });
+      await storage.turns.end(turn, 'completed', { isOwn: true });
+      await deliverAll(clock);
+      expect(await storage.retention.deleteTurns(storage.now(), 10)).toBe(1);
+      const unused = async (before: number) =>
+        (await storage.retention.unusedConnections(before, 10)).map(({ user }) => user);
+      expect(await unused(begun)).toEqual([]);
+      expect(await unused(storage.now())).toEqual(['alice']);
+    });
+
+    test('what has expired is deleted, some at a time', async () => {
+      await using clock = await openClock(subject());
+      const { storage, pass } = clock;
+      const expiresAt = storage.now() + 1;
+      for (const _ of [1, 2, 3]) await storage.endedSessions.add({ idHash: randomUUID(), expiresAt });
+      for (const at of [1, 2, 3]) await storage.erasure.note({ tenant: 'acme', user: 'alice', at });
+      expect(await storage.retention.deleteExpired(2)).toBe(0);
+      pass(hourMs);
+      expect(await storage.retention.deleteExpired(2)).toBe(2);
+      expect(await storage.retention.deleteExpired(2)).toBe(1);
+      expect(await storage.retention.deleteExpired(2)).toBe(0);
+      expect(await storage.retention.deleteErasures(3, 1)).toBe(1);
+      expect(await storage.retention.deleteErasures(3, 2)).toBe(1);
+      expect(await storage.erasure.list()).toMatchObject([{ at: 3 }]);
+    });
   });
 
   describe('on request', () => {
@@ -172,12 +213,27 @@ onEachDatabase((subject) => {
       const { turn, end } = await fullTurn(storage, { tenant: 'acme' });
       const kept = await fullTurn(storage, { tenant: 'acme' });
       const { tenant, conversation, turnId } = turn;
-      const remove = () => other.erasure.removeConversation(turn, { deliveriesOf, audit, erasedAt: 7 });
+      const removal = { deliveriesOf, audit, erasedAt: 7 };
+      const remove = (user = 'alice') =>
+        other.erasure.removeConversation(turn, { ...removal, owner: { user } });
       expect(await remove()).toEqual({ kind: 'busy', turnId });
       expect(await storage.erasure.list()).toEqual([]);
       await end();
       await deliverAll(clock);
+      // The caller has read the owner before, without a lock.
+      expect(await remove('bob')).toEqual({ kind: 'missing' });
+      expect(await storage.turns.get(turn)).not.toBeNull();
+      const use = { tenant, user: 'alice', service: null, key: 'k', fingerprint: 'f', conversation };
+      await storage.idempotencyKeys.claim({ ...use, clientMessageId: 'first' });
+      const sessionId = randomUUID();
+      const session = { id: sessionId, owner: 'alice', version: '', shows: { url: true, form: true } };
+      await storage.mcpSessions.create({ ...session, expiresAt: storage.now() + hourMs });
+      const call = { requestId: '1', conversation, turnId, tool: 't', progressToken: null };
+      await storage.mcpSessions.addCall(sessionId, { ...call, idempotencyKey: null });
       expect(await remove()).toEqual({ kind: 'removed' });
+      expect(await storage.mcpSessions.findCall(sessionId, '1')).toBeNull();
+      const again = await storage.idempotencyKeys.claim({ ...use, clientMessageId: 'second' });
+      expect(again.clientMessageId).toBe('second');
       expect(await remove()).toEqual({ kind: 'missing' });
       expect(await storage.turns.conversation(turn)).toBeNull();
       expect(await storage.messages.list(turn)).toEqual([]);
