@@ -9,7 +9,7 @@ import type { ConversationRef, TurnOwner } from '../turn/turn.ts';
 import { pushWorkflowId, slackDeliveryWorkflowId } from '../workflows/messages.ts';
 import type { createOwnConnections } from './connections.ts';
 import { stopTurn } from './end-turn.ts';
-import { liveTurn, conversationNotFound, ownConversation } from './own-turn.ts';
+import { liveTurn, conversationNotFound, ownConversation, requirePerson } from './own-turn.ts';
 import { actorOf, ownerOf } from './principal.ts';
 import type { Principal } from './principal.ts';
 import { ServiceError } from './service-error.ts';
@@ -32,6 +32,7 @@ export async function eraseConversation(
   { conversation, address }: { conversation: string; address: string | null },
 ): Promise<void> {
   const own = await ownConversation(storage, principal, conversation);
+  await requirePerson(storage, principal, { detail: 'deleting a conversation for a user', address });
   if ((await liveTurn(storage, own)) === null)
     await serversNotified({ storage, logger }, [own], notifiedSoonMs);
   const by = principal.kind === 'service' ? ` (key ${principal.keyId})` : '';

@@ -7,7 +7,7 @@ import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitat
 import type { ConversationRow } from '../storage/tables/conversations.ts';
 import type { TurnRow } from '../storage/tables/turn-rows.ts';
 import type { Storage } from '../storage/storage.ts';
-import { ownConversation } from './own-turn.ts';
+import { ownConversation, requirePerson } from './own-turn.ts';
 import type { Principal } from './principal.ts';
 
 /** One line of an export. */
@@ -22,9 +22,11 @@ interface Parts {
 export async function exportConversation(
   parts: Parts,
   principal: Principal,
-  conversation: string,
+  { conversation, address }: { conversation: string; address: string | null },
 ): Promise<AsyncIterable<Exported>> {
-  return linesOf(parts, await ownConversation(parts.storage, principal, conversation));
+  const own = await ownConversation(parts.storage, principal, conversation);
+  await requirePerson(parts.storage, principal, { detail: 'exporting a conversation for a user', address });
+  return linesOf(parts, own);
 }
 
 /** Conversations, accounts without their secrets, remembered approvals, links to Slack, and what the audit says of the user. */

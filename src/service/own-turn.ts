@@ -36,6 +36,24 @@ export async function ownConversationIfAny(
   return known;
 }
 
+/** What a key that acts for a user may not do. The refusal is audited. */
+export async function requirePerson(
+  { audit }: Pick<Storage, 'audit'>,
+  principal: Principal,
+  { detail, address }: { detail: string; address: string | null },
+): Promise<void> {
+  if (principal.kind !== 'user' || !principal.actor) return;
+  const { tenant } = principal;
+  await createRecordRefusal(audit)({
+    tenant,
+    elicitationId: '',
+    actor: actorOf(principal),
+    detail,
+    address,
+  });
+  throw new ServiceError('person_required', 'Only the person can do this, signed in.');
+}
+
 export function conversationNotFound(): ServiceError {
   return new ServiceError('conversation_not_found', 'You have no conversation with this id.');
 }

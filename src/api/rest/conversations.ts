@@ -86,13 +86,13 @@ export function conversationsSurface(api: Api, service: Service): void {
     description:
       'One JSON object per line; `kind` says what it is: `conversation`, `turn`, `message`, `image`, `call`, `question`, `answer` or `event`. Secrets that were entered into forms are left out.',
     response: { 200: lines('Lines of JSON, oldest first') },
-    problems: ['conversation_not_found'],
+    problems: ['conversation_not_found', 'person_required'],
   });
   api.get(
     '/run/v1/conversations/:conversation/export',
     { exposeHeadRoute: false, schema: { ...exported, params: ConversationParamsSchema } },
-    async ({ params: { conversation }, principal }, reply) => {
-      const found = await service.exportConversation(principal, conversation);
+    async ({ params: { conversation }, principal, ip }, reply) => {
+      const found = await service.exportConversation(principal, { conversation, address: ip });
       return reply
         .headers({
           'content-type': 'application/x-ndjson; charset=utf-8',
@@ -109,7 +109,7 @@ export function conversationsSurface(api: Api, service: Service): void {
     summary: 'Delete a conversation and its histories',
     description: 'Refused while a turn of it has not ended. It cannot be undone.',
     response: { 204: nothing('It is deleted; Temporal deletes the histories soon') },
-    problems: ['conversation_not_found', 'turn_in_progress'],
+    problems: ['conversation_not_found', 'person_required', 'turn_in_progress'],
   });
   api.delete(
     '/run/v1/conversations/:conversation',

@@ -194,6 +194,23 @@ test('what takes the person is not for the program: consent to a link, an approv
   expect(await api.storage.connections.get(key)).not.toBeNull();
 });
 
+test('it may neither export nor delete a conversation', async () => {
+  const turn = await beginTurn(api.storage, 'not-for-programs');
+  await api.storage.turns.end(turn, 'completed', { isOwn: true });
+  const url = '/run/v1/conversations/not-for-programs';
+  const before = (await refusals()).length;
+  for (const request of [
+    { method: 'GET', url: `${url}/export` },
+    { method: 'DELETE', url },
+  ] as const)
+    expect(outcomeOf(await send(acting, 'alice', request))).toEqual([403, 'person_required']);
+  expect((await refusals()).slice(before)).toMatchObject([
+    { actor: `key ${acting.split('_')[1]} for alice`, detail: 'exporting a conversation for a user' },
+    { actor: `key ${acting.split('_')[1]} for alice`, detail: 'deleting a conversation for a user' },
+  ]);
+  expect(await api.storage.turns.get(turn)).not.toBeNull();
+});
+
 test('a program that may approve allows nothing in advance', async () => {
   const approving = await createApiKey(api.storage, tenant, null, {
     actsForUsers: true,
