@@ -53,7 +53,7 @@ export function createErasure({ query, now }: Database) {
       query.transaction().execute(async (write) => {
         const { tenant, conversation } = ref;
         const here = { tenant, conversation };
-        await keepLastUse(write, await findRows(write, 'turns', here));
+        await keepLastUse(write, await findRows(write, 'turns', here), now());
         const locked = await write
           .selectFrom('turns')
           .select('turn_id')
@@ -191,6 +191,9 @@ const partsOfTurns = [
   'turns',
 ] as const;
 
+/** An account that has just changed looks newly connected, and a refused secret of it is not replaced. */
+const notNewMs = 60 * 60 * 1000;
+
 /** Locks questions, calls and conversations for the removal of these turns, whose rows are locked, in the order of settling.ts. */
 export async function lockForRemoval(
   write: Write,
@@ -224,10 +227,12 @@ export async function lockForRemoval(
 export async function keepLastUse(
   write: Write,
   turns: { tenant: string; user_id: string | null; created_at: number }[],
+  now: number,
 ): Promise<void> {
   const last = new Map<string, { tenant: string; user: string; at: number }>();
-  for (const { tenant, user_id: user, created_at: at } of turns) {
+  for (const { tenant, user_id: user, created_at: begunAt } of turns) {
     if (user === null) continue;
+    const at = Math.min(begunAt, now - notNewMs);
     const key = JSON.stringify([tenant, user]);
     last.set(key, { tenant, user, at: Math.max(at, last.get(key)?.at ?? 0) });
   }

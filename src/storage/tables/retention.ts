@@ -78,7 +78,7 @@ export function createRetention({ query, now }: Database) {
           .limit(limit)
           .execute();
         if (old.length === 0) return 0;
-        await keepLastUse(write, old);
+        await keepLastUse(write, old, now());
         const ids = old.map((row) => row.turn_id);
         const locked = await write
           .selectFrom('turns')
