@@ -2,6 +2,7 @@
 export const retention = `
 create index turns_ended on turns (ended_at) where ended_at is not null;
 create index audit_by_age on audit (at);
+create index mcp_calls_of_turn on mcp_calls (turn_id);
 
 create table retention (
   kind text not null primary key,
