@@ -15,7 +15,12 @@ import { startService } from './service.ts';
 import type { Service } from './service.ts';
 import { createCaller } from './user.ts';
 
-const fairness = '--dynamic-config-value=matching.enableFairness=true';
+/** In each partition of a task queue. A poll asks one of them at random, so with several the order is not certain. */
+const fairness = [
+  '--dynamic-config-value=matching.enableFairness=true',
+  '--dynamic-config-value=matching.numTaskqueueReadPartitions=1',
+  '--dynamic-config-value=matching.numTaskqueueWritePartitions=1',
+];
 const stack = new AsyncDisposableStack();
 let service: Service;
 let queue: string;
@@ -26,12 +31,12 @@ beforeAll(async () => {
   installQuietRuntime();
   const dataDir = mkdtempSync(path.join(tmpdir(), 'interlude-fairness-'));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
-  settings.push(fairness);
+  settings.push(...fairness);
   const server = await startTemporalServer({
     temporal: { namespace: 'default', port: await freePort(), uiPort: await freePort() },
     dataDir,
     logger: pino({ level: 'silent' }),
-  }).finally(() => settings.pop());
+  }).finally(() => settings.splice(-fairness.length));
   stack.defer(() => server.stop());
   const connection = await NativeConnection.connect({ address: server.address });
   stack.defer(() => connection.close());
