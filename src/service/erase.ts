@@ -181,22 +181,15 @@ async function endTurns(
   refs: ConversationRef[],
   waitMs: number,
 ): Promise<void> {
-  const giveUpAt = performance.now() + waitMs;
-  let left = refs;
-  for (;;) {
-    const live = [];
-    for (const ref of left) {
-      const turn = await liveTurn(storage, ref);
-      const row = turn && (await storage.turns.get(turn));
-      if (!row || row.endedAt !== null) continue;
-      live.push(ref);
-      if (row.endingAt === null) await stopTurn({ storage, logger }, row);
-    }
-    if (live.length === 0) break;
-    if (performance.now() > giveUpAt) throw notEnded(live.length);
-    left = live;
-    await sleep(pauseMs);
-  }
+  const isLive = async (ref: ConversationRef) => {
+    const turn = await liveTurn(storage, ref);
+    const row = turn && (await storage.turns.get(turn));
+    if (!row || row.endedAt !== null) return false;
+    if (row.endingAt === null) await stopTurn({ storage, logger }, row);
+    return true;
+  };
+  const live = await leftAfter(refs, isLive, waitMs);
+  if (live.length > 0) throw notEnded(live.length);
   await serversNotified({ storage, logger }, refs, notifiedWithinMs);
 }
 
@@ -206,21 +199,26 @@ async function serversNotified(
   refs: ConversationRef[],
   mostMs: number,
 ): Promise<void> {
+  const awaited = await leftAfter(refs, (ref) => storage.erasure.hasUnnotifiedServers(ref), mostMs);
+  if (awaited.length > 0)
+    logger.warn(
+      { conversations: awaited.length },
+      'servers that keep calls of erased turns open could not be notified',
+    );
+}
+
+/** Looks again and again until none is left, or `mostMs` have passed. */
+async function leftAfter(
+  refs: ConversationRef[],
+  isLeft: (ref: ConversationRef) => Promise<boolean>,
+  mostMs: number,
+): Promise<ConversationRef[]> {
   const giveUpAt = performance.now() + mostMs;
-  let left = refs;
-  for (;;) {
-    const awaited = [];
-    for (const ref of left) if (await storage.erasure.hasUnnotifiedServers(ref)) awaited.push(ref);
-    if (awaited.length === 0) return;
-    if (performance.now() > giveUpAt) {
-      logger.warn(
-        { conversations: awaited.length },
-        'servers that keep calls of erased turns open could not be notified',
-      );
-      return;
-    }
-    left = awaited;
-    await sleep(pauseMs);
+  for (let left = refs; ; await sleep(pauseMs)) {
+    const still = [];
+    for (const ref of left) if (await isLeft(ref)) still.push(ref);
+    if (still.length === 0 || performance.now() > giveUpAt) return still;
+    left = still;
   }
 }
 
