@@ -5,7 +5,6 @@ import { ConfigError } from '@interlude-ai/core/config-error.ts';
 import { checkRunAs } from '@interlude-ai/core/mcp/stdio/process.ts';
 import { loadNangoSdk } from '../../credentials/nango/client.ts';
 import type { Config } from '../config/config.ts';
-import { isSame, takeAgentsFile } from '../config/take-agents-file.ts';
 import { openAgentBundles } from '../tool-bundles/open-agent-bundles.ts';
 import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import { readConfig } from './read-config.ts';
@@ -110,4 +109,29 @@ function changedTools(
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
   return [stripVTControlCharacters(error instanceof Error ? error.message : String(error))];
+}
+
+type OfAgentsFile = Pick<Config, 'agents' | 'servers' | 'providers'>;
+
+/** Changes the configuration in place, because the process passes these same objects around. */
+function takeAgentsFile(config: OfAgentsFile, next: OfAgentsFile): void {
+  replaceEntries(config.agents, next.agents);
+  replaceEntries(config.servers, next.servers);
+  for (const name of Object.keys(config.providers) as (keyof Config['providers'])[])
+    delete config.providers[name];
+  Object.assign(config.providers, next.providers);
+}
+
+/** What does not change keeps its identity. */
+function replaceEntries<Entry>(current: Map<string, Entry>, next: ReadonlyMap<string, Entry>): void {
+  const before = new Map(current);
+  current.clear();
+  for (const [name, entry] of next) {
+    const known = before.get(name);
+    current.set(name, isSame(known, entry) ? (known as Entry) : entry);
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
