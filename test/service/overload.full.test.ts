@@ -2,15 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { createApiKey } from '../../src/service/api-keys.ts';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { createDeployment, showOutput, someKeys } from '../e2e/deployment.ts';
+import { showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
-import { freePort } from '../free-port.ts';
-import { postgresUrl } from '../postgres.ts';
+import { createOwnDeployment } from '../operations/outages.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import { createCaller } from './user.ts';
 
@@ -33,18 +30,12 @@ beforeAll(async () => {
       return { kind: 'text', chunks: ['Hello.'] };
     },
   });
-  const url = await postgresUrl();
-  const temporalPort = await freePort();
-  deployment = await createDeployment({
-    env: {
-      DATABASE_URL: url,
-      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
-      INTERLUDE_KEYS: someKeys,
-      WORKER_CALLS: '1',
-      QUEUED_TURNS_MAX: '4',
-      RATE_LIMIT_PER_MINUTE: '20',
-    },
+  const own = await createOwnDeployment({
+    WORKER_CALLS: '1',
+    QUEUED_TURNS_MAX: '4',
+    RATE_LIMIT_PER_MINUTE: '20',
   });
+  deployment = own.deployment;
   deployment.defer(() => model.stop());
   const config = path.join(deployment.dataDir, 'agents.yaml');
   await writeFile(
@@ -55,14 +46,8 @@ agents:
 `,
   );
   deployment.environment['INTERLUDE_CONFIG'] = config;
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
   await Promise.all([deployment.start('server'), deployment.start('worker')]);
-  const storage = await openStorage({ kind: 'postgres', url });
+  const storage = await openStorage({ kind: 'postgres', url: own.databaseUrl });
   key = await createApiKey(storage, 'demo', null, { actsForUsers: true });
   await storage.close();
 }, 90_000);
