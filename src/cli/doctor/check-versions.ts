@@ -25,7 +25,7 @@ interface WaitingVersion {
   /** Turns that have not ended: those that wait for a person, and those that work. */
   waiting: number;
   working: number;
-  /** When the oldest open question was asked, in epoch milliseconds; null: nobody is asked. */
+  /** When the oldest open question was asked, in epoch milliseconds; null: no question is open. */
   waitingSince: number | null;
   isKept: boolean;
   /** Null: Temporal does not answer. */

@@ -9,7 +9,7 @@ export const duration = z
   .regex(/^\d+(ms|s|m|h)$/, { error: ({ input }) => withUnit(input) })
   .transform(inMilliseconds);
 
-/** Of data that is deleted. Whatever still reports the end of a turn needs its data for minutes. */
+/** Of data that is deleted. Reports of the end of a turn need its data for minutes. */
 export const age = duration.refine((ms) => ms >= hourMs, { error: 'write at least 1h' });
 
 /** A bare number has no unit; most people mean seconds. */
