@@ -19,10 +19,13 @@ export const storageApart = [
   '--enable-features=ThirdPartyStoragePartitioning',
 ];
 
+/** A browser with a window asks each server for it, also where the page names no icon. */
+export const isFavicon = (url: string) => URL.parse(url)?.pathname === '/favicon.ico';
+
 interface Behaviour {
   /** As people have it, where Playwright switches it off: a popup blocker, and storage kept apart by site. */
   isStrict?: boolean;
-  /** Blocks every popup, even after a click, as the strictest blockers do. */
+  /** Blocks every popup, even after a click, as the strictest blockers do. Only the packaged headless shell has the switch. */
   opensNoWindows?: boolean;
 }
 
@@ -33,7 +36,9 @@ export async function launchChromium(behaviour: Behaviour = {}): Promise<Browser
     ignoreDefaultArgs: isStrict ? ['--disable-popup-blocking'] : false,
     args: [...(isStrict ? storageApart : []), ...(opensNoWindows ? ['--block-new-web-contents'] : [])],
   };
-  return own === undefined ? launchPackaged(options) : chromium.launch({ ...options, executablePath: own });
+  return own === undefined || opensNoWindows
+    ? launchPackaged(options)
+    : chromium.launch({ ...options, executablePath: own });
 }
 
 async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise<Browser> {

@@ -1,6 +1,7 @@
 /** A person at a real browser: what they press, what they see, and that nothing is wrong with any page on the way. */
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { isFavicon } from '../browsers/chromium.ts';
 import { axeFindings, picture } from '../browsers/findings.ts';
 
 export type Person = Awaited<ReturnType<typeof openPersonsBrowser>>;
@@ -23,7 +24,7 @@ export async function openPersonsBrowser(browser: Browser, { scripts = true, may
     // A library asks once whether it may make code, and goes on without.
     if (message.text().includes("'unsafe-eval'")) return;
     const { url } = message.location();
-    const isKnown = url === page.url() || isAllowed(url);
+    const isKnown = url === page.url() || isFavicon(url) || isAllowed(url);
     if (!isKnown || !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
   });
   page.on('request', (request) => {
@@ -36,7 +37,8 @@ export async function openPersonsBrowser(browser: Browser, { scripts = true, may
     for (const [name, { colorScheme, width, height }] of Object.entries(looks)) {
       // Both need scripts of their own on the page; the pages are the same without.
       if (!scripts) break;
-      await page.emulateMedia({ colorScheme });
+      // A card that is still fading in has too little contrast.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.setViewportSize({ width, height });
       if (name !== 'narrow') problems.push(...(await axeFindings(page)).map((found) => `${name}: ${found}`));
       if (await isTooWide(page)) problems.push(`${name}: wider than the window`);

@@ -136,6 +136,7 @@ test.each([
     await page.locator('.card').waitFor();
     await expect.poll(() => isSeen(page, '.card .title')).toBe(true);
     await expect.poll(() => isSeen(page, '.card .message')).toBe(true);
+    expect(await page.locator('.in-view').boundingBox()).toMatchObject({ width: 1 });
     const bar = await page.locator('.bar').boundingBox();
     expect(bar?.height).toBeLessThan(viewport.height / 4);
     expect(await inspectPage(page, `playground ${name}`)).toEqual([]);

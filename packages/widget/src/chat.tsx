@@ -8,7 +8,7 @@ import { isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
-import { useKeptFocus, useKeptPlace, useStickToEnd } from './stay-in-place.ts';
+import { useIsInView, useKeptFocus, useKeptPlace, useStickToEnd } from './stay-in-place.ts';
 import { useConversation } from './use-conversation.ts';
 import type { ConversationOptions, Phase } from './use-conversation.ts';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
@@ -36,6 +36,8 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
   const toEnd = useStickToEnd(log, messages);
   const keepPlace = useKeptPlace(log, messages[0]?.id);
   const waiting = openQuestions(messages);
+  const first = waiting[0]?.elicitationId;
+  const isInView = useIsInView(log, first === undefined ? undefined : cardId(first));
   useKeptFocus(chat, log, conversation);
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
   useKeptMessage(conversationId, phase === 'sending' ? messages.at(-1) : undefined);
@@ -124,14 +126,15 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
           </div>
         )}
       </div>
-      {waiting[0] && (
-        <div className="foot">
+      {first !== undefined && (
+        // With its card in view it is for screen readers, and for the keyboard a way to the card.
+        <div className={isInView ? 'foot in-view' : 'foot'}>
           <div className="dock" role="status">
             <span className="pulse" aria-hidden="true" />
             <span dir="auto">
               {words.waitingForYou(waiting.length)}: <strong>{titlesOf(waiting, words)}</strong>
             </span>
-            <button type="button" className="link" onClick={() => show(waiting[0]?.elicitationId ?? '')}>
+            <button type="button" className="link" onClick={() => show(first)}>
               {words.show}
             </button>
           </div>

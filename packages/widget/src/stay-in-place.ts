@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 
 /**
@@ -123,6 +123,24 @@ export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unkno
   return useCallback(() => {
     isAtEnd.current = true;
   }, []);
+}
+
+/** Whether the log shows the element with this id: more of it than an edge. */
+export function useIsInView(log: RefObject<HTMLElement | null>, id: string | undefined): boolean {
+  const [isInView, setIsInView] = useState(false);
+  useEffect(() => {
+    const { current: root } = log;
+    const element = id === undefined ? null : root?.querySelector(`#${CSS.escape(id)}`);
+    if (!root || !element) return undefined;
+    const edge = { root, rootMargin: `-${near}px 0px` };
+    const observer = new IntersectionObserver(([last]) => setIsInView(last?.isIntersecting === true), edge);
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      setIsInView(false);
+    };
+  }, [log, id]);
+  return isInView;
 }
 
 function showEnd(log: HTMLElement): void {

@@ -43,7 +43,7 @@ const frame = `
 .log { flex: 1; overflow-y: auto; overscroll-behavior: contain; padding: 1.25rem 1rem .5rem; scroll-padding-block: .5rem 1rem }
 .log, .foot { scrollbar-gutter: stable both-edges; scrollbar-width: thin; scrollbar-color: var(--edge) transparent }
 .foot { overflow: hidden; padding: 2px 1rem 0 }
-.log + .foot { position: relative; box-shadow: 0 -.5rem .75rem var(--ground); clip-path: inset(-1rem 0 0) }
+:is(.log, .in-view) + .foot { position: relative; box-shadow: 0 -.5rem .75rem var(--ground); clip-path: inset(-1rem 0 0) }
 .log:focus-visible { outline-offset: -2px }
 .log > * { max-width: 44rem; margin-inline: auto }
 .welcome { display: flex; flex-direction: column; align-items: center; gap: .625rem; margin-block: 18% 0; text-align: center }
@@ -158,6 +158,8 @@ const questions = `
 const foot = `
 .status p { margin: 0; color: var(--quiet); font-size: .9375rem }
 .working { display: flex; align-items: center; gap: .5rem }
+.in-view:not(:focus-within) { position: absolute !important; width: 1px; height: 1px; margin: -1px; padding: 0; clip-path: inset(50%) }
+.in-view:not(:focus-within) > .dock { width: 20rem }
 .dock { display: flex; align-items: center; gap: .625rem; max-width: 44rem; margin: 0 auto .5rem; padding: .5rem .875rem; border-radius: var(--inner); background: var(--raised); font-size: .9375rem }
 .dock span[dir] { flex: 1; min-width: 0; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .pulse { width: .5rem; height: .5rem; flex: none; border-radius: 50%; background: var(--focus); animation: breathe 1.6s ease-in-out infinite }

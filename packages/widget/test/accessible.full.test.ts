@@ -328,7 +328,7 @@ function cutOff(page: Page): Promise<string[]> {
       const { overflowX, overflowY } = getComputedStyle(element);
       const isWider = overflowX !== 'auto' && element.scrollWidth > element.clientWidth + 1;
       const isHigher = overflowY !== 'auto' && element.scrollHeight > element.clientHeight + 1;
-      const isBox = element.clientWidth > 0 && !element.matches('svg, svg *, select, .dock *');
+      const isBox = element.clientWidth > 0 && !element.matches('svg, svg *, select, .dock *, .in-view');
       return isBox && (isWider || isHigher) ? [`${element.tagName} ${element.className}`] : [];
     });
   });
