@@ -1,7 +1,7 @@
 /** A task as server-sent events, for either transport. */
 import { A2AError } from '@a2a-js/sdk/errors';
 import type { FastifyReply } from 'fastify';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 
 interface Failing {
   /** The body for an error. */
@@ -41,8 +41,4 @@ export async function sendStream(
   }
   // The events end with their reader.
   return sendEventStream(reply, { texts: texts(), signal: new AbortController().signal });
-}
-
-function toData(event: object): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
 }

@@ -9,7 +9,7 @@ import type { FoldedTurn } from '../../turn/fold-turn.ts';
 import type { LogEntry } from '../../turn/event.ts';
 import { inWords, questionInWords } from '../../turn/for-person.ts';
 import type { Language } from '@interlude-ai/core/elicitation/language.ts';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 import { problemFor } from '../http/problems.ts';
 import { closing } from '../http/readers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
@@ -216,8 +216,4 @@ function endOf({ end, failure }: FoldedTurn, { isOld, language, ended }: Ending)
     default:
       return status satisfies never;
   }
-}
-
-function toData(event: AgUiEvent): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
 }

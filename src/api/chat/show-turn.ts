@@ -10,7 +10,7 @@ import type { WaitingTurn } from '../../service/follow-turn.ts';
 import type { OwnTurn } from '../../service/own-turn.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 import { closing } from '../http/readers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { nameTurn } from '../http/reader-headers.ts';
@@ -39,7 +39,7 @@ export function streamTurn(
     for await (const output of withWorkerWait(read)) {
       const chunks =
         output.kind === 'entries' ? output.entries.flatMap(toChunks) : toOperation(output, reader);
-      if (chunks.length > 0) yield chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+      if (chunks.length > 0) yield chunks.map(toData).join('');
     }
     if (!signal.aborted) yield 'data: [DONE]\n\n';
   }

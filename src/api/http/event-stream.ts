@@ -27,6 +27,18 @@ export interface EventStream {
   stallTimeoutMs?: number;
 }
 
+/**
+ * A value as the data of one event. Some clients (Python's httpx) end lines at U+2028, U+2029 and U+0085 as well, so these are
+ * escaped; JSON escapes the others.
+ */
+export function toData(value: unknown): string {
+  const json = JSON.stringify(value).replaceAll(
+    /[\u0085\u2028\u2029]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `data: ${json}\n\n`;
+}
+
 export function sendEventStream(reply: FastifyReply, stream: EventStream): FastifyReply {
   const { headers = {}, texts, heartbeatMs = 15_000, stallTimeoutMs = 60_000, lastText } = stream;
   const signal = untilExpired(reply, stream.signal);

@@ -4,7 +4,7 @@ import type { OwnTurn } from '../../service/own-turn.ts';
 import type { TurnRef } from '../../turn/turn.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { ProblemCode } from '../http/problems.ts';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 import { closing } from '../http/readers.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { nameTurn } from '../http/reader-headers.ts';
@@ -75,8 +75,4 @@ const shuttingDown = 'This process is shutting down';
 
 function goesOn({ conversation }: TurnRef, why = shuttingDown): string {
   return `${why}. The turn goes on in conversation ${conversation}.`;
-}
-
-function toData(payload: object): string {
-  return `data: ${JSON.stringify(payload)}\n\n`;
 }

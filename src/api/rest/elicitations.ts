@@ -24,7 +24,7 @@ import { toElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.t
 import type { Question } from '../../service/questions.ts';
 import { questionInWords } from '../../turn/for-person.ts';
 import type { Language } from '@interlude-ai/core/elicitation/language.ts';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 
 type OneAnswer = Omit<ElicitationResponse, 'conversationId'>;
@@ -173,7 +173,7 @@ async function* toTexts(
   later: AsyncIterable<Question[]>,
   language: Language | null,
 ): AsyncGenerator<string> {
-  const toText = (question: Question) => `data: ${JSON.stringify(toPlaced(question, language))}\n\n`;
+  const toText = (question: Question) => toData(toPlaced(question, language));
   yield* open.map(toText);
   for await (const questions of later) yield* questions.map(toText);
 }

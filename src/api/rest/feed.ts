@@ -4,7 +4,7 @@ import { ConversationParamsSchema } from '@interlude-ai/core/contract/http.ts';
 import { StreamEventSchema } from '@interlude-ai/core/contract/stream-event.ts';
 import type { FollowedConversation } from '../../service/conversations.ts';
 import { describeRoute, eventStream } from '../http/describe-route.ts';
-import { sendEventStream } from '../http/event-stream.ts';
+import { sendEventStream, toData } from '../http/event-stream.ts';
 import type { SurfaceParts } from '../http/readers.ts';
 import { readerFrom } from '../http/reader-headers.ts';
 import type { Reader } from '../http/reader-headers.ts';
@@ -68,7 +68,7 @@ function toEventText(entry: LogEntry, agent: string, { operations, language }: F
   const { seq, turnId } = entry;
   const event = inWords(entry.event, language);
   const at = new Date(entry.at).toISOString();
-  const text = `id: ${seq}\ndata: ${JSON.stringify({ ...event, turnId, at })}\n\n`;
+  const text = `id: ${seq}\n${toData({ ...event, turnId, at })}`;
   const operation = operations ? operationOf(entry, agent) : null;
   if (!operation) return text;
   const { path, parentToolCallId } = event;
@@ -82,5 +82,5 @@ function toEventText(entry: LogEntry, agent: string, { operations, language }: F
     ...(parentToolCallId !== undefined && { parentToolCallId }),
   };
   // Without an id, so that a client cut off in between gets both again.
-  return `data: ${JSON.stringify(said)}\n\n${text}`;
+  return `${toData(said)}${text}`;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { sendEventStream, withHeartbeat } from '../../../src/api/http/event-stream.ts';
+import { sendEventStream, toData, withHeartbeat } from '../../../src/api/http/event-stream.ts';
 import type { EventStream } from '../../../src/api/http/event-stream.ts';
 
 const never = new AbortController().signal;
@@ -12,6 +12,14 @@ const never = new AbortController().signal;
 test('commits the response before there is anything to say', async () => {
   const silent = (async function* () {})();
   expect(await collect(withHeartbeat(silent, never, 1_000))).toEqual([': stream-open\n\n']);
+});
+
+test('data is one line, also for clients that end lines at U+2028, U+2029 or U+0085', () => {
+  const value = { text: 'a\u2028b\u2029c\u0085d\r\n\v\f\u001Ce' };
+  const text = toData(value);
+  for (const end of ['\n', '\r', '\v', '\f', '\u001C', '\u0085', '\u2028', '\u2029'])
+    expect(text.trimEnd()).not.toContain(end);
+  expect(JSON.parse(text.slice('data: '.length))).toEqual(value);
 });
 
 test('fills every silence with a comment, and nothing else', async () => {

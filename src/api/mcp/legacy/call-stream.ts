@@ -8,6 +8,7 @@ import type { McpSession, McpReply } from '../../../service/mcp-sessions.ts';
 import type { OwnTurn } from '../../../service/own-turn.ts';
 import type { Service } from '../../../service/service.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { toData } from '../../http/event-stream.ts';
 import { pendingResult, unshownResult } from '../tools/fallback.ts';
 import { gatheringMs, resultFor } from '../tools/follow-call.ts';
 import type { CallStage, Question } from '../tools/follow-call.ts';
@@ -40,8 +41,7 @@ export async function* callStream(parts: McpContext, call: LegacyCall): AsyncGen
   const tag = Buffer.from(JSON.stringify(requestId)).toString('base64url');
   if (session.version >= resumableSince) yield `id: ${tag}.0\nretry: ${comeBackMs}\ndata: \n\n`;
   let sent = 0;
-  for await (const message of messagesOf(parts, call))
-    yield `id: ${tag}.${++sent}\ndata: ${JSON.stringify(message)}\n\n`;
+  for await (const message of messagesOf(parts, call)) yield `id: ${tag}.${++sent}\n${toData(message)}`;
 }
 
 async function* messagesOf({ layer, service }: McpContext, call: LegacyCall): AsyncGenerator<object> {
