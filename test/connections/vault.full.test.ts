@@ -242,13 +242,17 @@ test('the whole way works with the keyboard alone', async () => {
   await person.page.getByRole('heading', { name: 'Who are you?' }).waitFor();
   await person.tabTo('Continue as Alice');
   await person.page.getByRole('heading', { name: 'Connect Notes' }).waitFor();
+  const focusedField = person.page.locator('input:focus');
   await person.page.keyboard.press('Tab');
-  // Nothing in it yet: the browser says so, and stays.
+  await focusedField.waitFor();
+  // Nothing in it yet: the page says so, and the field has the focus again a moment after the page is there.
   await person.page.keyboard.press('Enter');
+  await person.page.getByText('Enter the key.').waitFor();
+  await focusedField.waitFor();
   await person.page.keyboard.type('nts_wrong');
   await person.page.keyboard.press('Enter');
   await person.page.getByText('Notes does not accept this key').waitFor();
-  // The field has the focus.
+  await focusedField.waitFor();
   await person.page.keyboard.type(firstKey);
   await person.page.keyboard.press('Enter');
   await person.sees('Notes is connected');

@@ -125,9 +125,9 @@ export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unkno
   }, []);
 }
 
-/** Whether the log shows the element with this id: more of it than an edge. */
+/** Whether the log shows the element with this id: more of it than an edge. Until that is known, the last answer counts. */
 export function useIsInView(log: RefObject<HTMLElement | null>, id: string | undefined): boolean {
-  const [isInView, setIsInView] = useState(false);
+  const [isInView, setIsInView] = useState(true);
   useEffect(() => {
     const { current: root } = log;
     const element = id === undefined ? null : root?.querySelector(`#${CSS.escape(id)}`);
@@ -135,10 +135,7 @@ export function useIsInView(log: RefObject<HTMLElement | null>, id: string | und
     const edge = { root, rootMargin: `-${near}px 0px` };
     const observer = new IntersectionObserver(([last]) => setIsInView(last?.isIntersecting === true), edge);
     observer.observe(element);
-    return () => {
-      observer.disconnect();
-      setIsInView(false);
-    };
+    return () => observer.disconnect();
   }, [log, id]);
   return isInView;
 }
