@@ -132,8 +132,10 @@ export function useIsInView(log: RefObject<HTMLElement | null>, id: string | und
     const { current: root } = log;
     const element = id === undefined ? null : root?.querySelector(`#${CSS.escape(id)}`);
     if (!root || !element) return undefined;
-    const edge = { root, rootMargin: `-${near}px 0px` };
-    const observer = new IntersectionObserver(([last]) => setIsInView(last?.isIntersecting === true), edge);
+    const observer = new IntersectionObserver(
+      (changes) => setIsInView(changes.at(-1)?.isIntersecting === true),
+      { root, rootMargin: `-${near}px 0px` },
+    );
     observer.observe(element);
     return () => observer.disconnect();
   }, [log, id]);

@@ -158,7 +158,7 @@ const questions = `
 const foot = `
 .status p { margin: 0; color: var(--quiet); font-size: .9375rem }
 .working { display: flex; align-items: center; gap: .5rem }
-.in-view:not(:focus-within) { position: absolute !important; width: 1px; height: 1px; margin: -1px; padding: 0; clip-path: inset(50%) }
+.in-view:not(:focus-within) { position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0; clip-path: inset(50%) }
 .in-view:not(:focus-within) > .dock { width: 20rem }
 .dock { display: flex; align-items: center; gap: .625rem; max-width: 44rem; margin: 0 auto .5rem; padding: .5rem .875rem; border-radius: var(--inner); background: var(--raised); font-size: .9375rem }
 .dock span[dir] { flex: 1; min-width: 0; overflow: hidden; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
