@@ -203,4 +203,7 @@ test('a service that calls itself something else is given nothing, nor one that 
   const { port } = new URL(service);
   await expect(findSignIn(`http://localhost:${port}`)).rejects.toThrow(`calls itself ${service}`);
   expect(() => serviceAddress('http://agents.example')).toThrow('https://');
+  expect(() => serviceAddress('http://alice:secret@agents.example/a')).toThrow(
+    'http://agents.example/a has to begin with https://',
+  );
 });

@@ -165,6 +165,8 @@ describe('a wrong command line ends with 2 and says', () => {
     [['try', '--tokne=hunter2', 'node'], "unknown option '--tokne' (did you mean --token?)"],
     [['try', '--header', 'a b: hunter2', 'node'], '--header a b cannot be sent'],
     [['accounts', 'connect', 'billing', 'hunter2', '--tenant', 'acme'], 'Expected 1 argument but got 2.'],
+    [['hunter2'], "unknown command '…'\n(npx interlude --help"],
+    [['api-keys', 'hunter2'], "unknown command '…'\n"],
   ])('%j, without the secret', async (words, text) => {
     const { code, errors } = await interlude(...words);
     expect([code, errors]).toEqual([2, expect.stringContaining(text)]);

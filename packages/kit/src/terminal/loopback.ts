@@ -66,7 +66,8 @@ function waitForRedirect(
 /** Throws for an address that must not be opened or get a secret, such as the page of a sign-in server. */
 export function requireSafe(address: string | URL): void {
   if (isSafeToOpen(address)) return;
-  const shown = String(address);
+  // Without a password in it.
+  const shown = String(address).replace(/^([a-z][a-z\d+.-]*:\/*)?[^/?#]*@/i, '$1');
   throw new Error(
     `${shown.length > 200 ? `${shown.slice(0, 199)}…` : shown} has to begin with https://; plain http is for this machine only.`,
   );

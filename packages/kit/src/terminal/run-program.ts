@@ -70,11 +70,13 @@ function prepare(command: CommandUnknownOpts, words: readonly string[]): void {
     .configureOutput({
       writeOut: print,
       writeErr: printAside,
-      // The value of a misspelt option may be a secret, and so may an argument too many: keys are read from stdin.
+      // The value of a misspelt option may be a secret, and so may an argument too many or a word that is no command:
+      // keys are read from stdin.
       outputError: (text, write) =>
         write(
           text
             .replace(/('--?[^='\n]+=)[^]*'(?=\n)/, "$1…'")
+            .replace(/(unknown command ')(?![a-z-]{1,20}')[^]*'/i, "$1…'")
             .replace(/(Expected \d+ arguments? but got \d+): [^]*/, '$1.\n'),
         ),
     });
