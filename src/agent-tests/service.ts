@@ -112,11 +112,7 @@ export class TestService {
   }
 
   static async start({ file, env = {} }: ServiceOptions): Promise<TestService> {
-    const [temporal, issuer, port] = await Promise.all([
-      (shared().temporal ??= startTemporal()),
-      startIssuer(),
-      freePort(host),
-    ]);
+    const [temporal, issuer, port] = await Promise.all([sharedTemporal(), startIssuer(), freePort(host)]);
     const settings = {
       RATE_LIMIT_PER_MINUTE: '1000000',
       LOG_LEVEL: 'warn',
@@ -229,7 +225,15 @@ export function serviceFor(options: ServiceOptions): Promise<TestService> {
   const key = JSON.stringify([path.resolve(options.file), options.env]);
   const service = services.get(key) ?? TestService.start(options);
   services.set(key, service);
+  // The next test tries again.
+  service.catch(() => services.delete(key));
   return service;
+}
+
+function sharedTemporal(): Promise<string> {
+  const temporal = (shared().temporal ??= startTemporal());
+  temporal.catch(() => delete shared().temporal);
+  return temporal;
 }
 
 async function startTemporal(): Promise<string> {

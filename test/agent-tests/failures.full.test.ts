@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { callsTool, says, script, testAgents } from '../../src/agent-tests/index.ts';
+import { testFolder } from '../test-folder.ts';
 import { books, useAgents } from './agents-under-test.ts';
 
 const under = useAgents();
@@ -32,6 +33,19 @@ test('a repeatable call that was under way when the service was killed counts tw
   stop.release();
   expect(await turn.answer()).toBe('Planned.');
   expect(await turn.calls('plan')).toHaveLength(2);
+});
+
+test('a service that did not start is started again by the next test', async () => {
+  const file = path.join(testFolder(), 'agents.yaml');
+  writeFileSync(file, 'agents: {}');
+  await expect(testAgents({ file })).rejects.toThrow('agents');
+  writeFileSync(file, 'agents: { assistant: { model: "openai:test" } }');
+  const turn = await (
+    await testAgents({ file })
+  )
+    .as('alice')
+    .send('assistant', 'Hello', { model: script(says('Hi.')) });
+  expect(await turn.answer()).toBe('Hi.');
 });
 
 test('a planted second execution is noticed', async () => {
