@@ -123,7 +123,7 @@ export async function becomeCurrent(
     try {
       const lack = isControlled ? null : await whatIsMissing();
       if (lack === null) return await advance();
-      if (lack !== waitsFor) logger.info(`version ${own.buildId} becomes current later: ${lack}`);
+      if (lack !== waitsFor) logger.info(`version ${own.buildId} starts no turns yet: ${lack}`);
       waitsFor = lack;
     } catch (err) {
       logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');
@@ -132,7 +132,8 @@ export async function becomeCurrent(
   }
 
   async function whatIsMissing(): Promise<string | null> {
-    if (!(await isKnown(connection, namespace, version))) return 'Temporal has not seen a poll of it yet';
+    if (!(await isKnown(connection, namespace, version)))
+      return 'Temporal has not seen its worker, which takes some seconds after a start';
     const older = unableToRun(own.needs, await storage.versions.living(deployment.name));
     return older.length === 0
       ? null
