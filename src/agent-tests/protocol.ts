@@ -52,7 +52,9 @@ export type Question =
   | { do: 'start'; environment: Environment; settings: Environment; folder: string }
   | { do: 'read log'; turn: TurnRef }
   | { do: 'skip'; turn: TurnRef; ms: number }
-  | { do: 'connect'; account: Account };
+  | { do: 'connect'; account: Account }
+  /** Its answer comes after all reports that were under way. */
+  | { do: 'finish reports' };
 
 export type ToService =
   | { kind: 'question'; id: number; question: Question }

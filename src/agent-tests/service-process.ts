@@ -91,6 +91,8 @@ async function answer(question: Question): Promise<unknown> {
       return skip(running(), question.turn, question.ms);
     case 'connect':
       return connect(running().parts, question.account);
+    case 'finish reports':
+      return null;
     default:
       return question satisfies never;
   }

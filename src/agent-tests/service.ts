@@ -12,6 +12,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { freePort } from '../platform/network/ports.ts';
@@ -148,8 +149,14 @@ export class TestService {
     this.#unclaimed.delete(turnId);
   }
 
-  /** Kills the process, as a crash would, and starts another one on the same database and Temporal. */
+  /**
+   * Kills the process, as a crash would, and starts another one on the same database and Temporal. A server can have got a
+   * call whose report is still under way: it arrives first, unless the process is too busy to send it.
+   */
   async restart(): Promise<void> {
+    await Promise.race([this.ask({ do: 'finish reports' }), sleep(1_000, null, { ref: false })]).catch(
+      () => undefined,
+    );
     await this.#child.kill();
     this.#child = this.#spawn();
     await this.#begin();
