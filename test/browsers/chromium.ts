@@ -25,7 +25,7 @@ export const isFavicon = (url: string) => URL.parse(url)?.pathname === '/favicon
 interface Behaviour {
   /** As people have it, where Playwright switches it off: a popup blocker, and storage kept apart by site. */
   isStrict?: boolean;
-  /** Blocks every popup, even after a click, as the strictest blockers do. Only the packaged headless shell has the switch. */
+  /** Blocks every popup, even after a click, as the strictest blockers do. */
   opensNoWindows?: boolean;
 }
 
@@ -34,11 +34,23 @@ export async function launchChromium(behaviour: Behaviour = {}): Promise<Browser
   const own = process.env['CHROMIUM_PATH'] ?? onPath(names);
   const options: LaunchOptions = {
     ignoreDefaultArgs: isStrict ? ['--disable-popup-blocking'] : false,
-    args: [...(isStrict ? storageApart : []), ...(opensNoWindows ? ['--block-new-web-contents'] : [])],
+    args: isStrict ? storageApart : [],
   };
-  return own === undefined || opensNoWindows
+  const browser = await (own === undefined
     ? launchPackaged(options)
-    : chromium.launch({ ...options, executablePath: own });
+    : chromium.launch({ ...options, executablePath: own }));
+  return opensNoWindows ? withoutWindows(browser) : browser;
+}
+
+/** Chromium's own switch for this is missing in whole browsers. */
+function withoutWindows(browser: Browser): Browser {
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    await context.addInitScript(() => (window.open = () => null));
+    return context;
+  };
+  return browser;
 }
 
 async function launchPackaged({ args = [], ...options }: LaunchOptions): Promise<Browser> {
