@@ -18,6 +18,7 @@ afterEach(() => void (tampered = {}));
 
 const logger = createLogger({ level: 'silent', human: false });
 const logged = vi.spyOn(logger, 'error');
+const lines = vi.spyOn(logger, 'info');
 const setup = useAskingService({
   env: { ASKING_APPROVAL: 'destructive', ELICITATION_MAX_OPEN: '3' },
   annotations: { destructiveHint: true },
@@ -72,6 +73,9 @@ test('the question shows who wants to call what with which arguments, and exactl
       arguments: JSON.stringify(input, null, 2),
     },
   });
+  expect(lines.mock.calls.map(([, words]) => words)).toContainEqual(
+    expect.stringMatching(/^turn \w{8} waits: \w+ is asked to approve ask of asking$/),
+  );
   expect(setup.server.calls).toEqual([]);
   expect((await turn.answer(0, accept())).body).toMatchObject({ status: 'accept', duplicate: false });
   expect((await turn.answer(0, accept({}))).body).toMatchObject({ status: 'accept', duplicate: true });

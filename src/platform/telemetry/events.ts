@@ -202,6 +202,7 @@ function fieldsOf(question: ElicitationRow) {
 function requestedAction({ request }: ElicitationRow): string {
   const { mode, context } = request;
   const { trigger, agent, server = agent, toolName } = context;
+  if (trigger === 'approval') return `is asked to approve ${toolName} of ${server}`;
   return trigger === 'credential_required'
     ? `is asked to connect ${server}`
     : `is asked by ${server} (${toolName === undefined ? mode : `${toolName}, ${mode}`})`;
