@@ -125,7 +125,8 @@ describe('Prometheus', () => {
         interval: 500,
       });
     for (const via of ['', 'scrape'])
-      await until(`sum(interlude_questions_opened_total{via=~"${via}"})`, (value) => value !== undefined);
+      for (const series of ['interlude_questions_opened_total', 'interlude_questions_settled_total'])
+        await until(`count(count by (job, instance) (${series}{via=~"${via}"}))`, (value) => value === 2);
     await playScript({
       as: (user) => deployment.caller(user),
       tracker: deployment.tracker,

@@ -146,6 +146,7 @@ export function beginSeries(
     for (const outcome of toolOutcomes) toolCalls.add(0, { server, outcome });
     const triggers = agent ? ['a2a_input_required', 'a2a_auth_required'] : ['mcp_elicitation', 'approval'];
     for (const trigger of triggers) beginQuestions({ trigger, server });
+    for (const status of ['401', '403']) serverRefusals.add(0, { server, status, followed: 'given_up' });
     if (credentialScope === 'none') continue;
     beginQuestions({ trigger: 'credential_required', server });
     connections.add(0, { server });
