@@ -256,7 +256,7 @@ export type StartConfig = Pick<Config, 'agents' | 'servers' | 'elicitation' | 't
  */
 export function startOptions(
   turn: NewTurn,
-  { buildId, config }: { buildId: string; config: StartConfig },
+  { buildId, config, attemptsBefore }: { buildId: string; config: StartConfig; attemptsBefore?: number },
 ): WorkflowStartOptions {
   const { tenant, conversation, turnId, user, capabilities, hops } = turn;
   const agent = config.agents.get(turn.agent);
@@ -274,6 +274,7 @@ export function startOptions(
     capabilities,
     limits,
     ...(hops !== undefined && { hops }),
+    ...(attemptsBefore !== undefined && { attemptsBefore }),
   };
   return {
     workflowId: turnWorkflowId(turn),

@@ -15,7 +15,7 @@ export interface TurnInput extends Turn {
     /** How long one attempt at a tool call may take, including the questions of its server. */
     toolCallMs: number;
   };
-  /** For a delegated agent whose parent was reset: see `attemptsBeforeReset` in failures.ts. */
+  /** For a workflow that goes on from the rows of one before it: see `attemptsBeforeReset` in failures.ts. */
   attemptsBefore?: number;
 }
 

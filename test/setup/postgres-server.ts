@@ -112,19 +112,25 @@ export function createCluster({ port, rules = [] }: { port: number; rules?: stri
 /** Lets a standby follow: a line of `pg_hba.conf`. */
 export const replicationRule = 'host replication interlude 127.0.0.1/32 trust';
 
+/** A copy of all its files, made while it is stopped. */
+export function createCopy({ data }: Cluster, port: number): Cluster {
+  const place = createPlace();
+  execFileSync('cp', ['-a', data, place.data]);
+  return clusterAt(place, port);
+}
+
 /** Made while the primary is stopped. It follows the primary, which it reaches at this port, until it is promoted. */
 export function createStandby(
   primary: Cluster,
   { port, primaryPort }: Record<'port' | 'primaryPort', number>,
 ): Cluster {
-  const place = createPlace();
-  execFileSync('cp', ['-a', primary.data, place.data]);
+  const standby = createCopy(primary, port);
   const settings = `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=interlude'\n`;
-  appendFileSync(path.join(place.data, 'postgresql.auto.conf'), settings);
-  const signal = path.join(place.data, 'standby.signal');
+  appendFileSync(path.join(standby.data, 'postgresql.auto.conf'), settings);
+  const signal = path.join(standby.data, 'standby.signal');
   writeFileSync(signal, '');
   own(signal);
-  return clusterAt(place, port);
+  return standby;
 }
 
 type Place = ReturnType<typeof createPlace>;

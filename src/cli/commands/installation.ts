@@ -24,7 +24,7 @@ them does not answer. Run it with the environment of a process.`,
     .addOption(
       new Option(
         '--turns <end | restart>',
-        'what to do with turns that Temporal does not know: end all of them, or restart those that only wait for a person and whose calls may be repeated',
+        'what to do with turns that Temporal does not know: end all of them, or restart those that wait for a person, with their questions open',
       )
         .choices(['end', 'restart'])
         .makeOptionMandatory(),

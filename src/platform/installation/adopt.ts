@@ -1,19 +1,15 @@
 /**
  * An operator's decision: this database and this Temporal belong together from now on. Turns that only one of them
- * knows are ended, or restarted where that is safe. Both get the mark of a new installation. Nothing is sent to other
+ * knows are ended; those that wait for people may be restarted. Both get the mark of a new installation. Nothing is sent to other
  * servers. An interrupted adoption is repeated: until the last write the two do not belong together.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { askUserTool } from '../../activities/model-question.ts';
 import type { Config } from '../config/config.ts';
-import { connectionKey } from '../../credentials/connection-key.ts';
-import { connectTool, serverNameIn, toModelTool } from '../../remote/model-tools.ts';
 import { endTurn } from '../../service/end-turn.ts';
 import { startOptions } from '../../service/start-workflow.ts';
 import type { StartConfig } from '../../service/start-workflow.ts';
-import type { UnfinishedCall } from '../../storage/tables/tool-calls.ts';
 import type { TurnRow } from '../../storage/tables/turn-rows.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { turnOfWorkflow } from '../../turn/turn.ts';
@@ -57,14 +53,11 @@ const operator = '(command line)';
 const clockMarginMs = 60_000;
 
 /** Finds what only one of them knows. Changes nothing. */
-export async function survey(
-  { config, storage, installation }: Parts,
-  { belonging, row }: Examined,
-): Promise<Survey> {
+export async function survey({ config, storage, installation }: Parts, examined: Examined): Promise<Survey> {
   const { client, table, knows } = installation;
   const turns = await table.liveTurns();
-  const isOlder = belonging.kind === 'apart' && ['database-older', 'forked'].includes(belonging.reason);
-  const since = isOlder ? (row?.dueAt ?? 0) - usualIntervals.advanceMs - clockMarginMs : Infinity;
+  const isOlder = isDatabaseOlder(examined);
+  const since = isOlder ? (examined.row?.dueAt ?? 0) - usualIntervals.advanceMs - clockMarginMs : Infinity;
   const seen = await inChunks(turns, async (turn) => {
     if (!(await knows(turn))) return 'unknown';
     return isOlder && (await hasMovedSince(installation, turn, since)) ? 'ahead' : 'known';
@@ -110,9 +103,10 @@ export async function adopt(
       .terminate('The database of this installation does not know what this turn did.')
       .catch(ignoreOver),
   );
+  // An older database does not know what became of turns whose histories Temporal has deleted since.
+  const mayRestart = turns === 'restart' && !isDatabaseOlder(examined);
   const again = await inChunks(unknown, async (turn) => {
-    if (turns === 'restart' && (await maySafelyBeginAgain(parts, turn)) && (await beginAgain(parts, turn)))
-      return true;
+    if (mayRestart && (await restart(parts, turn))) return true;
     await end(parts, turn);
     return false;
   });
@@ -153,6 +147,10 @@ export async function adopt(
   return adopted;
 }
 
+function isDatabaseOlder({ belonging }: Examined): boolean {
+  return belonging.kind === 'apart' && ['database-older', 'forked'].includes(belonging.reason);
+}
+
 /** An installation that wrote its mark minutes ago is probably running, and would stop when it reads another mark. */
 function refuseWhileInUse({ belonging, found }: Examined): void {
   const shared: Reason[] = ['other-installation', 'database-older', 'forked'];
@@ -181,40 +179,20 @@ async function hasMovedSince({ client }: OpenedInstallation, turn: TurnRow, sinc
   return at > since;
 }
 
-/** It only waits for a person, and none of its unfinished calls can have had an effect that must not be repeated. */
-async function maySafelyBeginAgain({ config, storage }: Parts, turn: TurnRow): Promise<boolean> {
+/**
+ * Starts the workflow of a turn that waits for a person anew. It goes on from the turn's rows, as after a reset: its questions
+ * stay open, and no call is made again that may have had an effect. False if the turn cannot go on.
+ */
+async function restart({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
   if (turn.status !== 'running' || turn.endingAt !== null || !config.agents.has(turn.agent)) return false;
   const pending = await storage.elicitations.ofConversation(turn, 'pending');
   if (!pending.some(({ turnId }) => turnId === turn.turnId)) return false;
-  const calls = await storage.toolCalls.unfinished(turn);
-  const safe = await Promise.all(calls.map((call) => isRepeatable({ config, storage }, turn, call)));
-  return safe.every(Boolean);
-}
-
-async function isRepeatable(
-  { config, storage }: Pick<Parts, 'config' | 'storage'>,
-  turn: TurnRow,
-  { toolName, state, delegation }: UnfinishedCall,
-): Promise<boolean> {
-  // Delegated agents and tools in TypeScript have workflows of their own, which are lost as well.
-  if (delegation) return false;
-  const servers = [...config.servers.values()];
-  if (toolName === askUserTool || servers.some((server) => connectTool(server).modelName === toolName))
-    return true;
-  const server = config.servers.get(serverNameIn(toolName));
-  if (!server) return false;
-  if (state === 'requested') return true;
-  const listed = await storage.toolCatalogue.get(connectionKey(server, turn));
-  const tools = listed?.tools.map((tool) => toModelTool(server, tool)) ?? [];
-  return tools.some(({ modelName, idempotent }) => modelName === toolName && idempotent);
-}
-
-/** False if it has ended meanwhile, or Temporal knows its workflow after all. */
-async function beginAgain({ config, storage, installation }: Parts, turn: TurnRow): Promise<boolean> {
   const buildId = await storage.versions.current(config.temporal.deployment.name);
-  if (buildId === null || !(await storage.installation.rewind(turn, buildId))) return false;
+  if (buildId === null || !(await storage.installation.moveTo(turn, buildId))) return false;
+  // More than the attempts of any workflow before: see `attemptsBeforeReset`.
+  const attemptsBefore = Math.max(1, storage.now() - turn.createdAt);
   try {
-    const options = startOptions({ ...turn, messages: [] }, { buildId, config });
+    const options = startOptions({ ...turn, messages: [] }, { buildId, config, attemptsBefore });
     await installation.client.workflow.start(agentTurnWorkflow, options);
     return true;
   } catch (error) {

@@ -2,16 +2,13 @@
  * The row that names the installation that the database belongs to, and how turns continue when it does not match Temporal.
  */
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from 'kysely';
 import type { TurnRow } from './turn-rows.ts';
-import { isOneOf } from '../database.ts';
 import type { Database } from '../database.ts';
 import { fromColumns } from '../columns.ts';
 import type { Fields } from '../columns.ts';
-import type { Row, Tables } from '../schema.ts';
-import { deleteRows, insertNew, updateRows } from '../statements.ts';
+import type { Row } from '../schema.ts';
+import { insertNew, updateRows } from '../statements.ts';
 import { addSettledMarks } from './outbox.ts';
-import { advanced, announceSettled, lockPendingOf, writeSettled } from './settling.ts';
 import { toTurn } from './turn-rows.ts';
 
 /** The installation that the database belongs to, and its generation. Temporal keeps the same three values in its mark. */
@@ -108,39 +105,15 @@ export function createInstallation(database: Database) {
       const rows = await turns().where('status', '!=', 'starting').limit(limit).execute();
       return rows.map((row) => toTurn({ ...row, input_tokens: null, output_tokens: null }));
     },
-    /**
-     * Prepares a running turn to begin again under a new workflow, with this version of the workflow code, in one
-     * transaction: closes its questions and returns its unfinished calls to `requested`. Kept steps and results stay. False
-     * when it has ended.
-     */
-    async rewind({ turnId }: Pick<TurnRow, 'turnId'>, buildId: string): Promise<boolean> {
-      const settled = await query.transaction().execute(async (write) => {
-        // Locks the turn's row; the due time keeps others from looking after it while its workflow is started.
-        const turn = await write
-          .updateTable('turns')
-          .set({ due_at: now() + startMs, build_id: buildId })
-          .where(({ and }) => and({ turn_id: turnId, status: 'running' }))
-          .returning('turn_id')
-          .executeTakeFirst();
-        if (!turn) return null;
-        const at = now();
-        const closed = (await lockPendingOf(write, turnId)).map((row) =>
-          advanced(row, { type: 'abandoned' }, at),
-        );
-        const settled = await writeSettled(write, closed, { at, isEnd: true });
-        await forgetQuestions(write, turnId);
-        await deleteRows(write, 'tool_call_rounds', { turn_id: turnId });
-        await write
-          .updateTable('tool_calls')
-          .set({ state: 'requested', attempt: 0, progress: null })
-          .where('turn_id', '=', turnId)
-          .where('state', '!=', 'finished')
-          .execute();
-        return settled;
-      });
-      if (!settled) return false;
-      announceSettled(database, settled);
-      return true;
+    /** Prepares a running turn for a new workflow with this version of the code. False when the turn has ended. */
+    async moveTo({ turnId }: Pick<TurnRow, 'turnId'>, buildId: string): Promise<boolean> {
+      const { numUpdatedRows } = await query
+        .updateTable('turns')
+        // The due time keeps others from looking after it while its workflow is started.
+        .set({ due_at: now() + startMs, build_id: buildId })
+        .where(({ and }) => and({ turn_id: turnId, status: 'running' }))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
     /**
      * Prepares a running turn to continue with a workflow that is older than its rows: attempts that the workflow repeats
@@ -166,28 +139,6 @@ export function createInstallation(database: Database) {
       });
     },
   };
-}
-
-/** Unfinished calls start again and ask again: they lose their earlier questions, whose places become free. */
-async function forgetQuestions(write: Transaction<Tables>, turnId: string): Promise<void> {
-  const asked = write
-    .selectFrom('question_waiters')
-    .innerJoin('tool_calls', 'tool_calls.tool_call_id', 'question_waiters.tool_call_id')
-    .select('elicitation_id')
-    .where('tool_calls.turn_id', '=', turnId)
-    .where('tool_calls.state', '!=', 'finished');
-  const questions = await write
-    .updateTable('elicitations')
-    .set((row) => ({ place: row.ref('id') }))
-    .where('turn_id', '=', turnId)
-    .where('id', 'in', asked)
-    .returning('id')
-    .execute();
-  const ids = questions.map(({ id }) => id);
-  await write
-    .deleteFrom('question_waiters')
-    .where(isOneOf(write, 'elicitation_id', ids))
-    .execute();
 }
 
 /** How long the start of a turn is tried. */

@@ -107,13 +107,17 @@ async function run(turn: NewTurn) {
 const ignore = () => undefined;
 
 test.each<Left & { name: string }>([
+  { name: 'its call may have changed something', toolName: 'tracker__close', state: 'paused' },
+  { name: 'its call is of a tool in TypeScript', toolName: 'refund' },
+  { name: 'another agent works for it', toolName: 'agent__researcher' },
+  { name: 'another agent has called', delegated: true },
   { name: 'nothing has been sent for its call' },
   { name: 'nothing has been sent for a call that changes something', toolName: 'tracker__close' },
   { name: 'its call is read-only, and has asked', state: 'paused' },
   { name: 'its call is read-only, and may have run', state: 'started' },
   { name: 'the model asks', toolName: 'ask_user' },
   { name: 'an account is wanted', toolName: 'connect_tracker' },
-])('a turn begins again where $name', async (left) => {
+])('a turn that waits is restarted where $name', async (left) => {
   const turn = await leftTurn(left);
   expect(await adopt(parts, await parts.installation.examine(), keepsMark)).toEqual({
     ended: 0,
@@ -121,6 +125,7 @@ test.each<Left & { name: string }>([
     terminated: 0,
   });
   expect(await statusOf(turn)).toBe('running');
+  expect(await parts.storage.elicitations.ofConversation(turn, 'pending')).toHaveLength(1);
   const { status, memo, taskQueue } = await runOf(turn);
   expect([status.name, memo, taskQueue]).toEqual([
     'RUNNING',
@@ -131,15 +136,8 @@ test.each<Left & { name: string }>([
   expect(await parts.installation.lookSafely()).toEqual({ kind: 'together' });
 });
 
-test.each<Left & { name: string }>([
-  { name: 'its call may have changed something', toolName: 'tracker__close', state: 'paused' },
-  { name: 'its call is of a server that is gone', toolName: 'other__list' },
-  { name: 'its call is of a tool in TypeScript', toolName: 'refund' },
-  { name: 'another agent works for it', toolName: 'agent__researcher' },
-  { name: 'another agent has called', delegated: true },
-  { name: 'no question of it is open', isAsked: false },
-])('a turn ends where $name', async (left) => {
-  const turn = await leftTurn(left);
+test('a turn ends where no question of it is open', async () => {
+  const turn = await leftTurn({ isAsked: false });
   expect(await adopt(parts, await parts.installation.examine(), keepsMark)).toMatchObject({ ended: 1 });
   expect(await statusOf(turn)).toBe('failed');
   const events = (await parts.storage.turnLog.read(turn, 0)).map(({ event }) => event);
@@ -180,20 +178,24 @@ test('all end that are to end, also those that were only prepared, and what Temp
   expect(row?.id).not.toBe(id);
 });
 
-test('where the database is older, a turn that has gone on since ends, because it may have made calls that are unknown', async () => {
+test('where the database is older, turns end that have gone on since, and those that Temporal has forgotten: they may have made calls that are unknown', async () => {
   const { id } = await parts.installation.table.make();
   await parts.installation.marks.create({ installation: id, generation: 9, token: 'later' });
   const turn = await leftTurn();
   await run(turn);
+  const forgotten = await leftTurn();
   const examined = await parts.installation.examine();
   const { unknown, ahead } = await survey(parts, examined);
-  expect([unknown, ahead.map(({ turnId }) => turnId)]).toEqual([[], [turn.turnId]]);
+  expect([unknown, ahead].map((turns) => turns.map(({ turnId }) => turnId))).toEqual([
+    [forgotten.turnId],
+    [turn.turnId],
+  ]);
   expect(await adopt(parts, examined, { turns: 'restart', takeOver: true })).toEqual({
-    ended: 1,
+    ended: 2,
     begunAgain: 0,
     terminated: 1,
   });
-  expect(await statusOf(turn)).toBe('failed');
+  expect([await statusOf(turn), await statusOf(forgotten)]).toEqual(['failed', 'failed']);
   expect((await runOf(turn)).status.name).toBe('TERMINATED');
 });
 

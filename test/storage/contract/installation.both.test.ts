@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import { onEachDatabase } from '../contract.ts';
-import { begunTurn, firstAttempt, keptStep, newTurn, ending } from './fixtures.ts';
-import { answer, formQuestion, open, question } from './question.ts';
+import { begunTurn, newTurn, ending } from './fixtures.ts';
 
 const hourMs = 3_600_000;
 
@@ -67,47 +65,12 @@ onEachDatabase((subject) => {
     });
   });
 
-  describe('a turn that is to begin again', () => {
-    test('has closed its questions and taken back its unfinished calls; what is finished stays', async () => {
-      const { storage } = subject();
-      const turn = await begunTurn(storage);
-      const call = (toolCallId: string) => ({ toolCallId, toolName: 'tracker__list', input: {} });
-      await keptStep(storage, turn, { calls: ['asked', 'done'].map(call) });
-      for (const id of ['asked', 'done']) await storage.toolCalls.start(turn, id, firstAttempt);
-      await storage.toolCalls.keepRound(turn, 'asked', { round: 1, sealed: 's' }, 'paused', firstAttempt);
-      await storage.toolCalls.finish(turn, 'done', {
-        message: { id: 'result', role: 'tool', content: [] },
-        event: {
-          key: 'result',
-          event: { type: 'tool-output-available', toolName: 'tracker__list', toolCallId: 'done', output: {} },
-        },
-      });
-      const waiter = { toolCallId: 'asked', workflowId: 'turn/1' };
-      const answered = formQuestion(turn, { waiter });
-      const asked = question(turn, { waiter });
-      await open(storage, [answered, asked]);
-      await answer(storage, answered);
-      expect(await storage.installation.rewind(turn, 'current')).toBe(true);
-      expect((await storage.turns.get(turn))?.buildId).toBe('current');
-      expect(await storage.elicitations.get(asked.id)).toMatchObject({ status: 'cancel' });
-      expect(await storage.toolCalls.get(turn, 'asked')).toMatchObject({ state: 'requested' });
-      expect(await storage.toolCalls.rounds(turn, 'asked')).toEqual([]);
-      expect(await storage.toolCalls.get(turn, 'done')).toMatchObject({ state: 'finished' });
-      const events = (await storage.turnLog.read(turn, 0)).map(({ event }) => event);
-      expect(events.at(-1)).toMatchObject({ type: 'elicitation-request', status: 'cancel' });
-      expect(await storage.toolCalls.start(turn, 'asked', firstAttempt)).toBe(true);
-      // What it asked before is forgotten: it asks anew, at the same places.
-      expect(await storage.elicitations.ofCall(turn, 'asked')).toEqual([]);
-      expect(await storage.elicitations.refusalOf(turn, 'tracker')).toBeNull();
-      const anew = { ...asked, id: randomUUID() };
-      expect(await open(storage, anew)).toMatchObject({ questions: [{ question: { id: anew.id } }] });
-    });
-
-    test('has not ended', async () => {
-      const { storage } = subject();
-      const turn = await begunTurn(storage);
-      await storage.turns.end(turn, 'completed');
-      expect(await storage.installation.rewind(turn, 'current')).toBe(false);
-    });
+  test('a running turn is moved to another version of the code, one that has ended is not', async () => {
+    const { storage } = subject();
+    const turn = await begunTurn(storage);
+    expect(await storage.installation.moveTo(turn, 'current')).toBe(true);
+    expect((await storage.turns.get(turn))?.buildId).toBe('current');
+    await storage.turns.end(turn, 'completed');
+    expect(await storage.installation.moveTo(turn, 'later')).toBe(false);
   });
 });
