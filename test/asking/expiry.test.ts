@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { pageTools } from '../api/ag-ui/runs.ts';
+import { connect } from '../api/ag-ui/stock-client.ts';
 import { asks, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import { callOf, startAsking } from '../service/asking.ts';
@@ -121,4 +123,30 @@ test('answers whose server does not come back are given up, and the model is tol
   expect(error).not.toContain('did not run');
   expect(server.calls).toHaveLength(1);
   await server.comeBack();
+});
+
+test('a call of a front-end tool has the same deadline; a later result changes nothing, and its page reads that', async () => {
+  const client = await connect(service);
+  const { threadId: conversation } = client;
+  await client.run('call set_theme {"theme":"dark"}', { tools: pageTools });
+  const [entry] = await service.storage.turnLog.read({ tenant: 'demo', conversation }, 0);
+  await untilWaiting({ temporal: environment }, { conversation, stream: { turnId: entry?.turnId ?? '' } });
+  const statuses = async () =>
+    (await service.storage.elicitations.ofConversation({ tenant: 'demo', conversation })).map(
+      ({ status }) => status,
+    );
+  await environment.sleep('9 minutes');
+  expect(await statuses()).toEqual(['pending']);
+  await environment.sleep('61 seconds');
+  await expect.poll(statuses).toEqual(['expired']);
+  client.runTools({ set_theme: 'It is dark.' });
+  const late = await client.run(undefined, { tools: pageTools });
+  expect(late.outcome).toBe('success');
+  expect(late.events).toContainEqual(
+    expect.objectContaining({
+      name: 'interlude/question',
+      value: expect.objectContaining({ status: 'expired' }) as object,
+    }),
+  );
+  expect(client.texts().join()).toContain('The page sent no result of set_theme before the time was up.');
 });

@@ -9,9 +9,10 @@ import type { OwnTurn } from '../../service/own-turn.ts';
 import { invalidInput } from '../../service/service-error.ts';
 import type { Service } from '../../service/service.ts';
 import type { LogEntry } from '../../turn/event.ts';
-import { invalidRequest, pointingTo } from '../http/problems.ts';
+import { invalidRequest, pointingTo, ProblemError } from '../http/problems.ts';
 import { toFrontendToolsPart } from '../../turn/message-parts.ts';
 import { readFrontendTools, readResults } from './frontend-tools.ts';
+import type { GivenResult } from './frontend-tools.ts';
 import { noAnswers, planAnswers, recordAnswers, runKey } from './resume.ts';
 import type { Answers, RunCaller } from './resume.ts';
 import { endsWithUser, isUser, lastUserMessage } from './run-input.ts';
@@ -42,6 +43,7 @@ export async function beginRun(
   const isAnswering = (resume ?? []).length > 0 || results.length > 0;
   if (isAnswering || !endsWithUser(body)) {
     const live = await service.currentTurn(principal, threadId);
+    if (live && results.length > 0) await untilAsked(service, live, results);
     const plan = isAnswering
       ? await planAnswers(service, caller, body, { results, liveTurn: live?.turnId ?? null })
       : [];
@@ -80,6 +82,35 @@ export async function beginRun(
 }
 
 const pointed = pointingTo({ agent: '/threadId' });
+
+/** How long a run waits for the turn to come to a call whose result it brings. */
+const earlyMs = 2_000;
+
+/** A client sees a call before the turn waits for its result. One that does not wait for the end of the run is early. */
+async function untilAsked(service: Service, turn: OwnTurn, results: GivenResult[]): Promise<void> {
+  const early = new Map(results.map(({ toolCallId, at }) => [toolCallId, at]));
+  const begun = new Set<string>();
+  const follow = (entries: LogEntry[]) => {
+    for (const { event } of entries) {
+      if (event.type === 'tool-input-available') begun.add(event.toolCallId);
+      else if (event.type === 'elicitation-request') early.delete(event.context.toolCallId ?? '');
+      else if (event.type === 'reset-step') begun.clear();
+      else if ('toolCallId' in event) early.delete(event.toolCallId);
+    }
+    return [...early.keys()].some((toolCallId) => begun.has(toolCallId));
+  };
+  const soFar = await service.turnSoFar(turn);
+  if (!soFar || !follow(soFar.entries)) return;
+  const signal = AbortSignal.timeout(earlyMs);
+  for await (const entries of service.followTurn(turn, { signal, after: soFar.position }))
+    if (!follow(entries)) return;
+  if (!signal.aborted) return;
+  const [at] = early.values();
+  throw new ProblemError(
+    'turn_in_progress',
+    `${at}/toolCallId: the turn does not wait for this result yet. Send the run again.`,
+  );
+}
 
 /** For a client that reads a thread whose last turn is over. */
 async function newestTurn(

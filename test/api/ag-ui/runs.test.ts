@@ -11,11 +11,20 @@ import { cancelled, connect, post } from './stock-client.ts';
 
 /** Makes the log unreadable. */
 let isLogBroken = false;
+/** Keeps questions from being asked. */
+let held: Promise<void> | undefined;
 const logger = createLogger({ level: 'silent', human: false });
 const setup = useAgUiService({
   logger: Object.assign(logger, { child: () => logger }),
-  around: ({ turnLog, ...storage }) => ({
+  around: ({ turnLog, elicitations, ...storage }) => ({
     ...storage,
+    elicitations: {
+      ...elicitations,
+      async open(...given) {
+        await held;
+        return elicitations.open(...given);
+      },
+    },
     turnLog: {
       ...turnLog,
       follow(...given) {
@@ -297,6 +306,35 @@ describe('a call of a tool of the front end', () => {
       value: { interruptId: expect.any(String), status, toolCallId },
     });
 
+  test('a result that comes before the turn waits for it counts, or is refused until it does', async () => {
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    held = promise;
+    try {
+      const client = await connect(service, { agent: 'browser' });
+      const { threadId } = client;
+      const { events } = await client.run('call set_theme {"theme":"dark"}', {
+        tools,
+        cutAt: 'TOOL_CALL_END',
+      });
+      const { toolCallId } = events.at(-1) as { toolCallId: string };
+      const send = () => {
+        const result = { id: 'early', role: 'tool', toolCallId, content: 'It is dark.' };
+        return post(service, { threadId, messages: [result] }, { agent: 'browser' });
+      };
+      const refused = await send();
+      expect([refused.status, refused.problem.code]).toEqual([409, 'turn_in_progress']);
+      expect(refused.problem.detail).toContain('/messages/0/toolCallId');
+      const sent = send();
+      goOn();
+      expect((await sent).events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+      await client.run();
+      expect(client.texts()).toEqual(['It is dark.']);
+    } finally {
+      held = undefined;
+      goOn();
+    }
+  });
+
   test('a second result changes nothing, and says so', async () => {
     const { client, threadId, toolCallId, send } = await begin();
     const first = await send('It is dark.');
@@ -446,10 +484,12 @@ test('an agent says what it can do', async () => {
   });
 });
 
-test('what the page shows is for the model to look things up in', async () => {
+test('what the page shows is for the model to look things up in; forwardedProps and unknown members are not read', async () => {
   const messages = [{ id: 'm1', role: 'user', content: 'hello' }];
   const threadId = randomUUID();
-  await post(service, { threadId, messages, context: [{ description: 'Order', value: '4711' }] });
+  const unread = { forwardedProps: { canary: 'forwarded' }, unknown: 'canary' };
+  await post(service, { threadId, messages, context: [{ description: 'Order', value: '4711' }], ...unread });
   const [stored] = await service.storage.messages.list({ tenant: 'demo', conversation: threadId });
   expect(JSON.stringify(stored)).toContain('4711');
+  expect(JSON.stringify(stored)).not.toContain('canary');
 });
