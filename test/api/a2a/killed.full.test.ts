@@ -11,7 +11,9 @@ import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
 import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { pageTools } from '../ag-ui/runs.ts';
+import { startPythonClient } from '../ag-ui/python-client.ts';
 import { connect as connectAgUi, post } from '../ag-ui/stock-client.ts';
+import type { ClientOptions } from '../ag-ui/stock-client.ts';
 import { freePort } from '../../free-port.ts';
 import { postgresUrl } from '../../postgres.ts';
 import { asks, form, page, startScriptedMcpServer } from '../../servers/scripted-mcp-server.ts';
@@ -111,24 +113,33 @@ test(
 );
 
 test(
-  'an interrupt of AG-UI waits through kill -9 of everything; the answer counts once, also when it is sent again',
+  'interrupts of AG-UI wait through kill -9 of everything; each answer counts once, also when it is sent again',
   { timeout: 120_000 },
   async () => {
-    server.play(asks(question));
+    const python = await startPythonClient();
+    deployment.defer(() => python?.stop());
     const service = { token: async () => deployment.token('alice'), begun: () => undefined };
-    const client = await connectAgUi({ ...service, baseUrl: deployment.baseUrl });
-    const { interrupts } = await client.run('call asking__ask {}');
+    const options: ClientOptions[] = [{ version: '1.0.0' }, { version: '0.0.59' }];
+    if (python) options.push({ version: 'python', fetch: python.fetch });
+    server.play(...options.map(() => asks(question)));
+    const asked = [];
+    for (const one of options) {
+      const client = await connectAgUi({ ...service, baseUrl: deployment.baseUrl }, one);
+      asked.push({ client, ...(await client.run('call asking__ask {}')) });
+    }
     await killEverything();
-    const resume = interrupts.map(({ id }) => {
-      return { interruptId: id, status: 'resolved' as const, payload: { city: 'Lisbon' } };
-    });
-    const runId = 'after-the-crash';
-    expect((await client.run(undefined, { resume, runId })).outcome).toBe('success');
-    expect(client.texts()).toEqual(['done']);
-    const again = { threadId: client.threadId, runId, resume };
-    const { events } = await post({ ...service, baseUrl: other.PUBLIC_URL }, again);
-    expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
-    expect(server.calls).toHaveLength(2);
+    for (const { client, interrupts } of asked) {
+      const resume = interrupts.map(({ id }) => {
+        return { interruptId: id, status: 'resolved' as const, payload: { city: 'Lisbon' } };
+      });
+      const runId = 'after-the-crash';
+      expect((await client.run(undefined, { resume, runId })).outcome).toBe('success');
+      expect(client.texts()).toEqual(['done']);
+      const again = { threadId: client.threadId, runId, resume };
+      const { events } = await post({ ...service, baseUrl: other.PUBLIC_URL }, again);
+      expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+    }
+    expect(server.calls).toHaveLength(2 * options.length);
   },
 );
 

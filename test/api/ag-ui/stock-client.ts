@@ -7,7 +7,8 @@ import { HttpAgent as EarlierHttpAgent } from 'ag-ui-client-0.0.59';
 import { expect } from 'vitest';
 import type { Service } from '../../service/service.ts';
 
-export type Version = '1.0.0' | '0.0.59';
+/** `python`: an `HttpAgent` of 1.0.0 whose requests are made by Python (python-client.ts). */
+export type Version = '1.0.0' | '0.0.59' | 'python';
 
 export interface ClientOptions {
   version?: Version;
@@ -15,6 +16,8 @@ export interface ClientOptions {
   agent?: string;
   threadId?: string;
   messages?: Message[];
+  /** Makes the requests. */
+  fetch?: typeof fetch | undefined;
 }
 
 export interface Run {
@@ -55,7 +58,8 @@ export async function connect(
   options: ClientOptions = {},
 ): Promise<StockClient> {
   const { version = '1.0.0', user = 'alice', threadId = randomUUID(), messages = [] } = options;
-  const Client = version === '1.0.0' ? HttpAgent : (EarlierHttpAgent as unknown as typeof HttpAgent);
+  const request = options.fetch ?? fetch;
+  const Client = version === '0.0.59' ? (EarlierHttpAgent as unknown as typeof HttpAgent) : HttpAgent;
   let events: Event[] = [];
   let cutAt: string | undefined;
   const agent = new Client({
@@ -64,7 +68,7 @@ export async function connect(
     initialMessages: messages,
     headers: { authorization: `Bearer ${await service.token(user)}` },
     fetch: async (url, init) => {
-      const response = await fetch(url, init);
+      const response = await request(url, init);
       return response.ok ? new Response(response.body?.pipeThrough(recording()), response) : response;
     },
   });
