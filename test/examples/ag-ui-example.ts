@@ -1,6 +1,6 @@
 /** `examples/ag-ui` as its users have it: a folder with its packages, `npm start`, a browser, and the service beside it. */
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -100,6 +100,10 @@ async function prepare(home: string, pages: PageName[]): Promise<string> {
     writeFileSync(path.join(draft, 'package.json'), manifest);
     await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', draft]);
   });
-  symlinkSync(path.join(installed, 'node_modules'), path.join(folder, 'node_modules'));
+  // A folder of its own: Vite keeps its cache there, which two examples must not share.
+  const modules = path.join(folder, 'node_modules');
+  mkdirSync(modules);
+  for (const name of readdirSync(path.join(installed, 'node_modules')))
+    if (name !== '.vite') symlinkSync(path.join(installed, 'node_modules', name), path.join(modules, name));
   return folder;
 }

@@ -51,8 +51,11 @@ export function testPage(name: PageName, example: () => Example): void {
       complaints = complaintsOf(page);
     });
     afterEach(async ({ task }) => {
+      if (task.result?.state === 'fail')
+        process.stderr.write(
+          `${await page.innerText('body')}\n${complaints.join('\n')}\n${example().output()}\n`,
+        );
       await context.close();
-      if (task.result?.state === 'fail') process.stderr.write(`${example().output()}\n`);
     });
 
     test('an account is connected while the service is killed, and the answer goes on', async () => {

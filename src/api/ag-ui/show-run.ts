@@ -110,8 +110,11 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
   const earlier = add(soFar?.entries ?? []);
   const prefix = idPrefix(turn.turnId);
   if (body.messages.some(({ id, role }) => role !== 'user' && id.startsWith(prefix))) {
-    if (await thread.misses(translator.messages())) yield await thread.snapshot(translator.messages());
-    yield* translator.open();
+    const open = translator.open();
+    const isShown = open.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
+    if (!isShown && (await thread.misses(translator.messages())))
+      yield await thread.snapshot(translator.messages());
+    yield* complete(open);
   } else {
     if (await thread.misses([])) yield await thread.snapshot([]);
     yield* complete(earlier);

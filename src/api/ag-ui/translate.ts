@@ -22,7 +22,10 @@ export interface AgUiMessage {
 
 export interface Translator {
   add(entry: LogEntry): AgUiEvent[];
-  /** What is open, for a client that begins to read here. */
+  /**
+   * What is open, for a client that begins to read here. Text that is being written begins anew, after a snapshot without it:
+   * not all clients add to a message that they have.
+   */
   open(): AgUiEvent[];
   /** Closes everything at a pause. */
   suspend(interrupts: { id: string; subagentRunId?: string }[]): AgUiEvent[];
@@ -260,17 +263,34 @@ export function createTranslator({ isOld = false, answered = new Set() }: Reader
     }
   }
 
-  return {
-    add,
-    open: () => [
+  function open(): AgUiEvent[] {
+    const begun = parts.filter(
+      ({ kind, message }) => kind === 'text' && message.content !== '' && !message.toolCalls,
+    );
+    const again = new Set(begun.map(({ message }) => message));
+    const others = messages.filter((message) => !again.has(message));
+    return [
+      ...(again.size > 0 ? [{ type: 'MESSAGES_SNAPSHOT' as const, messages: structuredClone(others) }] : []),
       ...[...subagents.keys()].flatMap(startOfSubagent),
       ...[...steps].map(([owner, { stepName }]): AgUiEvent => ({
         type: 'STEP_STARTED',
         stepName,
         ...by(owner),
       })),
-      ...parts.flatMap(startOf),
-    ],
+      ...parts.flatMap((part) => {
+        const { owner, message } = part;
+        const about = { messageId: message.id, ...by(owner) };
+        const delta = again.has(message)
+          ? [{ type: 'TEXT_MESSAGE_CONTENT' as const, ...about, delta: message.content }]
+          : [];
+        return [...startOf(part), ...delta];
+      }),
+    ];
+  }
+
+  return {
+    add,
+    open,
     suspend: (interrupts) =>
       closeAll((subagentRunId) => {
         const own = interrupts.filter((one) => one.subagentRunId === subagentRunId);
