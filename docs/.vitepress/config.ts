@@ -46,6 +46,7 @@ const readers: Record<string, Record<string, string>> = {
     Approvals: 'approvals',
     'Tests of agents': 'testing-agents',
     'Tests of servers': 'testing-servers',
+    Examples: 'examples',
   },
   'Agents of your own': {
     'MCP clients': 'mcp-server',

@@ -1,0 +1,3 @@
+import { testServer } from './mcp-servers.ts';
+
+testServer('mcp-server-ts');
