@@ -144,7 +144,11 @@ async function start({
   ]);
   await requireNamespace(connection, namespace);
   const { client } = clientBeside(connection, config.temporal, { keys: parts.keys });
-  const { startsHere } = await startWorker(parts, { connection, client, code, tools, isAlone: true }, stack);
+  const { startsHere } = await startWorker(
+    parts,
+    { connection, client, code, tools, kind: 'start', isAlone: true },
+    stack,
+  );
   await serveApi({ ...parts, startsHere }, client, stack);
   return { parts, client };
 }

@@ -38,6 +38,7 @@ export interface Deploy {
   /** What new turns start with now; empty: Temporal decides; null: no worker has started yet. */
   current: string | null;
   versions: WaitingVersion[];
+  /** A process of `interlude start` is in both. */
   processes: { api: number; worker: number };
   migrations: string[];
   /** The same in sentences. */
@@ -73,7 +74,8 @@ export async function checkVersions(
       isPolled: polled?.has(buildId) ?? null,
     };
   });
-  const count = (kind: 'api' | 'worker') => living.filter((process) => process.kind === kind).length;
+  const count = (kind: 'api' | 'worker') =>
+    living.filter((process) => process.kind === kind || process.kind === 'start').length;
   const deploy: Omit<Deploy, 'effects'> = {
     release: { version: packageJson.version, buildId: own.buildId, needs: own.needs },
     current,

@@ -66,7 +66,7 @@ export async function runEmbedded({ reloads = false } = {}): Promise<void> {
     stack.defer(close);
     const { startsHere, offer } = await startWorker(
       parts,
-      { connection, client, code, tools, isAlone: given.temporal.address === undefined },
+      { connection, client, code, tools, kind: 'start', isAlone: given.temporal.address === undefined },
       stack,
     );
     const reloading = reloads

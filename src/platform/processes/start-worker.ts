@@ -31,6 +31,8 @@ interface Options {
   code: TurnCode;
   /** The TypeScript tools of agents, by agent. */
   tools: ReadonlyMap<string, OpenedTools>;
+  /** `start`: a process that is the API, too. */
+  kind?: 'worker' | 'start';
   /** There is no other worker on this Temporal. */
   isAlone: boolean;
 }
@@ -43,13 +45,13 @@ export interface RunningWorker {
 
 export async function startWorker(
   parts: Dependencies,
-  { connection, client, code, tools, isAlone }: Options,
+  { connection, client, code, tools, kind = 'worker', isAlone }: Options,
   stack: AsyncDisposableStack,
 ): Promise<RunningWorker> {
   const { config, logger } = parts;
   checkRunAs(config.servers.values());
   await checkContracts(parts);
-  await holdLease(parts, 'worker', stack);
+  await holdLease(parts, kind, stack);
   stack.defer(() => parts.remote.close());
   sendOutbox(parts, client, stack);
   for (const problem of pagesWithoutSecret(config, tools)) logger.warn(problem);

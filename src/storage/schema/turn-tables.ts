@@ -159,7 +159,7 @@ export interface TurnTables {
   processes: {
     id: string;
     deployment: string;
-    kind: 'api' | 'worker';
+    kind: 'api' | 'worker' | 'start';
     oldest_contract: number;
     newest_contract: number;
     /** By the database's clock. */

@@ -25,7 +25,8 @@ export interface LivingProcess {
   oldest: number;
   newest: number;
   deployment: string;
-  kind: 'api' | 'worker';
+  /** `start` is both. */
+  kind: 'api' | 'worker' | 'start';
 }
 
 /** The current version, as part of another statement. */

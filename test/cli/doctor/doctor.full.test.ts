@@ -129,6 +129,16 @@ test('an installation in order has no findings but the missing worker, and says 
   ]);
 });
 
+test('a process of `interlude start` counts as API and as worker', async () => {
+  const deployment = randomUUID();
+  const { oldest, newest } = contract;
+  const process = { id: randomUUID(), deployment, kind: 'start', oldest, newest } as const;
+  await storage.versions.renewLease(process, 60_000);
+  onTestFinished(() => storage.versions.endLease(process.id));
+  const { deploy } = await look({ TEMPORAL_DEPLOYMENT_NAME: deployment });
+  expect(deploy?.effects).toContain('Processes that run now: 1 API, 1 worker. Streams reconnect.');
+});
+
 describe('a planted fault is found:', () => {
   const gone = async () => `http://127.0.0.1:${await freePort()}`;
 
