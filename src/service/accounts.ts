@@ -171,7 +171,10 @@ async function findQuestion(
   if (row.server === null) return { kind: 'not-about-account', question: toQuestion(row) };
   const server = config.servers.get(row.server);
   // The server is no longer in the agents file.
-  if (!server) return { kind: 'unknown' };
+  if (!server) {
+    const { status } = row;
+    return { kind: 'finished', outcome: status === 'decline' || status === 'expired' ? status : 'cancel' };
+  }
 
   const question = { row, server };
   const connection = await storage.connections.get(connectionKey(server, row));

@@ -115,3 +115,28 @@ test('a page that is loaded again shows the questions that are open, and the lis
   expect(again.text()).toBe('done');
   expect((await setup.alice.request('GET', `${list}?status=pending`)).body['items']).toEqual([]);
 });
+
+test.each([
+  ['only waits for the answer', 'any more. The tool did not run.', false],
+  ['has sent an answer, and its process ended', 'unknown whether the action took place', true],
+])('a call whose server is taken out of the agents file says so where it %s', async (_, says, isSent) => {
+  const { servers } = setup.service.parts.config;
+  const turn = await begin([asks({ one: form('One') }, 's')]);
+  await turn.question(0);
+  if (isSent) {
+    const of = { tenant: 'demo', conversation: turn.conversation, turnId: turn.stream.turnId };
+    const { toolCalls } = setup.service.storage;
+    const [call] = await toolCalls.unfinished(of);
+    await toolCalls.start(of, call?.toolCallId ?? '', { execution: 0, attempt: 1 });
+  }
+  const server = servers.get('asking');
+  servers.delete('asking');
+  try {
+    expect(await turn.answer(0, city())).toMatchObject({ status: 200 });
+    expect((await turn.end()).error).toContain(says);
+    expect(await toldLater(turn.conversation)).toContain(says);
+    expect(setup.server.calls).toHaveLength(1);
+  } finally {
+    if (server) servers.set('asking', server);
+  }
+});

@@ -137,13 +137,18 @@ async function callTool(parts: CallParts, input: ToolCallInput): Promise<Attempt
   }
 }
 
-/** Unlike a server's name, that of the call may come from a client. */
+/** Its server was taken out of the agents file. Unlike a server's name, that of the call may come from a client. */
 async function failWithoutServer(
   parts: CallParts,
   { input, call, by }: Pick<Attempt, 'input' | 'call' | 'by'>,
 ): Promise<AttemptEnd> {
-  const failure = { code: 'no_server', server: input.server } as const;
-  await finishToolCall(parts, input.turn, call, failure, { by, label: unfinishedLabel(call.toolName) });
+  const isUnknown = call.state === 'started';
+  const failure = { code: isUnknown ? 'unknown_outcome' : 'no_server', server: input.server } as const;
+  await finishToolCall(parts, input.turn, call, failure, {
+    by,
+    outcome: isUnknown ? 'unknown' : 'failed',
+    label: unfinishedLabel(call.toolName),
+  });
   return { kind: 'finished' };
 }
 

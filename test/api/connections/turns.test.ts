@@ -7,6 +7,7 @@ import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-rin
 import { serverConfig } from '../../credentials/guarded-server.ts';
 import { openBrowser } from '../../browsers/plain-browser.ts';
 import type { Browser, Page } from '../../browsers/plain-browser.ts';
+import { respond } from '../../service/asking.ts';
 import type { ChatStream } from '../../service/chat-stream.ts';
 import { connectAccount } from '../../service/connect-account.ts';
 import { useService } from '../../service/use-service.ts';
@@ -171,4 +172,18 @@ test('the client lists and ends connections', async () => {
   expect(await client.connections()).toMatchObject([{ server: 'tracker', status: 'active' }]);
   expect(await client.disconnect('tracker')).toEqual({ server: 'tracker', revokedAtProvider: true });
   await expect(client.disconnect('unknown')).rejects.toMatchObject({ status: 404, code: 'unknown_server' });
+});
+
+test('a question for an account at a server that is taken out of the agents file is closed on its page, and a refusal ends the call', async () => {
+  const conversation = randomUUID();
+  const stream = await ask(alice, conversation);
+  const question = await stream.question('pending');
+  service.parts.config.servers.delete('tracker');
+  const browser = openBrowser();
+  const page = await browser.press(await browser.get(question.url), 'Continue as Alice');
+  expect(page.text).toContain('This question is closed');
+  const refused = await respond(alice, conversation, question, { action: 'decline' });
+  expect(refused).toMatchObject({ status: 200 });
+  const chunks = await stream.finished();
+  expect(JSON.stringify(chunks)).toContain('any more. The tool did not run.');
 });
