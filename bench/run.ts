@@ -130,6 +130,7 @@ if (postgres) {
     'burst',
     'streaming',
     'readers',
+    'disk',
   ]);
   await measure('PostgreSQL, two APIs and two workers', { ...(await onPostgres()), shape: 'production' }, [
     'answering',
