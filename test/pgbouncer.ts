@@ -54,18 +54,24 @@ export async function startPgBouncer(
     return running;
   }
   let server = await start(databaseUrl);
+  // One after another: two at once would listen on the same port.
+  let restarted = Promise.resolve();
   return {
     through(url) {
       const pooled = new URL(url);
       pooled.host = `127.0.0.1:${port}`;
       return pooled.href;
     },
-    async restart(url, afterMs = 0) {
-      await server.kill();
-      await sleep(afterMs);
-      server = await start(url);
+    restart(url, afterMs = 0) {
+      restarted = restarted.then(async () => {
+        await server.kill();
+        await sleep(afterMs);
+        server = await start(url);
+      });
+      return restarted;
     },
     async [Symbol.asyncDispose]() {
+      await restarted.catch(() => undefined);
       await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
