@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { isPostgres } from './database.ts';
 import type { Tables } from './schema.ts';
+import { DatabaseUnavailable } from './transient-errors.ts';
 
 export interface DatabaseState {
   /** Like `PostgreSQL 18.4`. */
@@ -10,6 +11,8 @@ export interface DatabaseState {
   bytes: number;
   /** Only writes fail. */
   isReadOnly: boolean;
+  /** There is no room for a few megabytes. */
+  isFull: boolean;
   /** Null on SQLite. */
   connections: { used: number; most: number } | null;
   /** Transactions that have locks on our tables and make other sessions wait, or are old. */
@@ -38,7 +41,8 @@ async function stateOfSqlite(query: Kysely<Tables>): Promise<DatabaseState> {
     select sqlite_version() as version, page_count * page_size as bytes
     from pragma_page_count(), pragma_page_size()`.execute(query);
   const { version = '', bytes = 0 } = rows[0] ?? {};
-  return { version: `SQLite ${version}`, bytes, isReadOnly: false, connections: null, holders: [] };
+  const never = { isReadOnly: false, isFull: false, connections: null, holders: [] };
+  return { version: `SQLite ${version}`, bytes, ...never };
 }
 
 async function stateOfPostgres(query: Kysely<Tables>): Promise<DatabaseState> {
@@ -74,5 +78,27 @@ async function stateOfPostgres(query: Kysely<Tables>): Promise<DatabaseState> {
     where "forMs" > ${oldMs} or (waiting > 0 and "forMs" > 1000)
     order by "forMs" desc`.execute(query);
   const { version = '', bytes = 0, isReadOnly = false, used = 0, most = 0 } = rows[0] ?? {};
-  return { version: `PostgreSQL ${version}`, bytes, isReadOnly, connections: { used, most }, holders };
+  const isFull = await isDiskFull(query);
+  return {
+    version: `PostgreSQL ${version}`,
+    bytes,
+    isReadOnly,
+    isFull,
+    connections: { used, most },
+    holders,
+  };
+}
+
+/** A query whose rows do not fit into the memory that it may use, so that 14 MB of them are written to a temporary file. */
+async function isDiskFull(query: Kysely<Tables>): Promise<boolean> {
+  try {
+    await query.transaction().execute(async (transaction) => {
+      await sql`set local work_mem = '64kB'`.execute(transaction);
+      await sql`select count(*) from generate_series(1, 1000000)`.execute(transaction);
+    });
+    return false;
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable && error.code === '53100') return true;
+    throw error;
+  }
 }

@@ -25,10 +25,12 @@ export async function openDatabase({ database }: Pick<Config, 'database'>): Prom
 }
 
 export async function checkDatabase(storage: Storage): Promise<Finding[]> {
-  const { version, bytes, isReadOnly, isPooled, connections, holders, migrations } = await storage.state();
+  const { version, bytes, isReadOnly, isFull, isPooled, connections, holders, migrations } =
+    await storage.state();
   const { pending, unknown, isTooOld } = migrations;
   const findings = [ok(`${version}, ${inMegabytes(bytes)}`)];
   if (isReadOnly) findings.push(problem('database-read-only', 'it is read-only, like a standby'));
+  if (isFull) findings.push(problem('database-full', 'its disk is full'));
   if (isPooled)
     findings.push(
       problem('database-pooler', 'a connection pooler answers, which notifications may not pass'),

@@ -15,6 +15,7 @@ export const problems = {
     remedy: 'check DATABASE_URL, and that this machine reaches the database',
   },
   'database-read-only': { level: 'error', remedy: 'give DATABASE_URL the address of the primary' },
+  'database-full': { level: 'error', remedy: 'make room, or enlarge the disk: docs/operating.md' },
   'database-too-old': {
     level: 'error',
     remedy: 'start commit 53bbe43d with it once, the last that brings it up to date',
