@@ -58,7 +58,7 @@ const temporaryFiles = () => path.join(cluster.data, 'base/pgsql_tmp');
 function mountSmallDisk(): boolean {
   mkdirSync(temporaryFiles(), { recursive: true });
   const options = ['-t', 'tmpfs', '-o', 'size=64k,mode=777', 'tmpfs', temporaryFiles()];
-  return spawnSync('mount', options).status === 0;
+  return spawnSync('/bin/mount', options).status === 0;
 }
 
 const unused = async () => `http://127.0.0.1:${await freePort()}`;
@@ -165,7 +165,7 @@ test("the database's disk is full: database-full", { timeout: 60_000 }, async ({
     const problem = { code: 'database-full', level: 'error', text: 'its disk is full' };
     expect(await problemsNow()).toMatchObject([problem]);
   } finally {
-    spawnSync('umount', [temporaryFiles()]);
+    spawnSync('/bin/umount', [temporaryFiles()]);
   }
 });
 
