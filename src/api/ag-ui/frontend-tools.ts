@@ -56,13 +56,12 @@ export function readResults({ messages }: AgUiRun): GivenResult[] {
     if (index < last || message.role !== 'tool' || isOwnMessage(message.id)) return [];
     return [readResult(message, `/messages/${index}`)];
   });
-  const double = results.findIndex(({ toolCallId }, index) =>
-    results.slice(0, index).some((other) => other.toolCallId === toolCallId),
-  );
-  if (double !== -1)
-    throw invalidRequest([
-      { pointer: `${results[double]?.at}/toolCallId`, detail: 'send one result of each call' },
-    ]);
+  const seen = new Set<string>();
+  for (const { toolCallId, at } of results) {
+    if (seen.has(toolCallId))
+      throw invalidRequest([{ pointer: `${at}/toolCallId`, detail: 'send one result of each call' }]);
+    seen.add(toolCallId);
+  }
   return results;
 }
 

@@ -82,7 +82,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     mostBytes: parts.bodyLimit / 2,
   });
   const translator = createTranslator({ isOld, answered: callsWithResult(body) });
-  const ended = (outcome: object, more: object = {}): AgUiEvent => ({
+  const finished = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
     threadId,
     runId,
@@ -90,7 +90,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     ...more,
   });
   // The thread is empty.
-  if (!turn) return yield ended({ type: 'success' });
+  if (!turn) return yield finished({ type: 'success' });
 
   let folded = emptyTurn;
   const add = (entries: LogEntry[]) => {
@@ -122,8 +122,9 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
 
   let pause = new AbortController();
   let holdBack: NodeJS.Timeout | undefined;
-  /** Without those whose answer is recorded but not yet in the log. */
-  const open = () => openQuestions(folded).filter(({ elicitationId: id }) => !answers.recorded.has(id));
+  /** Without those whose answer, this run's or another, is recorded but not yet in the log. */
+  const ended = new Set([...answers.recorded, ...answers.ended.map(({ interruptId }) => interruptId)]);
+  const open = () => openQuestions(folded).filter(({ elicitationId: id }) => !ended.has(id));
   const isAsking = () => open().some(({ elicitationId: id }) => !answers.agreed.has(id));
   const mayEnd = () => {
     if (isAsking()) {
@@ -163,7 +164,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     if (questions.length === 0) {
       // Clients of before 1.0 see which calls have no result.
       yield* translator.suspend([]);
-      yield ended({ type: 'success', ...(!isOld && { pendingToolCallIds: calls }) });
+      yield finished({ type: 'success', ...(!isOld && { pendingToolCallIds: calls }) });
       return;
     }
     const interrupts = questions.map((question) =>
@@ -174,10 +175,10 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
       }),
     );
     yield* translator.suspend(interrupts);
-    yield ended({ type: 'interrupt', interrupts });
+    yield finished({ type: 'interrupt', interrupts });
     return;
   }
-  yield endOf(folded, { isOld, language, ended });
+  yield endOf(folded, { isOld, language, finished });
 }
 
 /** Those whose results the client has, its own and ours. */
@@ -192,23 +193,23 @@ function callsWithResult({ messages }: AgUiRun): Set<string> {
 interface Ending {
   isOld: boolean;
   language: Language | null;
-  ended(outcome: object, more?: object): AgUiEvent;
+  finished(outcome: object, more?: object): AgUiEvent;
 }
 
 /** The last run of a turn reports the usage of the whole turn, because the runs before it report none. */
-function endOf({ end, failure }: FoldedTurn, { isOld, language, ended }: Ending): AgUiEvent {
+function endOf({ end, failure }: FoldedTurn, { isOld, language, finished }: Ending): AgUiEvent {
   const { status = 'failed', usage: used } = end ?? {};
   const usage = used && { usage: [{ ...used, totalTokens: used.inputTokens + used.outputTokens }] };
   switch (status) {
     case 'completed':
-      return ended({ type: 'success' }, usage);
+      return finished({ type: 'success' }, usage);
     case 'cancelled':
     case 'superseded': {
       // Clients of before 1.0 know only success and interrupts.
       const message = status === 'cancelled' ? 'The turn was cancelled.' : 'A newer message took its place.';
       return isOld
         ? { type: 'RUN_ERROR', code: status, message, ...usage }
-        : ended({ type: 'cancelled' }, usage);
+        : finished({ type: 'cancelled' }, usage);
     }
     case 'failed': {
       const error = failure && inWords(failure, language);

@@ -127,8 +127,15 @@ function fingerprintOf({
   toolCallId?: unknown;
 }): string {
   // A front end names the results of its own tools.
-  if (role === 'tool') return JSON.stringify([role, toolCallId]);
+  if (role === 'tool') return JSON.stringify([role, asText(toolCallId)]);
   if (role !== 'assistant') return JSON.stringify([role, id]);
-  const calls = Array.isArray(toolCalls) ? toolCalls.map((call: { id?: unknown } | null) => call?.id) : [];
-  return JSON.stringify([role, id, content ?? '', calls]);
+  const calls = Array.isArray(toolCalls)
+    ? toolCalls.map((call: { id?: unknown } | null) => asText(call?.id))
+    : [];
+  return JSON.stringify([role, id, asText(content ?? ''), calls]);
+}
+
+/** Ours are texts. What a client sends may be nested too deep for JSON. */
+function asText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
