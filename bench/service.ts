@@ -42,9 +42,16 @@ export interface Dependencies {
   databaseUrl?: string | undefined;
   /** What is configured otherwise. */
   env?: Record<string, string>;
-  /** One process with everything, unless given. `production` needs a database that several processes can share. */
-  shape?: 'embedded' | 'production';
+  /** One process with everything, unless given. The others need a database that several processes can share. */
+  shape?: keyof typeof shapes;
 }
+
+const shapes = {
+  embedded: { apis: 1, workers: 0 },
+  /** One API and one worker. */
+  divided: { apis: 1, workers: 1 },
+  production: { apis: 2, workers: 2 },
+};
 
 export interface Service extends AsyncDisposable {
   baseUrl: string;
@@ -74,8 +81,7 @@ const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startService(dependencies: Dependencies, client: Client): Promise<Service> {
   const { temporal, model, mcp, issuer, asking, databaseUrl, shape = 'embedded', env = {} } = dependencies;
-  const workers = shape === 'production' ? 2 : 0;
-  const apis = shape === 'production' ? 2 : 1;
+  const { apis, workers } = shapes[shape];
   const stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -141,9 +147,7 @@ export async function startService(dependencies: Dependencies, client: Client): 
     });
   const start = async () => {
     const started = [
-      ...ports.map((port) =>
-        run(shape === 'production' ? 'server' : 'start', { ...environment, PORT: String(port) }),
-      ),
+      ...ports.map((port) => run(workers > 0 ? 'server' : 'start', { ...environment, PORT: String(port) })),
       ...Array.from({ length: workers }, () => run('worker', environment)),
     ];
     while (!(await areReady(baseUrls)) || (await pollers(client, environment)) < workers) {

@@ -13,6 +13,8 @@ export interface McpDouble {
   bareUrl: string;
   /** When the call with this access token reached the server (`performance.now()`). */
   arrival(token: string): Promise<number>;
+  /** Calls of tools so far. */
+  calls(): number;
   stop(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export const pingTool: CatalogueTool = { name: 'ping', inputSchema: { type: 'obj
 
 export async function startTimedMcpServer(): Promise<McpDouble> {
   const expected = new Map<string, (at: number) => void>();
+  let calls = 0;
   const handle = toNodeHandler(createMcpHandler(build, { legacy: 'reject' }));
 
   const server = createServer((request, response) => {
@@ -29,8 +32,9 @@ export async function startTimedMcpServer(): Promise<McpDouble> {
     void (async () => {
       const body = await readJson(request);
       const isBare = request.url === '/bare';
-      if (isBare || (body as { method?: string }).method === 'tools/call')
-        expected.get(request.headers.authorization ?? '')?.(at);
+      const isCall = (body as { method?: string }).method === 'tools/call';
+      if (isCall) calls += 1;
+      if (isBare || isCall) expected.get(request.headers.authorization ?? '')?.(at);
       if (isBare) return void response.writeHead(204).end();
       await handle(request as never, response as never, body);
     })().catch((error: unknown) => response.destroy(error as Error));
@@ -42,6 +46,7 @@ export async function startTimedMcpServer(): Promise<McpDouble> {
     origin,
     bareUrl: `${origin}/bare`,
     arrival: (token) => new Promise((resolve) => expected.set(`Bearer ${token}`, resolve)),
+    calls: () => calls,
     stop,
   };
 }
