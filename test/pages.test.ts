@@ -2,6 +2,8 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { growthTable, scalingTable } from '../bench/simulate.ts';
+import { readResults } from '../bench/scale/results.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const page = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
@@ -34,6 +36,13 @@ test('every link to a heading leads to one', () => {
   );
   expect(links.length).toBeGreaterThan(50);
   expect(links.filter(({ to, anchor }) => !anchors(to).includes(anchor))).toEqual([]);
+});
+
+test('the page about scaling shows what was measured, and what the simulation makes of it', async () => {
+  const scaling = readFileSync(path.join(root, 'docs/scaling.md'), 'utf8');
+  const results = await readResults();
+  expect(scaling).toContain(scalingTable(results));
+  expect(scaling).toContain(growthTable(results));
 });
 
 /** The package of this name at npm is not ours. */

@@ -74,6 +74,7 @@ const readers: Record<string, Record<string, string>> = {
   },
   'How good it is': {
     Performance: 'performance',
+    Scaling: 'scaling',
     'MCP conformance': 'mcp-conformance',
     'MCP peers': 'mcp-peers',
     'A2A conformance': 'a2a-conformance',
