@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { ConnectionKey, ToolList } from '../schema/account-tables.ts';
 import { compileOnce } from '../database.ts';
 import { fromJson } from '../schema.ts';
@@ -31,17 +32,27 @@ export function createToolCatalogue({ query, now }: Database) {
   };
 }
 
+/** Each half reads one row by an index, however many accounts the tenant has. */
 const selectOne = compileOnce(
-  (query, { tenant, server, userId }: { tenant: string; server: string; userId: string }) =>
-    query
+  (query, { tenant, server, userId }: { tenant: string; server: string; userId: string }) => {
+    const of = query
       .selectFrom('tool_catalogue')
       .select(['user_id', 'tools', 'audience', 'fresh_ms', 'updated_at'])
-      .where(({ and }) => and({ tenant, server }))
-      .where((one) => one.or([one('user_id', '=', userId), one('audience', '=', 'tenant')]))
-      .orderBy((one) => one.case().when('user_id', '=', userId).then(0).else(1).end())
+      .where(({ and }) => and({ tenant, server }));
+    const own = of.where('user_id', '=', userId).select(sql.lit(0).as('place'));
+    // A literal: with a parameter, PostgreSQL does not use the partial index.
+    const shared = of
+      .where('audience', '=', sql.lit('tenant'))
       .orderBy('updated_at', 'desc')
       .limit(1)
-      .compile(),
+      .select(sql.lit(1).as('place'));
+    return query
+      .selectFrom(own.unionAll(query.selectFrom(shared.as('shared')).selectAll()).as('found'))
+      .selectAll()
+      .orderBy('place')
+      .limit(1)
+      .compile();
+  },
 );
 
 function userIdOf({ user }: ConnectionKey): string {
