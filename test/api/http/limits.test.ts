@@ -257,6 +257,31 @@ test('a user with as many live turns as may be learns it in the words of each pr
   ).toMatchObject({ body: { code: 'turn_in_progress' } });
 });
 
+test('a tenant may have so many live turns, and so many streams open, and another tenant has its own', async () => {
+  api = await startApi({ env: { LIVE_TURNS_PER_TENANT: '1', OPEN_REQUESTS_PER_TENANT: '1' } });
+  const { conversation } = await beginTurn(api.storage, 'c1');
+  const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }];
+  const turn = await api.send('bob', {
+    method: 'POST',
+    url: '/run/api/chat',
+    payload: { id: 'c2', messages },
+  });
+  expect(turn).toMatchObject({ statusCode: 429, headers: { 'retry-after': '5' } });
+  expect(turn.json()).toMatchObject({ detail: expect.stringContaining('Your tenant has as many turns') });
+
+  const base = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  const stream = await fetch(`${base}/run/v1/conversations/${conversation}/events`, {
+    headers: api.headers('alice'),
+  });
+  const list = async (who: Who) => {
+    const response = await fetch(`${base}/run/v1/conversations`, { headers: api.headers(who) });
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  };
+  expect(await list('bob')).toEqual({ status: 429, retryAfter: expect.stringMatching(/^[1-9]/) });
+  expect(await list('stranger')).toMatchObject({ status: 200 });
+  await stream.body?.cancel();
+});
+
 test('one address may keep so many open, whoever its users are', async () => {
   api = await startApi({ env: { OPEN_REQUESTS_PER_ADDRESS: '1' } });
   const { conversation } = await beginTurn(api.storage, 'c1');
