@@ -124,6 +124,7 @@ if (postgres) {
     databaseUrl: await postgres.createDatabase(),
   });
   await measure('PostgreSQL', await onPostgres(), [
+    'disk',
     'firstText',
     'answering',
     'throughput',

@@ -104,8 +104,8 @@ function createRandom(): () => number {
 
 /** Of the larger size against ten times fewer, for each turn or operation: 1 is constant. */
 export function growthTable({ events, waiting }: Results): string {
-  const [few, many] = events.toSorted((one, other) => one.events - other.events);
-  const [some, most] = waiting.toSorted((one, other) => one.turns - other.turns);
+  const [few, many] = tenthAndLargest(events, (one) => one.events);
+  const [some, most] = tenthAndLargest(waiting, (one) => one.turns);
   const rows: string[] = [];
   const add = (name: string, unit: string, less?: number, more?: number) => {
     if (less === undefined || more === undefined) return;
@@ -130,6 +130,14 @@ export function growthTable({ events, waiting }: Results): string {
   add('while all wait: statements a second', '', some?.idleStatements, most?.idleStatements);
   add('… processor time a second', 'ms', some?.idleCpuMs, most?.idleCpuMs);
   return ['| | less | ten times as much | ratio |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function tenthAndLargest<Size>(
+  all: Size[],
+  sizeOf: (one: Size) => number,
+): [Size | undefined, Size | undefined] {
+  const largest = all.toSorted((one, other) => sizeOf(one) - sizeOf(other)).at(-1);
+  return [largest && all.find((one) => sizeOf(one) * 10 === sizeOf(largest)), largest];
 }
 
 const sum = (numbers: number[]) => numbers.reduce((one, other) => one + other, 0);

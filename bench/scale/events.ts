@@ -1,6 +1,6 @@
 /** Appending to, following and deleting from a PostgreSQL log that already has very many events. */
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { eachOf } from '../each-of.ts';
@@ -9,6 +9,7 @@ import type { Events, Work } from './results.ts';
 
 const eventsOfTurn = 10;
 const generatedAtOnce = 100_000;
+const generators = 4;
 const appends = 2_000;
 const follows = 300;
 const deletedAtOnce = 50;
@@ -25,7 +26,7 @@ export async function measureEvents(databaseUrl: string, count: number): Promise
   await client.connect();
   stack.defer(() => client.end());
 
-  await generate(client, count);
+  await generate(databaseUrl, count);
   await client.query('vacuum analyze');
   await client.query('checkpoint');
   const bytes = await numberFrom(client, "select pg_total_relation_size('turn_events') as value");
@@ -61,25 +62,30 @@ export async function measureEvents(databaseUrl: string, count: number): Promise
 }
 
 /** Ended turns of one step, each in a conversation of its own: as a service leaves them that ran for months. */
-async function generate(client: Client, events: number): Promise<void> {
+async function generate(databaseUrl: string, events: number): Promise<void> {
   const turns = events / eventsOfTurn;
+  const turnsAtOnce = generatedAtOnce / eventsOfTurn;
   const endedAt = Date.now() - 2 * monthMs;
-  await client.query('set synchronous_commit = off');
-  for (let from = 0; from < turns; from += generatedAtOnce / eventsOfTurn) {
-    const upTo = Math.min(turns, from + generatedAtOnce / eventsOfTurn) - 1;
+  // Without checks of foreign keys, which take most of the time. Needs a superuser.
+  const options = '-c synchronous_commit=off -c session_replication_role=replica';
+  const pool = new Pool({ connectionString: databaseUrl, options, max: generators });
+  await eachOf(Math.ceil(turns / turnsAtOnce), generators, async (batch) => {
+    const from = batch * turnsAtOnce;
+    const upTo = Math.min(turns, from + turnsAtOnce) - 1;
     const ids = `select g, md5(g::text)::uuid::text as id from generate_series(${from}, ${upTo}) as g`;
-    await client.query(`
+    await pool.query(`
       insert into conversations (tenant, conversation, user_id, agent, last_seq, last_position, created_at, updated_at)
       select 'acme', id, 'user-' || g % 10000, 'assistant', ${eventsOfTurn}, 2, ${endedAt} + g, ${endedAt} + g from (${ids})`);
-    await client.query(`
+    await pool.query(`
       insert into turns (turn_id, tenant, conversation, user_id, agent, capabilities, status, client_message_id, created_at, ended_at)
       select id, 'acme', id, 'user-' || g % 10000, 'assistant', '{}', 'completed', id, ${endedAt} + g, ${endedAt} + g from (${ids})`);
-    await client.query(`
+    await pool.query(`
       insert into turn_events (tenant, conversation, seq, turn_id, key, event, at)
       select 'acme', id, seq, id, 'step/0/1/' || seq,
         json_build_object('type', 'text-delta', 'id', 'part', 'delta', repeat(md5(id || seq), 3))::text, ${endedAt} + g
       from (${ids}) cross join generate_series(1, ${eventsOfTurn}) as seq`);
-  }
+  });
+  await pool.end();
 }
 
 async function begin(storage: Storage) {
