@@ -124,7 +124,6 @@ if (postgres) {
     databaseUrl: await postgres.createDatabase(),
   });
   await measure('PostgreSQL', await onPostgres(), [
-    'disk',
     'firstText',
     'answering',
     'throughput',
