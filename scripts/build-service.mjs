@@ -20,6 +20,7 @@ const compiled = new Set(sources);
 const copied = [
   'src/**/*.js',
   'demo/agents.yaml',
+  'demo/*/picture.svg',
   'docs/agents.schema.json',
   'demo/desk/tools/**/*.ts',
   'scripts/setup/*.mjs',

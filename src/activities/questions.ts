@@ -187,6 +187,8 @@ export function serverContext(
     server: server.name,
     serverTitle: server.title,
     host: placeOf(server),
+    ...(server.colour !== undefined && { colour: server.colour }),
+    ...(server.picture !== undefined && { picture: server.picture }),
   };
 }
 

@@ -21,6 +21,9 @@ export type Scope = 'user' | 'project';
 export interface OwnConnection {
   server: string;
   serverTitle: string;
+  /** As in the agents file. */
+  colour?: string | undefined;
+  picture?: string | undefined;
   host: string | null;
   scope: Scope;
   /** Whether the caller may change it. */
@@ -93,6 +96,8 @@ export function createOwnConnections({ config, storage, stores, mayChange, logge
     const ownHost = server ? new URL(server.url).host : null;
     return {
       server: key.server,
+      colour: server?.colour,
+      picture: server?.picture,
       serverTitle: server?.title ?? config.servers.get(key.server)?.title ?? key.server,
       host: 'host' in state && !server ? state.host : ownHost,
       scope: key.user === null ? 'project' : 'user',

@@ -34,6 +34,7 @@ test('the demo’s agents file is what the program starts with', () => {
   expect(config.servers.get('tracker')).toMatchObject({
     title: 'Tracker',
     url: 'http://127.0.0.1:4002/mcp',
+    picture: expect.stringMatching(/^data:image\/svg\+xml;base64,/),
     credentialScope: 'user',
     approval: { default: 'never', tools: { close_issue: 'always' } },
   });

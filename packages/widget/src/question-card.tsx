@@ -12,6 +12,7 @@ import { SettledQuestion } from './settled-question.tsx';
 import { toolName } from './tool-call.tsx';
 import { useKeptFocus, useKeptRoom } from './stay-in-place.ts';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
+import { lookOf } from '@interlude-ai/core/elicitation/server-look.ts';
 import { isSafeToOpen, splitAtHost } from '@interlude-ai/core/elicitation/url-safety.ts';
 import type { FormEvent } from 'react';
 
@@ -63,9 +64,13 @@ export function QuestionCard({ question, answering, now, words, askAgain }: Prop
       onInput={() => (isFilledIn.current = true)}
     >
       <header>
-        <span className="mark" aria-hidden="true">
-          {isOurs ? <Icon name="shield" /> : initialOf(title)}
-        </span>
+        {isOurs ? (
+          <span className="mark" aria-hidden="true">
+            <Icon name="shield" />
+          </span>
+        ) : (
+          <ServerMark context={context} title={title} />
+        )}
         <div className="who">
           <p className="title" id={`${id}-title`} dir="auto">
             {isOurs ? words.needsApproval : title}
@@ -111,8 +116,18 @@ export function cardId(elicitationId: string): string {
   return `question-${elicitationId}`;
 }
 
-function initialOf(title: string): string {
-  return Array.from(title)[0]?.toUpperCase() ?? '';
+function ServerMark({ context, title }: { context: ElicitationRequest['context']; title: string }) {
+  const { server: name = title, colour, picture } = context;
+  const look = lookOf({ name, title, colour, picture });
+  // The page's policy may forbid pictures.
+  const [isForbidden, setForbidden] = useState(false);
+  if (look.picture !== null && !isForbidden)
+    return <img className="mark" src={look.picture} alt="" onError={() => setForbidden(true)} />;
+  return (
+    <span className="mark" aria-hidden="true" style={{ background: look.colour, color: look.ink }}>
+      {look.letter}
+    </span>
+  );
 }
 
 interface CountdownProps {

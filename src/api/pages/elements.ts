@@ -1,20 +1,26 @@
 /** Small elements of the pages: icons, which are decoration only, lines of details, and times. */
 import { hash } from 'node:crypto';
+import { firstLetter, lookOf } from '@interlude-ai/core/elicitation/server-look.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import type { PageWords } from './words.ts';
 
+/** The picture of a server, or its first letter on its colour; in an SVG, because the policy forbids styles of elements. */
+export function serverMark(server: Parameters<typeof lookOf>[0]): Html {
+  const { picture, letter, colour, ink } = lookOf(server);
+  const drawn =
+    picture === null
+      ? html`<svg viewBox="0 0 48 48">
+          <rect width="48" height="48" fill="${colour}" />
+          <text x="24" y="25" fill="${ink}" text-anchor="middle" dominant-baseline="central">${letter}</text>
+        </svg>`
+      : html`<img src="${picture}" alt="" />`;
+  return html`<div class="mark server" aria-hidden="true">${drawn}</div>`;
+}
+
+/** Of what is no server. */
 export function monogram(title: string): Html {
-  return html`<div class="mark" aria-hidden="true">${initial(title)}</div>`;
-}
-
-export function busyMonogram(title: string): Html {
-  return html`<div class="mark busy" aria-hidden="true">${initial(title)}</div>`;
-}
-
-function initial(title: string): string | undefined {
-  const [first] = new Intl.Segmenter().segment(title);
-  return first?.segment.toUpperCase();
+  return html`<div class="mark" aria-hidden="true">${firstLetter(title)}</div>`;
 }
 
 export const tick = sign('good', 'm5 12.5 4.5 4.5L19 7.5');

@@ -4,14 +4,14 @@ import { isKey } from '../../service/connections.ts';
 import type { OwnConnection } from '../../service/connections.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
-import { detail, scopeList, monogram } from './elements.ts';
+import { detail, scopeList } from './elements.ts';
 import type { Page } from './layout.ts';
 import { postForm, signedIn } from './guarded-form.ts';
 import type { SignedIn } from './guarded-form.ts';
 import { accountPage, becomesShared } from './question/account-pages.ts';
 import type { AccountView } from './question/account-pages.ts';
 import { settingsUrl } from './return-url.ts';
-import { fieldsOf } from './settings/connection-pages.ts';
+import { fieldsOf, markOf } from './settings/connection-pages.ts';
 import type { PageWords } from './words.ts';
 
 type Hint = KeyField['hint'];
@@ -44,7 +44,7 @@ export function keyPage(view: SignedIn, own: OwnConnection, hint: Hint, problem?
   const page: Page = {
     status: 200,
     title: heading,
-    body: html`${monogram(serverTitle)}
+    body: html`${markOf(own)}
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
       <dl>

@@ -90,9 +90,10 @@ function settingsPage(
   session: Session,
   why: Parameters<typeof notConnectedPage>[2],
 ): Page {
-  const serverTitle = config.servers.get(server)?.title ?? server;
+  const { title: serverTitle = server, colour, picture } = config.servers.get(server) ?? {};
   const scope = user === null ? 'project' : 'user';
-  return notConnectedPage(signedInAs(session, config.http.publicUrl), { server, serverTitle, scope }, why);
+  const own = { server, serverTitle, colour, picture, scope } as const;
+  return notConnectedPage(signedInAs(session, config.http.publicUrl), own, why);
 }
 
 /** The given page, unless the question has been settled meanwhile. */

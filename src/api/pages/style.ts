@@ -34,6 +34,9 @@ p { margin: 0 0 .75rem; overflow-wrap: anywhere; text-wrap: pretty }
   display: grid; place-items: center; width: 3rem; height: 3rem; margin-bottom: 1.25rem; border-radius: .875rem;
   background: var(--chip); font-size: 1.25rem; font-weight: 640;
 }
+.mark.server { overflow: hidden; background: none }
+.mark.server svg, .mark.server img { width: 100%; height: 100%; stroke: none; fill: none; object-fit: cover }
+.mark.server text { font-size: 1.25rem; font-weight: 640 }
 .mark.quiet { color: var(--quiet) }
 .mark.good { background: var(--good-tint); color: var(--good) }
 .mark.warn { background: var(--warn-tint); color: var(--warn) }
@@ -59,9 +62,9 @@ button.quiet:hover, .button.quiet:hover { background: var(--hover) }
 .dismiss { position: absolute; inset-block-start: 1rem; inset-inline-end: 1rem; width: 2.5rem; height: 2.5rem; padding: .625rem; background: none; color: var(--quiet) }
 .dismiss:hover { background: var(--hover); color: var(--text) }
 .dismiss svg { display: block; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round }
-.mark.busy { animation: wait 1.8s ease-out infinite }
+[data-step=waiting] .mark { animation: wait 1.8s ease-out infinite }
 @keyframes wait { from { box-shadow: 0 0 0 0 var(--focus) } 80%, to { box-shadow: 0 0 0 .625rem transparent } }
-@media (prefers-reduced-motion: reduce) { .mark.busy { animation: none; box-shadow: 0 0 0 2px var(--focus) } }
+@media (prefers-reduced-motion: reduce) { [data-step=waiting] .mark { animation: none; box-shadow: 0 0 0 2px var(--focus) } }
 .aside { margin: 1.25rem 0 0; color: var(--quiet); font-size: .875rem; text-align: center }
 [data-step] h1:focus { outline: none }
 .field { margin: 1.5rem 0 0 }
@@ -118,7 +121,8 @@ ul.connections { list-style: none; margin: 0; padding: 0 }
 ul.questions { list-style: none; margin: .75rem 0 1.5rem; padding: 0 }
 .questions li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; padding: .875rem 1rem; border-radius: .75rem; background: var(--chip) }
 .questions li + li { margin-top: .5rem }
-.questions li > div { flex: 1 1 14rem; min-width: 0 }
+.questions .mark { flex: none; width: 2.25rem; height: 2.25rem; margin: 0; border-radius: .625rem }
+.questions li > div:not(.mark) { flex: 1 1 14rem; min-width: 0 }
 .questions p { margin: 0 }
 .questions .button { width: auto; padding: .5rem 1rem; border-radius: .625rem; font-size: .9375rem }
 .approvals { margin: 1.5rem 0 0; padding: 1.5rem 0 0; border-top: 1px solid var(--line) }
@@ -139,6 +143,7 @@ footer button:hover, .aside button:hover { background: none; color: var(--text) 
 nav { display: flex; gap: 1.25rem; margin: -.5rem 0 1.25rem; font-size: .9375rem }
 nav a { padding: .25rem 0; color: var(--quiet); text-decoration: none; border-bottom: 2px solid transparent }
 nav a:hover { color: var(--text) }
+nav b { padding: 0 .4375rem; border-radius: 1rem; background: var(--warn-tint); color: var(--warn); font-size: .8125rem }
 nav a[aria-current] { color: var(--text); border-color: currentColor; font-weight: 600 }
 .full a { color: inherit; text-underline-offset: .15em }
 .full .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between }

@@ -86,7 +86,9 @@ export function loadConfig(
   const servers = new Map(
     Object.entries(file.servers)
       .map(([name, entry]) => toServerConfig(name, entry, resolveWith))
-      .concat(Object.entries(file.$remoteAgents).map(([name, entry]) => toRemoteAgent(name, entry, filled)))
+      .concat(
+        Object.entries(file.$remoteAgents).map(([name, entry]) => toRemoteAgent(name, entry, resolveWith)),
+      )
       .map((server) => [server.name, server]),
   );
   // A remote agent continues a task even when our process stops.

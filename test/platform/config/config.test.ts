@@ -376,6 +376,9 @@ agents: { assistant: { model: scripted, servers: [files] } }
       '{ command: [x], uid: 0, gid: 5 }',
       'servers.files.uid: write the number of a user or group other than root',
     ],
+    ['{ url: "http://f/mcp", picture: ./no.svg }', 'servers.files.picture: there is no file'],
+    ['{ url: "http://f/mcp", picture: ./agents.yaml }', 'picture: write a file that ends in .png, .jpg'],
+    ['{ url: "http://f/mcp", colour: teal }', "servers.files.colour: write it like '#2f6f5e'"],
     ['{ command: [f], cwd: ./nowhere }', 'servers.files.cwd: there is no folder'],
     ['{ command: [f], envFrom: { A: NO_SUCH } }', 'servers.files.envFrom.A: the variable NO_SUCH is not set'],
   ])('%s is refused: %s', (server, problem) => {

@@ -23,6 +23,13 @@ const ContextSchema = z
     server: z.string().optional(),
     serverTitle: z.string().optional(),
     host: z.string().optional(),
+    colour: z
+      .string()
+      .optional()
+      .meta({ description: 'Of the server, from the agents file, like `#2f6f5e`' }),
+    picture: z.string().optional().meta({
+      description: 'Of the server, from the agents file: a `data:` URL. Load no other address',
+    }),
     toolName: z.string().optional(),
     toolTitle: z.string().optional(),
     toolCallId: z.string().optional().meta({

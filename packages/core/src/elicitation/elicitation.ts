@@ -57,6 +57,10 @@ export interface Context {
   server?: string;
   serverTitle?: string;
   host?: string;
+  /** The server's, from the agents file; see `server-look.ts`. */
+  colour?: string;
+  /** A data URL; the server's, from the agents file. */
+  picture?: string;
   toolName?: string;
   /** The tool's name for people. */
   toolTitle?: string;

@@ -5,15 +5,14 @@
 import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { notConnectedPage, connectForm, fieldsOf } from '../settings/connection-pages.ts';
-import { detail, scopeList, busyMonogram, monogram } from '../elements.ts';
+import { notConnectedPage, connectForm, fieldsOf, markOf } from '../settings/connection-pages.ts';
+import { detail, scopeList } from '../elements.ts';
 import type { Page, PageScript } from '../layout.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import { becomesShared, deniedPage, failedPage } from '../question/account-pages.ts';
 import type { AccountView } from '../question/account-pages.ts';
 import { settingsUrl } from '../return-url.ts';
-import type { PageWords } from '../words.ts';
 import type { Goal } from './goal.ts';
 
 /** `page`: the question's page. */
@@ -24,8 +23,7 @@ export function questionWithNango(page: Page, view: AccountView, script: PageScr
   return withSteps(page, script, view, {
     goal: { e: view.elicitationId },
     waiting: waitingFor(
-      view.words,
-      view.serverTitle,
+      view,
       form,
       form(html`<button name="action" value="decline" class="quiet">${view.words.notNow}</button>`),
     ),
@@ -49,7 +47,7 @@ export function connectPage(
   const page: Page = {
     status: 200,
     title: words.connect(serverTitle),
-    body: html`${monogram(serverTitle)}
+    body: html`${markOf(own)}
       <h1>${(isAgain ? words.account.connectAgain : words.connect)(serverTitle)}</h1>
       ${
         scope === 'project'
@@ -85,8 +83,7 @@ export function connectWithNango(
   return withSteps(page, script, view, {
     goal: { server, scope, seenVersion: state.status === 'missing' ? 0 : state.row.version },
     waiting: waitingFor(
-      view.words,
-      serverTitle,
+      { words: view.words, serverTitle, mark: markOf(own) },
       (content, attributes) => postForm(view, '/connections', fieldsOf(own), content, attributes),
       html`<a class="button quiet" href="${settingsUrl(view.publicUrl, view)}">${view.words.notNow}</a>`,
     ),
@@ -128,9 +125,11 @@ function withSteps(
 
 type PostForm = (content: Html, attributes?: Html) => Html;
 
-function waitingFor(words: PageWords, serverTitle: string, form: PostForm, notNow: Html): Html {
+type Waited = Pick<AccountView, 'words' | 'serverTitle' | 'mark'>;
+
+function waitingFor({ words, serverTitle, mark }: Waited, form: PostForm, notNow: Html): Html {
   const { heading, lead, noWindow, here } = words.otherWindow;
-  return html`${busyMonogram(serverTitle)}
+  return html`${mark}
     <h1>${heading}</h1>
     <p class="lead">${lead(serverTitle)}</p>
     <div class="actions">

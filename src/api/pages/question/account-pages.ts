@@ -4,7 +4,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { ConnectionQuestion } from '../../../service/accounts.ts';
 import type { PagesParts } from '../context.ts';
-import { detail, monogram, scopeList } from '../elements.ts';
+import { detail, scopeList } from '../elements.ts';
 import { signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import type { Page } from '../layout.ts';
@@ -69,7 +69,7 @@ function retryPage(
   return {
     status,
     title,
-    body: html`${monogram(view.serverTitle)}
+    body: html`${view.mark}
       <h1>${title}</h1>
       <p class="lead">${lead}</p>
       ${questionForm(view, { yes: canRetry ? { action: 'connect', label: view.words.tryAgain } : null })}`,
@@ -97,7 +97,7 @@ export function sharedQuestionPage(view: AccountView, contact: string | undefine
   return {
     status: 200,
     title: isShared(serverTitle),
-    body: html`${monogram(serverTitle)}
+    body: html`${view.mark}
       <h1>${isShared(serverTitle)}</h1>
       <p class="lead">
         ${onlyAnOperator(serverTitle, tenant)}

@@ -6,7 +6,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Question } from '../../../service/questions.ts';
 import type { PagesParts } from '../context.ts';
-import { cross, detail, monogram, timeOf } from '../elements.ts';
+import { cross, detail, serverMark, timeOf } from '../elements.ts';
 import { postForm, signedIn, signedInAs } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import type { Page } from '../layout.ts';
@@ -15,6 +15,7 @@ import type { Session } from '../login/session.ts';
 export interface QuestionView extends SignedIn {
   elicitationId: string;
   message: string;
+  mark: Html;
   /** The server or tool that asks, or whose call it is about. Undefined: the model asks. */
   asker: string | undefined;
   host: string | undefined;
@@ -33,12 +34,16 @@ export function questionView(
   const { context, message } = request;
   const asker = askerTitle({ ...context, agent: undefined });
   const signedIn = signedInAs(session, http.publicUrl);
+  const askedBy = whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent);
+  const title = asker === undefined ? (askedBy[0] ?? signedIn.words.agent) : plainLine(asker);
+  const { server: name = title, colour, picture } = context;
   return {
+    mark: serverMark({ name, title, colour, picture }),
     elicitationId: id,
     message: plainMessage(signedIn.words.ownQuestion({ context, message })),
     asker: asker === undefined ? undefined : plainLine(asker),
     host: context.host,
-    askedBy: whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent),
+    askedBy,
     warnings: context.warnings ?? [],
     deadline: new Date(deadline),
     minutesLeft: Math.floor((deadline - Date.now()) / 60_000),
@@ -61,7 +66,7 @@ export function questionPage(view: QuestionView, { heading, details, form, isWid
     title: heading,
     isWide,
     body: html`
-      ${monogram(view.asker ?? view.askedBy.at(0) ?? words.agent)}
+      ${view.mark}
       <h1>${heading}</h1>
       <p class="lead message" dir="auto">${view.message}</p>
       <dl>

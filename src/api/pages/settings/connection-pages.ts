@@ -4,7 +4,7 @@ import type { OwnConnection } from '../../../service/connections.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { exclamation, monogram, tick } from '../elements.ts';
+import { exclamation, serverMark, tick } from '../elements.ts';
 import { keepingReturn, settingsUrl } from '../return-url.ts';
 import { postForm, signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
@@ -19,7 +19,7 @@ export function confirmPage(view: SignedIn, own: OwnConnection): Page {
   return {
     status: 200,
     title: disconnectWhich(serverTitle),
-    body: html`${monogram(serverTitle)}
+    body: html`${markOf(own)}
       <h1>${disconnectWhich(serverTitle)}</h1>
       <p class="lead">
         ${willNotUse(account, { isKey: isKey(state), isShared })}
@@ -71,7 +71,7 @@ function afterwards(
 
 export function notConnectedPage(
   view: SignedIn,
-  own: Pick<OwnConnection, 'server' | 'serverTitle' | 'scope'>,
+  own: Pick<OwnConnection, 'server' | 'serverTitle' | 'scope' | 'colour' | 'picture'>,
   why: { kind: 'denied' } | { kind: 'failed'; lead: Html | string; canRetry: boolean },
 ): Page {
   const { serverTitle } = own;
@@ -83,7 +83,7 @@ export function notConnectedPage(
   return {
     status: isDenied ? 200 : 502,
     title: heading,
-    body: html`${monogram(serverTitle)}
+    body: html`${markOf(own)}
       <h1>${heading}</h1>
       <p class="lead">${lead}</p>
       <div class="actions">
@@ -92,6 +92,12 @@ export function notConnectedPage(
       </div>`,
     footer: signedIn(view, null),
   };
+}
+
+type Marked = Pick<OwnConnection, 'server' | 'serverTitle' | 'colour' | 'picture'>;
+
+export function markOf({ server, serverTitle, ...look }: Marked): Html {
+  return serverMark({ name: server, title: serverTitle, ...look });
 }
 
 type Which = Pick<OwnConnection, 'server' | 'scope'>;

@@ -10,6 +10,9 @@ import { isPackage, membersOf, providerOptionNames } from './agents-file.ts';
 import type { ReadableParts } from './agents-file.ts';
 import type { ServerEntry } from './server-entry.ts';
 
+/** In bytes: questions are stored with it. */
+const largestPicture = 6_000;
+
 /** `document`: the whole file, for members that are present but invalid. */
 export function checkReferences(
   file: ReadableParts,
@@ -65,6 +68,7 @@ export function checkReferences(
     for (const [key, variable] of Object.entries(server.envFrom ?? {}))
       needsVariable(variable, [...at, 'envFrom', key]);
     checkFolder([...at, 'cwd'], server.cwd ?? '.');
+    checkPicture([...at, 'picture'], server.picture);
     checkAccounts(at, server);
   }
   for (const [name, agent] of Object.entries(file.$remoteAgents)) {
@@ -72,6 +76,7 @@ export function checkReferences(
     if (serverNames.includes(name))
       say(at, 'a server has this name, and accounts are kept by name; choose another');
     for (const [member, message] of storeConflicts(agent)) say([...at, member], message);
+    checkPicture([...at, 'picture'], agent.picture);
     checkAccounts(at, agent);
   }
   return problems;
@@ -101,6 +106,15 @@ export function checkReferences(
     const there = path.resolve(folder, written);
     if (!statSync(there, { throwIfNoEntry: false })?.isDirectory())
       say(at, `there is no folder ${there}; make it, or write another one, relative to this file`);
+  }
+
+  function checkPicture(at: PropertyKey[], written: string | undefined): void {
+    if (written === undefined) return;
+    const there = path.resolve(folder, written);
+    const file = statSync(there, { throwIfNoEntry: false });
+    if (!file?.isFile()) say(at, `there is no file ${there}; write another one, relative to this file`);
+    else if (file.size > largestPicture)
+      say(at, `${there} has ${file.size} bytes; make it smaller, it is part of every question`);
   }
 
   function checkModel(at: PropertyKey[], model: string): void {

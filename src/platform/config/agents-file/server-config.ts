@@ -2,6 +2,7 @@
  * A called server (MCP server or remote agent) as the program uses it: with values of the environment filled in and
  * absolute paths.
  */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ServerProcess } from '@interlude-ai/core/mcp/stdio/process.ts';
 import type { RemoteAgentEntry, ServerEntry } from './server-entry.ts';
@@ -35,7 +36,7 @@ export function toServerConfig(
   { variables, folder }: { variables: Record<string, string>; folder: string },
 ): ServerConfig {
   const filled = (from: Record<string, string>) => valuesOf(from, variables);
-  const common = { ...entry, name, title: entry.title ?? name, headersEnv };
+  const common = { ...entry, name, title: entry.title ?? name, headersEnv, ...pictureOf(entry, folder) };
   const [program, ...args] = command ?? [];
   if (program === undefined) {
     const { url = '', credentialScope = 'user' } = entry;
@@ -65,10 +66,11 @@ export function toServerConfig(
 export function toRemoteAgent(
   name: string,
   { card, description, endpoint, credentialScope = 'user', ...entry }: RemoteAgentEntry,
-  variables: Record<string, string>,
+  { variables, folder }: { variables: Record<string, string>; folder: string },
 ): ServerConfig {
   return {
     ...entry,
+    ...pictureOf(entry, folder),
     name,
     title: entry.title ?? name,
     url: card.replace(/\.well-known\/[^/?#]*$/, ''),
@@ -76,6 +78,16 @@ export function toRemoteAgent(
     headers: { ...entry.headers, ...valuesOf(entry.headersEnv, variables) },
     agent: { card, description, ...(endpoint !== undefined && { endpoint }) },
   };
+}
+
+const mediaTypes: Record<string, string> = { jpg: 'jpeg', svg: 'svg+xml' };
+
+/** The file as a data URL, so that people's browsers load nothing from elsewhere. */
+function pictureOf({ picture }: { picture?: string | undefined }, folder: string): { picture?: string } {
+  if (picture === undefined) return {};
+  const ending = path.extname(picture).slice(1).toLowerCase();
+  const bytes = readFileSync(path.resolve(folder, picture), 'base64');
+  return { picture: `data:image/${mediaTypes[ending] ?? ending};base64,${bytes}` };
 }
 
 /** Name → the value of the variable with that name. */

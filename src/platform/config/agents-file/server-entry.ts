@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { approvalPolicies } from '@interlude-ai/core/elicitation/approval.ts';
 import { duration } from '../duration.ts';
+import { colourPattern } from '@interlude-ai/core/elicitation/server-look.ts';
 import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts';
 
 // Which calls a person approves first, for the tools of a server and for an agent's own tools.
@@ -100,6 +101,16 @@ const oauthSchema = z.strictObject({
 
 export const entrySchema = z.strictObject({
   title: z.string().min(1).optional(),
+  colour: z
+    .string()
+    .regex(colourPattern, "write it like '#2f6f5e', in quotation marks")
+    .optional()
+    .describe('Behind its first letter, where people are asked; derived from its name, unless given'),
+  picture: z
+    .string()
+    .regex(/\.(png|jpe?g|webp|svg)$/i, 'write a file that ends in .png, .jpg, .webp or .svg')
+    .optional()
+    .describe('Instead of its first letter: a square picture of at most 6 kB, relative to this file'),
   url: z
     .url({ protocol: /^https?$/ })
     .regex(/^[^:]+:\/\/[^/?#@]*([/?#]|$)/, 'put credentials into headersEnv, not into the URL')
