@@ -9,6 +9,7 @@ import type {
   Status,
 } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRow } from '../storage/schema/question-tables.ts';
+import type { ToolOutcome } from '../turn/event.ts';
 import type { Storage } from '../storage/storage.ts';
 import { ownConversation, toOwnTurn } from './own-turn.ts';
 import { userOf } from './principal.ts';
@@ -87,6 +88,23 @@ export async function questionsOf({ elicitations }: Storage, principal: Principa
   const user = userOf(principal);
   if (user === null) return [];
   return (await elicitations.openOf({ tenant: principal.tenant, user })).map(toQuestion);
+}
+
+/** A question that was answered, and what came of it. */
+export interface AnsweredQuestion extends Question {
+  /** How the call ended that asked; null: there is no call, or it is not known any more. */
+  end: ToolOutcome | 'running' | null;
+}
+
+/** What the caller has accepted or declined, newest first; at most 50. */
+export async function answeredBy(
+  { elicitations }: Storage,
+  principal: Principal,
+): Promise<AnsweredQuestion[]> {
+  const user = userOf(principal);
+  if (user === null) return [];
+  const rows = await elicitations.answeredBy({ tenant: principal.tenant, user });
+  return rows.map(({ question, end }) => ({ ...toQuestion(question), end }));
 }
 
 /**

@@ -25,7 +25,14 @@ import { followConversation, listConversations, readConversation } from './conve
 import { eraseConversation } from './erase.ts';
 import { exportConversation } from './export.ts';
 import { followTurn, readTurn, questionAnsweredUnder, turnSoFar } from './follow-turn.ts';
-import { askedQuestion, findQuestion, followQuestions, listQuestions, questionsOf } from './questions.ts';
+import {
+  answeredBy,
+  askedQuestion,
+  findQuestion,
+  followQuestions,
+  listQuestions,
+  questionsOf,
+} from './questions.ts';
 import { createOwnMcpSessions } from './mcp-sessions.ts';
 import { createOwnPushes } from './push-configs.ts';
 import { createReadiness, databaseChecks, installationCheck, temporalCheck } from './readiness.ts';
@@ -98,6 +105,7 @@ export function createService(given: ServiceParts) {
       listQuestions,
       askedQuestion,
       questionsOf,
+      answeredBy,
       followQuestions,
       questionAnsweredUnder,
     }),

@@ -162,15 +162,25 @@ test('somebody else sees nothing of it, and what did not come from the page chan
   await turn.end();
 });
 
-test('the settings page lists what waits, and its link leads to the question', async () => {
+test('what waits is listed with a link to it, and afterwards what was answered and what came of it', async () => {
+  const { baseUrl } = setup.service;
   const turn = await setup.begin([]);
   const { browser, elicitationId } = await opened(turn, 0);
-  const settings = await browser.open(`${setup.service.baseUrl}/connections`);
-  expect(settings.text).toContain(`/auth/answer?e=${elicitationId}`);
-  expect(words(settings)).toContain('waits until');
-  const led = await browser.open(`${setup.service.baseUrl}/auth/connect?e=${elicitationId}`);
+  const waiting = await browser.open(`${baseUrl}/connections/waiting`);
+  expect(waiting.text).toContain(`/auth/answer?e=${elicitationId}`);
+  expect(words(waiting)).toMatch(/Waiting for you 1 .*waits until/);
+  const led = await browser.open(`${baseUrl}/auth/connect?e=${elicitationId}`);
   expect(words(led)).toContain('asks for your approval');
   await turn.answer(0, { action: 'decline' });
   await turn.end();
-  expect((await browser.open(`${setup.service.baseUrl}/connections`)).text).not.toContain(elicitationId);
+  expect((await browser.open(`${baseUrl}/connections/waiting`)).text).not.toContain(elicitationId);
+
+  const next = await setup.begin([]);
+  await approve(next);
+  await next.end();
+  const history = words(await browser.open(`${baseUrl}/connections/history`));
+  expect(history).toMatch(/· [^·]*Done .*· [^·]*Not done/);
+  const bob = await openAs('bob', elicitationId);
+  const others = await bob.browser.open(`${baseUrl}/connections/history`);
+  expect(words(others)).toContain('You have not answered anything yet.');
 });

@@ -13,6 +13,7 @@ import type { PlaygroundParts } from './playground.ts';
 export interface PagesParts extends Pick<
   Service,
   | 'accounts'
+  | 'answeredBy'
   | 'approvals'
   | 'authenticate'
   | 'connections'

@@ -15,6 +15,7 @@ import { turnsAndQuestions } from './051-turns-and-questions.ts';
 import { retention } from './052-retention.ts';
 import { limits } from './053-limits.ts';
 import { auditChain } from './054-audit-chain.ts';
+import { answeredQuestions } from './055-answered-questions.ts';
 import { indexes } from './056-indexes.ts';
 
 /** Named like the last of the 51 migrations that it replaces: a database that has all of those is up to date. */
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   '052-retention': { up: (db) => execute(db, retention) },
   '053-limits': { up: (db) => execute(db, limits) },
   '054-audit-chain': { up: (db) => execute(db, auditChain) },
+  '055-answered-questions': { up: (db) => execute(db, answeredQuestions) },
   '056-indexes': { up: (db) => execute(db, indexes) },
 };
 

@@ -11,6 +11,8 @@ import { unlessAborted } from '../notifications/notifications.ts';
 import type { Tables } from '../schema.ts';
 import { createAnswer, recordedAnswer } from './answering.ts';
 import { toElicitation } from './elicitation-rows.ts';
+import { answeredQuestionsOf } from './answered-questions.ts';
+import type { AnsweredRow } from './answered-questions.ts';
 import { followQuestionsOf, openQuestionsOf } from './open-questions.ts';
 import { NotOpened, openQuestions } from './opening.ts';
 import {
@@ -179,6 +181,8 @@ export function createElicitations(database: Database, logger: Logger) {
     },
     /** The open questions of this user in all conversations, newest first; at most 100. */
     openOf: (asked: AskedOf): Promise<ElicitationRow[]> => openQuestionsOf(database, asked),
+    /** What this user has accepted or declined, in all conversations, newest first; at most 50. */
+    answeredBy: (asked: AskedOf): Promise<AnsweredRow[]> => answeredQuestionsOf(query, asked),
     /**
      * Each question to this user whenever its status changes: first the open ones, oldest first, possibly none; then others as
      * they are opened and settled, by any process. Ends only when `signal` aborts.

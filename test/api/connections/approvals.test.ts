@@ -1,4 +1,4 @@
-/** What was approved in advance, on the settings page. */
+/** What was approved in advance, on the page of what a person has answered. */
 import { expect, test } from 'vitest';
 import { Browser, words } from '../pages/browser.ts';
 import { setUpPages } from '../pages/pages-setup.ts';
@@ -14,7 +14,7 @@ const approved = {
 
 async function openAs(publicUrl: string, user: string) {
   const browser = new Browser();
-  const signIn = await browser.open(`${publicUrl}/connections`);
+  const signIn = await browser.open(`${publicUrl}/connections/history`);
   return { browser, page: await browser.press(signIn, { user }) };
 }
 
@@ -41,7 +41,7 @@ test('is listed to whoever approved it, and withdrawn there', async () => {
 
   for (let time = 0; time < 2; time++) {
     const after = await withdraw(browser, { approval: 'one', csrf });
-    expect(after.url).toBe(`${publicUrl}/connections#approvals`);
+    expect(after.url).toBe(`${publicUrl}/connections/history#approvals`);
     expect(words(after)).not.toContain('delete issue');
     expect(words(after)).toContain('close issue');
   }

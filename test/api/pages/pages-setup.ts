@@ -25,7 +25,7 @@ import { createOperators } from '../../../src/service/operators.ts';
 import { createSealedText } from '../../../src/service/sealed-text.ts';
 import { refusingWhileDatabaseIsAway } from '../../../src/service/database-away.ts';
 import { createOwnApprovals } from '../../../src/service/approvals.ts';
-import { questionsOf } from '../../../src/service/questions.ts';
+import { answeredBy, questionsOf } from '../../../src/service/questions.ts';
 import { createOwnConnections } from '../../../src/service/connections.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
 import { openStores } from '../../../src/credentials/stores.ts';
@@ -171,6 +171,7 @@ export async function setUpPages(
     limits: createLimits({ counts: storage.counts, limits }),
     now: () => storage.now(),
     questionsOf: (principal) => questionsOf(storage, principal),
+    answeredBy: (principal) => answeredBy(storage, principal),
     connections: createOwnConnections({ config: { servers }, storage, stores, mayChange, logger }),
     approvals: createOwnApprovals({ config: { servers, agents: new Map() }, storage }),
     mayChange,

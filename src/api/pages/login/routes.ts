@@ -80,7 +80,7 @@ export function loginRoutes(fastify: FastifyInstance, context: PageContext): voi
   });
 
   const signedOut = ({ next }: z.infer<typeof logoutInput>, request: FastifyRequest) =>
-    signedOutPage(wordsOf(request), loginUrl(publicUrl, next, request, 'other'), next !== null);
+    signedOutPage(wordsOf(request), loginUrl(publicUrl, next, request, { as: 'other' }), next !== null);
   onForm(fastify, context, {
     path: '/auth/logout',
     input: logoutInput,
@@ -98,10 +98,10 @@ export function loginUrl(
   publicUrl: string,
   elicitationId: string | null,
   from: Pick<FastifyRequest, 'returnUrl'>,
-  asWhom?: 'other',
+  { as, to = 'connections' }: { as?: 'other'; to?: string } = {},
 ): string {
-  const goal = elicitationId === null ? { to: 'connections' } : { e: elicitationId };
-  const parameters = new URLSearchParams({ ...goal, ...(asWhom && { as: asWhom }) });
+  const goal = elicitationId === null ? { to } : { e: elicitationId };
+  const parameters = new URLSearchParams({ ...goal, ...(as && { as }) });
   return keepingReturn(`${publicUrl}/auth/login?${parameters.toString()}`, from);
 }
 
@@ -120,8 +120,10 @@ function goalUrl(
   return `${publicUrl}${pathOf[to]}${turn}`;
 }
 
-const pathOf = {
+export const pathOf = {
   connections: '/connections',
+  waiting: '/connections/waiting',
+  history: '/connections/history',
   playground: '/',
   'slack-link': '/slack/link',
   'slack-install': '/slack/install',

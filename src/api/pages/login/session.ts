@@ -33,7 +33,15 @@ const sessionSchema = z.object({
 });
 
 /** The pages that a sign-in may lead to when it is not for a question. */
-export const otherGoals = ['connections', 'playground', 'slack-link', 'slack-install', 'operators'] as const;
+export const otherGoals = [
+  'connections',
+  'waiting',
+  'history',
+  'playground',
+  'slack-link',
+  'slack-install',
+  'operators',
+] as const;
 
 const signInSchema = z.object({
   state: z.string(),

@@ -69,7 +69,9 @@ export function Playground({
           <span className="short">{words.newInShort}</span>
         </button>
         <nav aria-label={words.account}>
-          <a href="/connections">{words.connections}</a>
+          <a href="/connections" onClick={keepForSignIn}>
+            {words.connections}
+          </a>
           <span className="user">{userName}</span>
           <a href="/auth/login?to=playground&as=other">{words.switchUser}</a>
         </nav>

@@ -132,7 +132,7 @@ async function pageOf(
       await context.refusals.record(request, who, { elicitationId, tenant });
       // Outside its tenant a question does not exist.
       if (!isSameTenant) return notice(words, 404, 'unknown');
-      const signInUrl = loginUrl(config.http.publicUrl, elicitationId, request, 'other');
+      const signInUrl = loginUrl(config.http.publicUrl, elicitationId, request, { as: 'other' });
       return refusedPage(words, displayName(session), signInUrl);
     }
     case 'not-about-account': {

@@ -1,15 +1,16 @@
-/** `/connections`: the person's connections, and connecting and disconnecting them; and withdrawing approvals. */
+/** A person's three pages: what waits for them, their accounts, and what they have answered; connecting, disconnecting, withdrawing. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ScopeQuerySchema, ServerParamsSchema } from '@interlude-ai/core/contract/connections.ts';
 import type { OwnConnection, Scope } from '../../../service/connections.ts';
 import { ElicitationIdSchema } from '@interlude-ai/core/contract/http.ts';
 import { ServiceError } from '../../../service/service-error.ts';
+import type { Question } from '../../../service/questions.ts';
 import type { PageContext } from '../context.ts';
 import { keyPage } from '../key-pages.ts';
 import { sendPage } from '../layout.ts';
 import type { Page, Redirect } from '../layout.ts';
-import { loginUrl } from '../login/routes.ts';
+import { loginUrl, pathOf } from '../login/routes.ts';
 import { principalOf } from '../login/session.ts';
 import type { Session } from '../login/session.ts';
 import { connect } from '../connect.ts';
@@ -21,7 +22,10 @@ import { onForm, signedInAs } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import { confirmPage, disconnectedPage, notConnectedPage } from './connection-pages.ts';
 import { wordsOf } from '../words.ts';
-import { settingsPage } from './settings-page.ts';
+import { accountsPage } from './accounts-page.ts';
+import { historyPage } from './history-page.ts';
+import type { SettingsView } from './settings-page.ts';
+import { waitingPage } from './waiting-page.ts';
 
 const { server } = ServerParamsSchema.shape;
 const { scope } = ScopeQuerySchema.shape;
@@ -37,31 +41,19 @@ const input = z.object({
 const approvalInput = z.object({ approval: ElicitationIdSchema });
 
 export function settingsRoutes(fastify: FastifyInstance, context: PageContext): void {
-  const { config, connections, approvals, questionsOf, sessions } = context;
+  const { config, approvals, questionsOf, sessions } = context;
   const { publicUrl } = config.http;
   const signIn = (request: FastifyRequest) => loginUrl(publicUrl, null, request);
 
-  fastify.get('/connections', async (request, reply) => {
-    const session = sessions.read(request);
-    if (!session) return reply.redirect(signIn(request), 303);
-    const query = listQuery.safeParse(request.query);
-    const [list, remembered, questions, slackLinks] = await Promise.all([
-      connections.list(principalOf(session)),
-      approvals.list(principalOf(session)),
-      questionsOf(principalOf(session)),
-      context.slack?.links.ofUser(principalOf(session)) ?? [],
-    ]);
-    const justConnected = query.data?.connected;
-    const view = {
-      ...signedInAs(session, publicUrl),
-      connections: list,
-      approvals: remembered,
-      questions,
-      slackLinks,
-      justConnected,
-    };
-    return sendPage(reply, settingsPage(view));
-  });
+  for (const [to, pageOf] of Object.entries(settingsPages))
+    fastify.get(pathOf[to as keyof typeof settingsPages], async (request, reply) => {
+      const session = sessions.read(request);
+      if (!session) return reply.redirect(loginUrl(publicUrl, null, request, { to }), 303);
+      const principal = principalOf(session);
+      const questions = await questionsOf(principal);
+      const view = { ...signedInAs(session, publicUrl), waiting: questions.length, questions };
+      return sendPage(reply, await pageOf(context, { principal, view, query: request.query }));
+    });
 
   for (const [path, pageOf] of Object.entries(pagesOfOne)) {
     fastify.get(path, async (request, reply) => {
@@ -75,10 +67,11 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
   }
 
   const page = (request: FastifyRequest) => settingsUrl(publicUrl, request);
+  const historyUrl = (request: FastifyRequest) => keepingReturn(`${publicUrl}${pathOf.history}`, request);
   onForm(fastify, context, {
     path: '/connections/approvals',
     input: approvalInput,
-    page,
+    page: historyUrl,
     async handle({ input: { approval }, session, request }) {
       try {
         await approvals.withdraw(principalOf(session), approval, request.ip);
@@ -86,7 +79,7 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
         // Already withdrawn.
         if (!(error instanceof ServiceError) || error.code !== 'approval_not_found') throw error;
       }
-      return { redirectTo: `${page(request)}#approvals` };
+      return { redirectTo: `${historyUrl(request)}#approvals` };
     },
   });
 
@@ -100,6 +93,31 @@ export function settingsRoutes(fastify: FastifyInstance, context: PageContext): 
         : disconnect(context, session, which, request),
   });
 }
+
+interface Asked {
+  principal: ReturnType<typeof principalOf>;
+  /** `questions`: the open ones. */
+  view: SettingsView & { questions: Question[] };
+  query: unknown;
+}
+
+const settingsPages = {
+  waiting: async (_context: PageContext, { view }: Asked) => waitingPage(view),
+
+  async connections({ connections, slack }: PageContext, { principal, view, query }: Asked) {
+    const [list, slackLinks] = await Promise.all([
+      connections.list(principal),
+      slack?.links.ofUser(principal) ?? [],
+    ]);
+    const justConnected = listQuery.safeParse(query).data?.connected;
+    return accountsPage({ ...view, connections: list, slackLinks, justConnected });
+  },
+
+  async history({ answeredBy, approvals }: PageContext, { principal, view }: Asked) {
+    const [answered, remembered] = await Promise.all([answeredBy(principal), approvals.list(principal)]);
+    return historyPage({ ...view, answered, approvals: remembered });
+  },
+};
 
 interface Which {
   server: string;

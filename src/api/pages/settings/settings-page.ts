@@ -1,267 +1,47 @@
-/** The settings page: questions, connections, approvals and Slack links of a person. Pure: data in, `Page` out; no JavaScript. */
-import { permissionsAmong } from '../../../service/accounts.ts';
-import { isKey } from '../../../service/connections.ts';
-import type { OwnConnection } from '../../../service/connections.ts';
-import type { OwnApproval } from '../../../service/approvals.ts';
-import type { Question } from '../../../service/questions.ts';
-import type { ShownLink } from '../../../service/slack/links.ts';
+/** The frame of the three pages of a person: their accounts, what waits for them, and what they have answered. Pure. */
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
-import { inWords } from '@interlude-ai/core/elicitation/wording.ts';
-import { answerAddress } from '@interlude-ai/core/elicitation/account-pages.ts';
-import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
-import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
-import { detail, scopeList, dash, monogram, timeOf } from '../elements.ts';
-import type { Page } from '../layout.ts';
-import { keepingReturn } from '../return-url.ts';
-import { postForm, signedIn } from '../guarded-form.ts';
+import { signedIn } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
-import type { PageWords } from '../words.ts';
-import { connectForm, connectLink, keyLink, queryOf } from './connection-pages.ts';
+import type { Page } from '../layout.ts';
+import { pathOf } from '../login/routes.ts';
+import { keepingReturn } from '../return-url.ts';
 
-interface SettingsView extends SignedIn {
-  connections: OwnConnection[];
-  approvals: OwnApproval[];
-  /** Open questions to the person, newest first. */
-  questions: Question[];
-  /** Slack users who act as the person. */
-  slackLinks: ShownLink[];
-  /** The server whose account has just been connected. */
-  justConnected: string | undefined;
+export interface SettingsView extends SignedIn {
+  /** How many open questions the person has. */
+  waiting: number;
 }
 
-export function settingsPage(view: SettingsView): Page {
-  const { words, connections, approvals, questions, slackLinks } = view;
-  const { nothing, lead } = words.settings;
-  const isEmpty = [connections, approvals, questions, slackLinks].every(({ length }) => length === 0);
+const paths = { waiting: pathOf.waiting, accounts: pathOf.connections, history: pathOf.history };
+
+export function settingsPage(
+  view: SettingsView,
+  current: keyof typeof paths,
+  { heading, lead, body }: { heading: string; lead: string; body: Html },
+): Page {
+  const { words, publicUrl, waiting } = view;
+  const { nav } = words.settings;
+  const link = ([name, path]: [string, string]) =>
+    html`<a
+      href="${keepingReturn(`${publicUrl}${path}`, view)}"
+      ${name === current && html`aria-current="page"`}
+      >${nav[name as keyof typeof paths]}${name === 'waiting' && waiting > 0 && html` <b>${waiting}</b>`}</a
+    >`;
   return {
     status: 200,
-    title: words.yourConnections,
-    isWide: !isEmpty,
-    body: isEmpty
-      ? html`${dash}
-          <h1>${words.yourConnections}</h1>
-          <p class="lead">${nothing}</p>`
-      : html`<h1>${words.yourConnections}</h1>
-          <p class="lead">${lead}</p>
-          ${connectedNotice(view)} ${questions.length > 0 && questionList(view, questions)}
-          <ul class="connections">
-            ${connections.map((connection) => connectionItem(view, connection))}
-          </ul>
-          ${approvals.length > 0 && approvalList(view, approvals)}
-          ${slackLinks.length > 0 && slackList(view, slackLinks)}`,
+    title: heading,
+    isWide: true,
+    body: html`<nav aria-label="${nav.label}">${Object.entries(paths).map(link)}</nav>
+      <h1>${heading}</h1>
+      <p class="lead">${lead}</p>
+      ${body}
+      ${
+        view.returnUrl === null &&
+        html`<div class="actions">
+          <a class="button quiet" href="${publicUrl}/">${words.goToStart}</a>
+        </div>`
+      }`,
     wayBack: 'button quiet',
     footer: signedIn(view, null),
   };
-}
-
-/** The query parameter is untrusted, so check the connection. */
-function connectedNotice({ words, connections, justConnected }: SettingsView): Html | false {
-  const one = connections.find(
-    ({ server, isInUse, mayChange }) => server === justConnected && isInUse && mayChange,
-  );
-  if (one?.state.status !== 'active') return false;
-  const { serverTitle, state } = one;
-  const { account } = state.row;
-  const { connected, connectedAs } = words.settings;
-  return html`<p class="news" role="status">
-    ${account === null ? connected(serverTitle) : connectedAs(serverTitle, account)}
-  </p>`;
-}
-
-function connectionItem(view: SignedIn, connection: OwnConnection): Html {
-  const { serverTitle, host, connectedBy, state } = connection;
-  const place = [host, connectedBy === 'key' && view.words.settings.apiKey].filter(Boolean).join(' · ');
-  return html`<li>
-    <div class="head">
-      ${monogram(serverTitle)}
-      <div>
-        <h2>${serverTitle}</h2>
-        ${place !== '' && html`<p class="host">${place}</p>`}
-      </div>
-      ${badge(view, connection)}
-    </div>
-    ${remark(view, connection)} ${state.status !== 'missing' && details(view, state.row)}
-    ${actions(view, connection)}
-  </li>`;
-}
-
-function badge({ words: { settings } }: SignedIn, { isInUse, state }: OwnConnection): Html {
-  if (!isInUse) return html`<span class="badge">${settings.notInUse}</span>`;
-  switch (state.status) {
-    case 'active':
-      return html`<span class="badge good">${settings.isConnected}</span>`;
-    case 'broken':
-      return html`<span class="badge warn">${settings.notWorking}</span>`;
-    case 'missing':
-      return html`<span class="badge">${settings.isNotConnected}</span>`;
-    default:
-      return state satisfies never;
-  }
-}
-
-function remark({ words }: SignedIn, connection: OwnConnection): Html {
-  const { scope, isInUse, mayChange, contact, state } = connection;
-  const { sharedByYou, sharedByOperators } = words.settings;
-  const shared = mayChange ? sharedByYou : `${sharedByOperators} ${words.askWhom(contact)}`;
-  return html`${scope === 'project' && html`<p class="remark">${shared}</p>`}
-  ${
-    state.status === 'broken' &&
-    html`<p class="remark ${isInUse && 'warn'}">${brokenWords(words, connection, state.reason)}</p>`
-  }`;
-}
-
-type BrokenReason = Extract<OwnConnection['state'], { status: 'broken' }>['reason'];
-
-function brokenWords(
-  { settings: { broken } }: PageWords,
-  { serverTitle, isInUse, connectedBy, state }: OwnConnection,
-  reason: BrokenReason,
-): string {
-  const hasKey = isKey(state);
-  const movedWords = isInUse ? broken.server_changed : broken.unused;
-  const all: Record<BrokenReason, (server: string) => string> = {
-    ...broken,
-    rejected: hasKey ? broken.rejectedKey : broken.rejected,
-    server_changed: connectedBy === 'key' && !hasKey ? broken.usedWithKey : movedWords,
-    unreadable: hasKey ? broken.unreadableKey : broken.unreadable,
-  };
-  return all[reason](serverTitle);
-}
-
-function details(
-  { words }: SignedIn,
-  { account, createdAt, scopes }: { account: string | null; createdAt: number; scopes: string[] },
-) {
-  const { connectedAsLabel, since } = words.settings;
-  const shown = permissionsAmong(scopes);
-  return html`<dl>
-    ${account !== null && detail(connectedAsLabel, html`<strong>${account}</strong>`)}
-    ${detail(since, timeOf(createdAt, 'day', words))}
-    ${shown.length > 0 && detail(words.permissions, scopeList(shown))}
-  </dl>`;
-}
-
-function actions(view: SignedIn, own: OwnConnection): Html | false {
-  const { serverTitle, mayChange, isInUse, connectedBy, state } = own;
-  if (!mayChange) return false;
-  const { key, settings } = view.words;
-  const { status } = state;
-  const again = connectedBy === 'key' && isKey(state) ? key.replace : settings.reconnect;
-  const verb = status === 'missing' ? settings.connect : again;
-  const confirmUrl = keepingReturn(`${view.publicUrl}/connections/disconnect?${queryOf(own)}`, view);
-  const of = html`<span class="unseen"> ${serverTitle}</span>`;
-  return html`<div class="choices">
-    ${isInUse && connectControl(view, own, html`${verb}${of}`, status === 'active')}
-    ${status !== 'missing' && html`<a class="button quiet" href="${confirmUrl}">${settings.disconnect}${of}</a>`}
-  </div>`;
-}
-
-/** Connecting a shared account, or by Nango, has a page of its own. */
-function connectControl(view: SignedIn, own: OwnConnection, words: Html, isQuiet: boolean): Html | false {
-  const { connectedBy, scope } = own;
-  switch (connectedBy) {
-    case 'key':
-      return keyLink(view, own, words, isQuiet);
-    case 'window':
-      return connectLink(view, own, words, isQuiet);
-    case 'sign-in':
-      return (scope === 'project' ? connectLink : connectForm)(view, own, words, isQuiet);
-    case null:
-      return false;
-    default:
-      return connectedBy satisfies never;
-  }
-}
-
-const longestMessage = 140;
-
-function questionList(view: SignedIn, questions: Question[]): Html {
-  return html`<h2>${view.words.settings.waitingForYou}</h2>
-    <ul class="questions">
-      ${questions.map((question) => questionItem(view, question))}
-    </ul>`;
-}
-
-function questionItem(view: SignedIn, { id, request, deadline }: Question): Html {
-  const { words } = view;
-  const { waitsUntil, answer } = words.settings;
-  const address = keepingReturn(answerAddress(view.publicUrl, id), view);
-  const message = shortened(plainLine(words.ownQuestion(request)));
-  const asker = plainLine(askerTitle(request.context) ?? words.anAgent);
-  return html`<li>
-    <div>
-      <p dir="auto">${message}</p>
-      <p class="host">${waitsUntil(asker, timeOf(deadline, 'clock', words))}</p>
-    </div>
-    <a class="button" href="${address}">${answer}<span class="unseen"> ${message}</span></a>
-  </li>`;
-}
-
-function shortened(text: string): string {
-  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage).trimEnd()}…`;
-}
-
-function approvalList(view: SignedIn, approvals: OwnApproval[]): Html {
-  const { settings } = view.words;
-  return html`<section class="approvals" id="approvals">
-    <h2>${settings.approvals}</h2>
-    <p class="remark">${settings.approvalsLead}</p>
-    <ul>
-      ${approvals.map((approval) => approvalItem(view, approval))}
-    </ul>
-  </section>`;
-}
-
-function approvalItem(
-  view: SignedIn,
-  { id, serverTitle, host, tool, conversation, createdAt }: OwnApproval,
-): Html {
-  const { words } = view;
-  const { toolOfAgent, inAllConversations, inOneConversation, askMeAgain, before } = words.settings;
-  const name = inWords(tool) || tool;
-  const where = conversation === null ? inAllConversations : inOneConversation;
-  return html`<li>
-    <div>
-      <h3>${serverTitle}: ${name}</h3>
-      <p class="host">${host ?? toolOfAgent} · ${where(timeOf(createdAt, 'day', words))}</p>
-    </div>
-    ${postForm(
-      view,
-      '/connections/approvals',
-      { approval: id },
-      html`<button class="quiet">
-        ${askMeAgain}<span class="unseen"> ${before(name, serverTitle)}</span>
-      </button>`,
-    )}
-  </li>`;
-}
-
-function slackList(view: SignedIn, links: ShownLink[]): Html {
-  const { slack, slackLead } = view.words.settings;
-  return html`<section class="approvals" id="slack">
-    <h2>${slack}</h2>
-    <p class="remark">${slackLead}</p>
-    <ul>
-      ${links.map((link) => slackItem(view, link))}
-    </ul>
-  </section>`;
-}
-
-function slackItem(view: SignedIn, { team, slackUser, teamName, linkedAt }: ShownLink): Html {
-  const { disconnect, slackUserSince, workspaceInSlack } = view.words.settings;
-  return html`<li>
-    <div>
-      <h3>${teamName}</h3>
-      <p class="host">${slackUserSince(slackUser, timeOf(linkedAt, 'day', view.words))}</p>
-    </div>
-    ${postForm(
-      view,
-      '/connections/slack',
-      { team, slackUser },
-      html`<button class="quiet">
-        ${disconnect}<span class="unseen"> ${workspaceInSlack(teamName)}</span>
-      </button>`,
-    )}
-  </li>`;
 }

@@ -4,6 +4,7 @@ import { en as shared } from '@interlude-ai/core/elicitation/words/en.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { operatorsEn } from '../operators/words/en.ts';
+import type { ToolOutcome } from '../../../turn/event.ts';
 import { timelineEn } from '../../../turn/timeline/words/en.ts';
 import { en as ofTurn } from '../../../turn/words/en.ts';
 
@@ -258,6 +259,7 @@ export const en = {
   },
 
   settings: {
+    nav: { label: 'Your pages', waiting: 'Waiting for you', accounts: 'Accounts', history: 'Answered' },
     nothing: 'Nothing here needs an account of yours.',
     lead: 'Accounts that agents may use, and as whom.',
     connected: (server: string) => `${server} is connected. Conversations that waited for it go on.`,
@@ -290,6 +292,26 @@ export const en = {
     reconnect: 'Reconnect',
     disconnect: 'Disconnect',
     waitingForYou: 'Waiting for you',
+    waitingLead: 'Agents wait for these answers, and go on as soon as they have them.',
+    nothingWaits: 'Nothing. When an agent needs you, its question is here, too.',
+    history: 'What you answered',
+    historyLead: 'Your latest answers, and what came of them.',
+    nothingAnswered: 'You have not answered anything yet.',
+    ends: {
+      running: 'Under way',
+      ok: 'Done',
+      tool_error: 'Did not work',
+      decline: 'Not done',
+      cancel: 'Not done',
+      expired: 'Not done',
+      not_asked: 'Not done',
+      refused: 'Account refused',
+      not_allowed: 'Not allowed',
+      unreachable: 'Not reached',
+      unknown: 'Outcome unknown',
+      stopped: 'Stopped, outcome unknown',
+      failed: 'Did not work',
+    } satisfies Record<ToolOutcome | 'running', string>,
     waitsUntil: (asker: string, time: Html) => html`${asker} waits until ${time}`,
     answer: 'Answer',
     approvals: 'Approved in advance',
