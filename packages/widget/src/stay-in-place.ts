@@ -57,8 +57,8 @@ const keptForMs = 1_500;
 
 /**
  * When a card is settled, it becomes a line. While the pointer stays there, the line keeps the height of the card:
- * otherwise another card would move under the pointer, and get the second press of a double click. If no other card is open
- * by then, the height is released.
+ * otherwise another card would move under the pointer, and get the second press of a double click. Then the height is released,
+ * and an open question is shown from its top.
  */
 export function useKeptRoom(
   card: RefObject<HTMLElement | null>,
@@ -76,7 +76,10 @@ export function useKeptRoom(
     const giveUp = () => element.removeAttribute('style');
     element.addEventListener('pointerleave', giveUp);
     setTimeout(() => {
-      if (!(element.getRootNode() as ParentNode).querySelector('.card')) giveUp();
+      if (!element.hasAttribute('style')) return;
+      giveUp();
+      const log = element.closest<HTMLElement>('.log');
+      if (log?.querySelector('.card')) showEnd(log);
     }, keptForMs);
   }, [line, status]);
 }
@@ -85,12 +88,14 @@ export function useKeptRoom(
 const near = 80;
 
 /**
- * Keeps the end in view, unless the user has scrolled up or points at a question, which must not move. Returns a function
- * that follows the end again.
+ * Keeps the end in view, and shows a new question from its top, unless the user has scrolled up or points at a question, which
+ * must not move. Returns a function that follows the end again.
  */
 export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unknown): () => void {
   const isAtEnd = useRef(true);
   const pointed = useRef<{ element: Element; top: number }>(null);
+  /** The open question that was last brought into view. */
+  const shown = useRef<Element>(null);
   const element = log.current?.querySelector(pointedAt);
   // Read during rendering, before it may move.
   pointed.current = element ? { element, top: element.getBoundingClientRect().top } : null;
@@ -100,7 +105,9 @@ export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unkno
     const scrolled = () => {
       // While hidden, it has no scroll position.
       if (element.clientHeight === 0) return;
-      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < near;
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      isAtEnd.current =
+        scrollHeight - scrollTop - clientHeight < near || Math.abs(scrollTop - endOf(element)) < near;
     };
     element.addEventListener('scroll', scrolled, { passive: true });
     // When it is shown or shrinks: a panel opens, a keyboard appears.
@@ -118,7 +125,12 @@ export function useStickToEnd(log: RefObject<HTMLElement | null>, content: unkno
     if (before && now) keepTop(now, before.top, log.current);
   }, [log, content]);
   useEffect(() => {
-    if (log.current && isAtEnd.current && !pointed.current) showEnd(log.current);
+    if (!log.current || !isAtEnd.current || pointed.current) return;
+    const card = log.current.querySelector('.card');
+    // While the user reads and fills in a question, it stays where they have scrolled to.
+    if (card && card === shown.current) return;
+    shown.current = card;
+    showEnd(log.current);
   }, [log, content]);
   return useCallback(() => {
     isAtEnd.current = true;
@@ -143,9 +155,12 @@ export function useIsInView(log: RefObject<HTMLElement | null>, id: string | und
 }
 
 function showEnd(log: HTMLElement): void {
-  // Of a card that is larger than the log, the beginning is shown.
-  const card = [...log.querySelectorAll<HTMLElement>('.card')].at(-1);
-  const isLarge = card !== undefined && card.offsetHeight > log.clientHeight - near;
-  if (isLarge) log.scrollTop = card.offsetTop - log.offsetTop - near / 4;
-  else log.scrollTop = log.scrollHeight;
+  log.scrollTop = endOf(log);
+}
+
+/** Where the log ends for its reader: at most where the first open question begins. */
+function endOf(log: HTMLElement): number {
+  const end = log.scrollHeight - log.clientHeight;
+  const card = log.querySelector<HTMLElement>('.card');
+  return card ? Math.min(end, card.offsetTop - log.offsetTop - near / 4) : end;
 }

@@ -428,6 +428,41 @@ test.each([
   await context.close();
 });
 
+test('a new form is shown from its top, below earlier messages, and stays where it is scrolled to', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 14 }, (_, index) => [`field${index}`, { type: 'string', title: `Line ${index}` }]),
+  );
+  const visitor = await askedToFill(properties);
+  const { page: window, view, card, leave } = visitor;
+  const fromTop = () =>
+    card.evaluate((element) => {
+      const log = element.closest('.log') as Element;
+      return element.getBoundingClientRect().top - log.getBoundingClientRect().top;
+    });
+  for (const earlier of [0, 1, 2]) {
+    await card.press('Escape');
+    await card.waitFor({ state: 'detached' });
+    await view.locator('.settled').nth(earlier).waitFor();
+    await visitor.say('call office__fill');
+    await card.waitFor();
+    await expect.poll(fromTop).toBeGreaterThanOrEqual(0);
+    await expect.poll(fromTop).toBeLessThan(60);
+  }
+  await card.getByLabel('Line 13').focus();
+  const { promise: scrolled, resolve } = Promise.withResolvers<void>();
+  await window.exposeFunction('scrolled', resolve);
+  await view.locator('.log').evaluate((log) => {
+    log.addEventListener('scrollend', () => (globalThis as never as { scrolled(): void }).scrolled());
+    log.scrollBy(0, -100);
+  });
+  await scrolled;
+  const place = await fromTop();
+  await card.getByLabel('Line 13').fill('The last line');
+  expect(await fromTop()).toBeLessThan(-100);
+  expect(Math.abs((await fromTop()) - place)).toBeLessThan(120);
+  await leave();
+});
+
 /** A browser whose clock the test can move. */
 async function withOwnClock(time = Date.now()) {
   const context = await browser.newContext({ locale: 'en', viewport: { width: 900, height: 800 } });
