@@ -7,7 +7,7 @@ import type { Rule } from '../src/models/scripted/script.ts';
 import { deskAbility, deskRules, isDesk } from './script/desk.ts';
 import { flightRules } from './script/flights.ts';
 import { readRules, trackerAbility, writeRules } from './script/tracker.ts';
-import { travelAbility, travelRules } from './script/travel.ts';
+import { closeAndBook, travelAbility, travelRules } from './script/travel.ts';
 
 const listOf = (sentences: string[]) => sentences.map((sentence) => `- ${sentence}`).join('\n');
 const ability = `I can work with your issues in Tracker and book travel at the Travel Desk. For example:
@@ -46,6 +46,7 @@ const help: Rule = ({ userText, tools }) => {
 export const script = defineScript([
   ...deskRules,
   ...flightRules,
+  closeAndBook,
   ...writeRules,
   ...travelRules,
   ...readRules,

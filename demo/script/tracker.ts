@@ -140,7 +140,7 @@ function issuesIn(outcome: ToolOutcome | undefined): Issue[] {
   }));
 }
 
-function nameOf(outcome: ToolOutcome | undefined): string {
+export function nameOf(outcome: ToolOutcome | undefined): string {
   const [issue] = issuesIn(outcome);
   return issue ? `**#${issue.id}** ${issue.title}` : 'the issue';
 }

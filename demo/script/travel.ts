@@ -1,9 +1,11 @@
 /** Working with the Travel Desk, which asks the user for whatever it has to know. */
 import type { Conversation, Rule, ToolOutcome } from '../../src/models/scripted/script.ts';
 import { toolRule } from '../../src/models/scripted/tool-rule.ts';
+import { nameOf } from './tracker.ts';
 
 export const travelAbility = [
   'Book a trip to Lisbon.',
+  'Close #2, and book a trip to Lisbon.',
   'Plan an offsite.',
   'Pay the deposit.',
   'List my trips.',
@@ -17,6 +19,16 @@ const book = toolRule({
     { tool: 'travel__book_trip', input: { destination: destination.trim() } },
   ],
   answer: ([outcome]) => booked(outcome),
+});
+
+/** Two servers at once: both of their questions are open together. */
+export const closeAndBook = toolRule({
+  when: /\bclose #?(\d+),? and book a trip to (\p{L}[\p{L}' -]*)/iu,
+  calls: ([, id, destination = '']) => [
+    { tool: 'tracker__close_issue', input: { id: Number(id) } },
+    { tool: 'travel__book_trip', input: { destination: destination.trim() } },
+  ],
+  answer: ([closed, trip]) => `${nameOf(closed)} is closed. ${booked(trip)}`,
 });
 
 const bookWhere: Rule = ({ userText }) =>

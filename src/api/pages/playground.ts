@@ -78,7 +78,14 @@ aside { display: flex; flex-direction: column; min-height: 0; border-inline-star
 aside header { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; padding: .875rem 1rem .5rem; font-size: .9375rem }
 aside h2 { margin: 0; font-size: .9375rem; font-weight: 620 }
 .empty { padding: 0 1rem; color: var(--quiet); font-size: .9375rem }
-.door { margin: auto; max-width: 28rem; padding: 2rem; text-align: center }
+.door { margin: auto; width: 100%; max-width: 60rem; padding: 2rem 1.25rem; text-align: center }
+.door h1 { margin: 0 0 .5rem; font-size: 2rem; letter-spacing: -.02em }
+.door > p { margin: 0; color: var(--quiet); text-wrap: balance }
+.door ol { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: 1rem; margin: 2rem 0 1.5rem; padding: 0; list-style: none; text-align: start }
+.door li { padding: 1.125rem 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+.door h2 { margin: 0 0 .75rem; font-size: 1rem; font-weight: 620 }
+.door li p { margin: 0; padding: .625rem .875rem; border-radius: .75rem; background: var(--ground); font-size: .9375rem }
+.door li:nth-child(2) p { border-inline-start: 3px solid var(--focus) }
 .door a { display: inline-block; margin-top: 1rem; padding: .75rem 1.5rem; border-radius: .75rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
 @media (max-width: 48rem) { .bar { gap: .375rem .75rem; padding: .5rem .75rem } .panes { grid-template-columns: 1fr; grid-template-rows: minmax(0, 1fr) auto } aside { max-height: 9rem; border-inline-start: 0; border-top: 1px solid var(--line) } .empty, .bar label > span { display: none } }
@@ -97,8 +104,10 @@ const playgroundHeaders = {
 /** `view`: null without a session. */
 function playgroundPage({ language, door, signIn }: PageWords, view: PlaygroundView | null): string {
   const settings = JSON.stringify(view).replaceAll('<', '\\u003c');
+  const said = [door.wish, door.question, door.answer];
+  const steps = door.steps.map((step, index) => `<li><h2>${step}</h2><p>${said[index]}</p></li>`).join('');
   const body = view
     ? `<script type="application/json" id="settings">${settings}</script><main></main>`
-    : `<main><div class="door"><h1>Interlude</h1><p>${door}</p><a href="/auth/login?to=playground">${signIn}</a></div></main>`;
+    : `<main><div class="door"><h1>Interlude</h1><p>${door.lead}</p><ol>${steps}</ol><p>${door.waits}</p><a href="/auth/login?to=playground">${signIn}</a></div></main>`;
   return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Interlude</title><style>${style}</style><script type="module" src="/playground.js"></script></head><body>${body}</body></html>`;
 }

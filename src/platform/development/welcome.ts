@@ -88,12 +88,14 @@ function abilities({ demo }: Pick<Config, 'demo'>): Map<string, Suggestion[]> {
       [
         { text: 'List my open issues in Tracker.', tool: 'list_issues' },
         { text: 'Close #2.', tool: 'close_issue' },
+        { text: 'Give me an overview of the team’s work.', tool: 'list_issues' },
       ],
     ],
     [
       String(travelPort),
       [
         { text: 'Book a trip to Lisbon.', tool: 'book_trip' },
+        { text: 'Close #2, and book a trip to Lisbon.', tool: 'book_trip' },
         { text: 'Pay the deposit.', tool: 'pay_deposit' },
       ],
     ],

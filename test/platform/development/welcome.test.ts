@@ -39,7 +39,7 @@ test('the demo is talked to where it listens by itself, about what it can do', (
   const text = printed({});
   expect(text).toContain('\n npx interlude chat --as alice\n');
   expect(text).toContain(
-    'and ask: List my open issues in Tracker.\n or: Close #2.\n or: Book a trip to Lisbon.\n',
+    'and ask: List my open issues in Tracker.\n or: Close #2.\n or: Give me an overview of the team’s work.\n',
   );
 });
 
@@ -70,11 +70,13 @@ test('each agent of the demo is asked for what its own servers can do', () => {
     assistant: [
       'List my open issues in Tracker.',
       'Close #2.',
+      'Give me an overview of the team’s work.',
       'Book a trip to Lisbon.',
+      'Close #2, and book a trip to Lisbon.',
       'Pay the deposit.',
       'Find me a flight to Lisbon.',
     ],
     desk: ['Delete the page “Old roadmap”.', 'Welcome a new member.', 'Change my digest.', 'Pay an invoice.'],
-    researcher: ['List my open issues in Tracker.'],
+    researcher: ['List my open issues in Tracker.', 'Give me an overview of the team’s work.'],
   });
 });

@@ -44,7 +44,18 @@ export const de: PageWords = {
     html`Der Weg führt über ${strong(host)}. Wenn dort steht, dass Sie fertig sind, schließen Sie die Seite:
     ${isForQuestion ? 'Ihre Unterhaltung geht von selbst weiter' : 'Öffnen Sie dann Ihre Verbindungen noch einmal'}.`,
 
-  door: 'Sprechen Sie mit einem Agenten, der anhalten, Sie fragen und dann weitermachen kann.',
+  door: {
+    lead: 'Sprechen Sie mit einem Agenten, der anhalten, Sie fragen und dann weitermachen kann.',
+    steps: [
+      'Sie wünschen sich etwas',
+      'Der Agent hält an und fragt Sie',
+      'Sie antworten, und er macht weiter',
+    ],
+    wish: 'Liste meine offenen Aufgaben in Tracker.',
+    question: 'Tracker braucht Ihren Zugang, bevor seine Werkzeuge benutzt werden können.',
+    answer: 'Sie haben 3 offene Aufgaben in Tracker.',
+    waits: 'Er wartet minutenlang und über einen Neustart hinweg. Kein Aufruf geschieht zweimal.',
+  },
   home: {
     lead: 'Dieser Dienst führt Agenten aus und fragt Sie, wo Sie gebraucht werden. Sie sprechen mit ihnen in einer App, einem Chat oder einem Editor.',
     connections: 'Ihre Verbindungen und Fragen',

@@ -50,7 +50,14 @@ export const en = {
     ${isForQuestion ? 'your conversation goes on by itself' : 'open your connections again'}.`,
 
   /** Before the playground. */
-  door: 'Talk to an agent that can stop, ask you, and go on.',
+  door: {
+    lead: 'Talk to an agent that can stop, ask you, and go on.',
+    steps: ['You ask for something', 'The agent stops, and asks you', 'You answer, and it goes on'],
+    wish: 'List my open issues in Tracker.',
+    question: 'Tracker needs your account before its tools can be used.',
+    answer: 'You have 3 open issues in Tracker.',
+    waits: 'It waits for minutes, and through a restart. No call is made twice.',
+  },
   home: {
     lead: 'This service runs agents, and asks you where they need you. You talk to them in an app, a chat or an editor.',
     connections: 'Your connections and questions',
