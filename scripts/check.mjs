@@ -8,6 +8,7 @@ const checks = [
   // Reads again only what has changed, and what depends on it; errors of other files are printed again.
   ['types', 'tsc', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/tsc.tsbuildinfo'],
   ['unused code', 'knip', '--no-progress', '--no-config-hints'],
+  ['pictures of the documentation', 'node', 'scripts/picture-sources.mjs'],
   ['documentation and its links', 'vitepress', 'build', 'docs', '--logLevel', 'warn'],
 ];
 
