@@ -1,0 +1,41 @@
+/** Follows guides as a newcomer with nothing but npm, with packages of this checkout from a registry on this machine. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from '../free-port.ts';
+import { buildPackages } from '../package/installed.ts';
+import { followGuide } from './follow-guide.ts';
+import { readGuide } from './guide.ts';
+
+export interface Followers extends AsyncDisposable {
+  follow(guide: string): Promise<void>;
+}
+
+export async function useGuides(): Promise<Followers> {
+  const stack = new AsyncDisposableStack();
+  const built = stack.use(await buildPackages('packages', 'service'));
+  return {
+    async follow(guide) {
+      const folder = mkdtempSync(path.join(tmpdir(), 'interlude-guide-'));
+      stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+      const names = ['PORT', 'DEMO_IDENTITY_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
+      const ports = Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
+      );
+      await followGuide(readGuide(guide), {
+        folder,
+        env: {
+          ...built.environment,
+          npm_config_fetch_retries: '0',
+          npm_config_yes: 'true',
+          ...ports,
+        },
+        instead: {
+          '127.0.0.1:3000': `127.0.0.1:${ports['PORT']}`,
+          '127.0.0.1:3001': `127.0.0.1:${ports['DEMO_IDENTITY_PORT']}`,
+        },
+      });
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
