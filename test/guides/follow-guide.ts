@@ -38,11 +38,14 @@ export async function followGuide(blocks: Block[], reader: Reader): Promise<void
     }
   }
 
-  async function runCommand({ script, shown }: Extract<Block, { kind: 'command' }>): Promise<string> {
+  async function runCommand(block: Extract<Block, { kind: 'command' }>): Promise<string> {
+    const { script, shown } = block;
     const env = { ...bareEnvironment(), NO_COLOR: '1', ...reader.env };
-    const command = script.trim();
+    const command = script.trim().split('\n').at(-1) ?? '';
     if (serves.test(command)) {
       if (shown.length === 0) throw new Error('The guide does not show when this is ready.');
+      const earlier = script.trim().slice(0, -command.length);
+      if (earlier) folder = await runCommand({ ...block, script: earlier, shown: [] });
       const before = serving.get(command);
       if (before) await interrupt(before);
       const child = spawnBound('bash', ['-c', `exec ${command}`], { cwd: folder, env });
