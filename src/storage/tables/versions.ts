@@ -92,6 +92,27 @@ export function createVersions({ query, now }: Database) {
         .execute();
       return rows.map(({ buildId, turns }) => ({ buildId, turns: Number(turns) }));
     },
+    /**
+     * The versions that open turns started with. Reads an entry of the index for each version and for each turn without one,
+     * however many turns wait: workers ask every few seconds.
+     */
+    async openVersions(): Promise<{ buildIds: string[]; unversioned: number }> {
+      const { rows } = await sql<{ id: string }>`
+        with recursive versions (id) as (
+          select min(build_id) from turns where ended_at is null
+          union all
+          select (select min(build_id) from turns where ended_at is null and build_id > versions.id)
+          from versions where versions.id is not null
+        )
+        select id from versions where id is not null`.execute(query);
+      const { turns } = await query
+        .selectFrom('turns')
+        .select(({ fn }) => fn.countAll().as('turns'))
+        .where('ended_at', 'is', null)
+        .where('build_id', 'is', null)
+        .executeTakeFirstOrThrow();
+      return { buildIds: rows.map(({ id }) => id), unversioned: Number(turns) };
+    },
     /** Turns that wait for people, by the version they started with. */
     async waitingTurns(): Promise<{ buildId: string | null; turns: number; since: number }[]> {
       const rows = await query

@@ -56,6 +56,23 @@ onEachDatabase((subject) => {
       expect(await open()).toBeUndefined();
     });
 
+    test('the versions of open turns are found, each once', async () => {
+      const { storage, other } = subject();
+      const before = await storage.versions.openVersions();
+      const ids = [randomUUID(), randomUUID()].toSorted();
+      const turns = [ids[0], ids[1], ids[1]].map((id) => ({ turn: newTurn(), id: id ?? '' }));
+      for (const { turn, id } of turns) {
+        const name = deployment();
+        await storage.versions.advance(name, id);
+        await storage.turns.prepare(turn, ending, name);
+      }
+      const { buildIds } = await other.versions.openVersions();
+      expect(buildIds.filter((id) => !before.buildIds.includes(id)).toSorted()).toEqual(ids);
+
+      for (const { turn } of turns) await storage.turns.end(turn, 'cancelled');
+      expect(await other.versions.openVersions()).toEqual(before);
+    });
+
     test('a process counts as living until its lease is over or given back', async () => {
       const { storage, other } = subject();
       const name = deployment();

@@ -86,19 +86,18 @@ export async function startTurnWorkers(
 /** The current version, and those of open turns. Warns about turns without one. */
 function createNeededVersions({ config, storage, logger }: Dependencies): () => Promise<ReadonlySet<string>> {
   const { versions } = storage;
-  let unversioned = 0;
+  let before = 0;
   return async () => {
-    const [current, open] = await Promise.all([
+    const [current, { buildIds, unversioned }] = await Promise.all([
       versions.current(config.temporal.deployment.name),
-      versions.openTurns(),
+      versions.openVersions(),
     ]);
-    const before = unversioned;
-    unversioned = open.find(({ buildId }) => buildId === null)?.turns ?? 0;
     if (unversioned > before)
       logger.warn(
         `${unversioned} open turns without a version: an earlier release started them, and no worker of this release runs them; their users can cancel them`,
       );
-    const ids = [current, ...open.map(({ buildId }) => buildId)];
+    before = unversioned;
+    const ids = [current, ...buildIds];
     return new Set(ids.flatMap((id) => (id === null || id === routedByTemporal ? [] : [id])));
   };
 }
