@@ -127,6 +127,31 @@ export function testPage(name: PageName, example: () => Example): void {
       expect(complaints.filter((text) => !text.startsWith('Lit is in dev mode'))).toEqual([]);
     });
 
+    test('a question that comes while the stream is lost is shown, and its answer reaches every page', async () => {
+      await open('bob');
+      await say('Close #3.');
+      const address = await page.getByRole('link', { name: 'Connect Tracker' }).getAttribute('href');
+      await follow('Connect Tracker');
+      await page.getByRole('group', { name: 'Waiting for Tracker' }).waitFor();
+      await context.setOffline(true);
+      await page.getByText('The connection is lost.').waitFor();
+
+      await using elsewhere = await example().browser.newContext({ locale: 'en' });
+      const other = await elsewhere.newPage();
+      await other.goto(address as string);
+      await other.getByRole('button', { name: 'Continue as Bob' }).click();
+      await connect(other);
+      await other.goto(page.url());
+      const approve = { name: 'Approve', exact: true };
+      await other.getByRole('button', approve).waitFor();
+
+      await context.setOffline(false);
+      await page.getByRole('button', approve).click();
+      await said('closed').first().waitFor();
+      await other.getByRole('button', approve).click();
+      await other.getByRole('article').getByText('closed').first().waitFor();
+    });
+
     test('a turn that waits for a page is stopped', async () => {
       await open('bob');
       await say('List my open issues in Tracker.');

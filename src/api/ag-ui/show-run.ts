@@ -81,7 +81,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     // Clients send the messages back with each run, and more.
     mostBytes: parts.bodyLimit / 2,
   });
-  const translator = createTranslator({ isOld, answered: callsWithResult(body) });
+  let translator = createTranslator({ isOld, answered: callsWithResult(body) });
   const finished = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
     threadId,
@@ -107,16 +107,21 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
       else if (index === last) yield await thread.snapshot(event['messages'] as AgUiMessage[]);
   }
   const soFar = run.before ?? (await service.turnSoFar(turn));
-  const earlier = add(soFar?.entries ?? []);
+  let earlier = add(soFar?.entries ?? []);
   const prefix = idPrefix(turn.turnId);
-  if (body.messages.some(({ id, role }) => role !== 'user' && id.startsWith(prefix))) {
-    const open = translator.open();
-    const isShown = open.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
-    if (!isShown && (await thread.misses(translator.messages())))
-      yield await thread.snapshot(translator.messages());
-    yield* complete(open);
+  const hasPart = body.messages.some(({ id, role }) => role !== 'user' && id.startsWith(prefix));
+  const atWork = translator.open();
+  const isShown = atWork.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
+  if (hasPart && (isShown || !(await thread.misses(translator.messages())))) {
+    yield* complete(atWork);
   } else {
-    if (await thread.misses([])) yield await thread.snapshot([]);
+    // The whole turn again: assistant-ui drops the interrupts of a run that brings nothing but a snapshot.
+    if (hasPart) {
+      translator = createTranslator({ isOld });
+      folded = emptyTurn;
+      earlier = add(soFar?.entries ?? []);
+    }
+    if (hasPart || (await thread.misses([]))) yield await thread.snapshot([]);
     yield* complete(earlier);
   }
 
