@@ -26,7 +26,8 @@ export interface Example {
   /** What the processes have written, for when something fails. */
   output(): string;
   kill(): Promise<void>;
-  restart(): Promise<void>;
+  /** With other settings, until the next restart. */
+  restart(settings?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,8 +52,8 @@ export async function startExample(pages: PageName[]): Promise<Example> {
 
   let service: ServiceProcess | undefined;
   stack.defer(async () => void (await service?.kill('SIGTERM')));
-  async function restart() {
-    service = spawnService('start', env);
+  async function restart(settings: Record<string, string> = {}) {
+    service = spawnService('start', { ...env, ...settings });
     await untilReady(service, baseUrl);
   }
   const pagesProcess = startProgram(

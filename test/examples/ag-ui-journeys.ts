@@ -127,6 +127,18 @@ export function testPage(name: PageName, example: () => Example): void {
       expect(complaints.filter((text) => !text.startsWith('Lit is in dev mode'))).toEqual([]);
     });
 
+    test('a turn that waits for a page is stopped', async () => {
+      await open('bob');
+      await say('List my open issues in Tracker.');
+      await follow('Connect Tracker');
+      await press('Stop');
+      await page.locator('.composer').getByRole('button', { name: 'Send' }).waitFor();
+      expect(await page.getByRole('group').count()).toBe(0);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await say('hello');
+      await said('Hello!').waitFor();
+    });
+
     test('a question that comes while the stream is lost is shown, and its answer reaches every page', async () => {
       await open('bob');
       await say('Close #3.');
@@ -152,16 +164,40 @@ export function testPage(name: PageName, example: () => Example): void {
       await other.getByRole('article').getByText('closed').first().waitFor();
     });
 
-    test('a turn that waits for a page is stopped', async () => {
-      await open('bob');
-      await say('List my open issues in Tracker.');
-      await follow('Connect Tracker');
-      await press('Stop');
-      await page.locator('.composer').getByRole('button', { name: 'Send' }).waitFor();
-      expect(await page.getByRole('group').count()).toBe(0);
-      expect(await page.getByRole('alert').count()).toBe(0);
-      await say('hello');
-      await said('Hello!').waitFor();
+    test('a question closes at its deadline, says what to do, and the next message goes on', async () => {
+      await example().kill();
+      await example().restart({ ELICITATION_TIMEOUT: '15s' });
+      try {
+        await using elsewhere = await example().browser.newContext({ locale: 'en' });
+        const other = await elsewhere.newPage();
+        await open('bob');
+        await other.goto(page.url());
+        await say('Book a trip to Lisbon.');
+        await card('Travel Desk')
+          .getByText(/^0:1?\d left$/)
+          .waitFor();
+        // This page does not notice the deadline.
+        await page.clock.pauseAt(Date.now() + 1_000);
+        await other.reload();
+        await other.getByText('Travel Desk got no answer in time').waitFor();
+        await other.getByText('nothing was booked').waitFor();
+        expect(await other.getByRole('group').count()).toBe(0);
+        expect(await inspectPage(other, `${name} expired`)).toEqual([]);
+
+        await press('Not now');
+        await page.getByText('Your answer came too late').waitFor();
+        await page.clock.resume();
+        await said('nothing was booked').waitFor();
+        expect(await page.locator('.notice').count()).toBe(1);
+        expect(await page.getByRole('alert').count()).toBe(0);
+        expect(await card('Travel Desk').count()).toBe(0);
+        await say('hello');
+        await said('Hello!').waitFor();
+        expect(await page.getByText('Your answer came too late').count()).toBe(0);
+      } finally {
+        await example().kill();
+        await example().restart();
+      }
     });
 
     test('a thread is shown to its own user only', async () => {

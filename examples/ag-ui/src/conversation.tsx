@@ -24,11 +24,12 @@ interface Props {
 
 export function Conversation({ children, isEmpty, isRunning, run, onSend }: Props) {
   const [text, setText] = useState('');
-  const { failure, settled } = run;
+  const { failure, notices, settled } = run;
   function submit(event: FormEvent) {
     event.preventDefault();
     if (isRunning || text.trim() === '') return;
     setText('');
+    run.forgetNotices();
     onSend(text);
   }
   return (
@@ -49,6 +50,11 @@ export function Conversation({ children, isEmpty, isRunning, run, onSend }: Prop
               ))}
             </div>
           )}
+          {notices.map((notice, index) => (
+            <p key={index} className="notice">
+              {notice}
+            </p>
+          ))}
           {failure && <p role="alert">{failure}</p>}
         </div>
       </div>

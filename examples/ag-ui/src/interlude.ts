@@ -7,6 +7,8 @@ export interface Question {
   mode: 'url' | 'form';
   /** Of a link. */
   url?: string;
+  /** The deadline. Interrupts have it only for clients of AG-UI 1.0. */
+  expiresAt: string;
   context: {
     trigger: string;
     agent?: string;
@@ -17,6 +19,12 @@ export interface Question {
   };
   /** What was wrong with the last answer. */
   errors?: string;
+}
+
+/** Who asks. */
+export function askerOf(interrupt: Interrupt): string {
+  const { serverTitle, agent } = questionOf(interrupt).context;
+  return serverTitle ?? agent ?? 'The agent';
 }
 
 export function questionOf({ metadata }: Interrupt): Question {

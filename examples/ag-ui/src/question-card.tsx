@@ -1,24 +1,32 @@
 /** A card for each kind of question: an account, a link, an approval, a form. */
-import { useContext } from 'react';
+import { useContext, useEffect } from 'react';
 import type { ReactNode } from 'react';
 import { ApprovalForm } from './approval-form.tsx';
-import { isSafeToOpen, questionOf } from './interlude.ts';
+import { askerOf, isSafeToOpen, questionOf } from './interlude.ts';
 import type { Answer, Interrupt } from './interlude.ts';
 import { QuestionForm } from './question-form.tsx';
 import type { FormSchema } from './question-form.tsx';
+import { TimeLeft, useTimeLeft } from './time-left.tsx';
 import { RunContext } from './use-run.ts';
 
 interface Props {
   interrupt: Interrupt;
   isAnswered: boolean;
   onAnswer(answer: Answer): void;
+  onExpired(): void;
 }
 
-export function QuestionCard({ interrupt, isAnswered, onAnswer }: Props) {
+export function QuestionCard({ interrupt, isAnswered, onAnswer, onExpired }: Props) {
   const { message, responseSchema } = interrupt;
   const { given } = useContext(RunContext);
   const { context, errors, mode, url = '' } = questionOf(interrupt);
-  const asker = context.serverTitle ?? context.agent ?? 'The agent';
+  const asker = askerOf(interrupt);
+  const left = useTimeLeft(interrupt);
+  // A second later than the service.
+  const isExpired = left < -1_000;
+  useEffect(() => {
+    if (isExpired) onExpired();
+  }, [isExpired]);
   const resolve = (payload?: unknown) => onAnswer({ status: 'resolved', payload });
   const isApproval = context.trigger === 'approval';
 
@@ -36,10 +44,16 @@ export function QuestionCard({ interrupt, isAnswered, onAnswer }: Props) {
   );
 
   return (
-    <section className="card" role="group" aria-label={`Question from ${asker}`} inert={isAnswered}>
+    <section
+      className="card"
+      role="group"
+      aria-label={`Question from ${asker}`}
+      inert={isAnswered || isExpired}
+    >
       <header>
         <strong>{asker}</strong>
         {context.host && <small>{context.host}</small>}
+        <TimeLeft left={left} />
       </header>
       <p>{message}</p>
       {errors && <p role="alert">{errors}</p>}
@@ -55,7 +69,11 @@ export function QuestionCard({ interrupt, isAnswered, onAnswer }: Props) {
           others={others}
         />
       )}
-      {isAnswered && <small>Answered; sent together with the other answers.</small>}
+      {isExpired ? (
+        <small>The time to answer is over.</small>
+      ) : (
+        isAnswered && <small>Answered; sent together with the other answers.</small>
+      )}
     </section>
   );
 }
@@ -88,6 +106,7 @@ function Link({ url, interrupt, onOpen, others }: LinkProps) {
 
 export function OpenedLink({ interrupt }: { interrupt: Interrupt }) {
   const { url = '', context } = questionOf(interrupt);
+  const left = useTimeLeft(interrupt);
   return (
     <section className="card" role="group" aria-label={`Waiting for ${context.serverTitle ?? 'a page'}`}>
       <p>
@@ -96,6 +115,7 @@ export function OpenedLink({ interrupt }: { interrupt: Interrupt }) {
           Open it again
         </a>
       </p>
+      <TimeLeft left={left} />
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import { useContext, useEffect, useRef, useState } from 'react';
 import type { Answer, Interrupt, ResumeEntry } from './interlude.ts';
 import { QuestionCard } from './question-card.tsx';
-import { isOpened, RunContext } from './use-run.ts';
+import { RunContext, wasOpened } from './use-run.ts';
 
 interface Props {
   interrupts: readonly Interrupt[];
@@ -10,16 +10,17 @@ interface Props {
 }
 
 export function Questions({ interrupts, onAnswers }: Props) {
-  const { given, give } = useContext(RunContext);
+  const { give } = useContext(RunContext);
   const top = useRef<HTMLDivElement>(null);
   const sent = useRef<readonly Interrupt[]>(null);
   const [answers, setAnswers] = useState(new Map<string, Answer>());
 
   useEffect(() => {
-    const entries = interrupts.flatMap(({ id }): ResumeEntry[] => {
-      const before = given.get(id);
-      // A run that has lost its stream ends with a link again that is opened already.
-      const answer = answers.get(id) ?? (before && isOpened(before) ? before.answer : undefined);
+    const entries = interrupts.flatMap((interrupt): ResumeEntry[] => {
+      const { id } = interrupt;
+      let answer = answers.get(id);
+      // After a lost stream or a reload, a run ends again with a link that is opened already.
+      if (!answer && wasOpened(interrupt)) give(interrupt, (answer = { status: 'resolved' }));
       return answer ? [{ interruptId: id, ...answer }] : [];
     });
     if (sent.current === interrupts || interrupts.length === 0 || entries.length < interrupts.length) return;
@@ -43,6 +44,8 @@ export function Questions({ interrupts, onAnswers }: Props) {
             setAnswers((before) => new Map(before).set(interrupt.id, answer));
             give(interrupt, answer);
           }}
+          // No other answer is taken now. The service says how the question has ended.
+          onExpired={() => setAnswers((before) => new Map(before).set(interrupt.id, { status: 'cancelled' }))}
         />
       ))}
     </div>
