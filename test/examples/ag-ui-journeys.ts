@@ -145,8 +145,11 @@ export function testPage(name: PageName, example: () => Example): void {
       const address = await page.getByRole('link', { name: 'Connect Tracker' }).getAttribute('href');
       await follow('Connect Tracker');
       await page.getByRole('group', { name: 'Waiting for Tracker' }).waitFor();
+      // That alone breaks off no open stream.
       await context.setOffline(true);
+      await example().kill();
       await page.getByText('The connection is lost.').waitFor();
+      await example().restart();
 
       await using elsewhere = await example().browser.newContext({ locale: 'en' });
       const other = await elsewhere.newPage();
