@@ -17,10 +17,7 @@ const largest = 400;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 // The classic builder: BuildKit's client is a plugin that not every engine has.
-const environment: NodeJS.ProcessEnv = {
-  ...process.env,
-  DOCKER_BUILDKIT: '0',
-};
+const environment: NodeJS.ProcessEnv = { ...process.env, DOCKER_BUILDKIT: '0' };
 /** A copy of the checkout. */
 const checkout = await mkdtemp(path.join(tmpdir(), 'interlude-containers-'));
 const call = async (program: string, options: string[]) =>
@@ -40,7 +37,12 @@ async function main(): Promise<void> {
   await copyCheckout();
   const made = await step('base image', () => makeStandIns(docker, path.join(checkout, 'build')));
   say(`stand-ins: ${made.join(', ') || 'none'}`);
-  await checkImage();
+  try {
+    await checkImage();
+  } finally {
+    // A later build would take them for the real ones.
+    for (const image of made) await docker('rmi', '--no-prune', image);
+  }
 }
 
 async function checkImage(): Promise<void> {

@@ -1,13 +1,12 @@
 /** A stand-in for the Dockerfile's base image, where an engine neither has nor can pull it: Debian's packages, this Node, and npm. */
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { onPath } from '../programs/find-program.ts';
 
 const run = promisify(execFile);
 const debian = 'interlude-test/debian';
-const mirror = 'http://deb.debian.org/debian';
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 const standIns = {
@@ -54,7 +53,7 @@ async function importDebian(docker: Docker, folder: string): Promise<void> {
   if (onPath(['debootstrap']) === undefined)
     throw new Error('Install debootstrap: apt-get install debootstrap');
   const root = path.join(folder, 'debian');
-  const options = ['--variant=minbase', '--include=ca-certificates', 'bookworm', root, mirror];
+  const options = ['--variant=minbase', '--include=ca-certificates', 'bookworm', root];
   await run('debootstrap', options, { maxBuffer: 2 ** 26 });
   // A registry may be known only to an authority of this machine.
   await copyFile(certificates, path.join(root, certificates));
@@ -68,7 +67,6 @@ async function importDebian(docker: Docker, folder: string): Promise<void> {
     await rm(path.join(root, unused), { recursive: true, force: true });
     await mkdir(path.join(root, unused));
   }
-  await writeFile(path.join(root, 'etc/apt/sources.list'), `deb ${mirror} bookworm main\n`);
   const tar = path.join(folder, 'debian.tar');
   await run('tar', ['-cf', tar, '-C', root, '.']);
   await docker('import', '--change', `ENV NODE_EXTRA_CA_CERTS=${certificates}`, tar, debian);
