@@ -102,6 +102,12 @@ describe('help', () => {
   });
 });
 
+test('a reader that needs no more ends it without an error', async () => {
+  // The reader leaves before the first line.
+  const words = ['-c', `"${process.execPath}" src/cli/checkout.ts --help | :`];
+  expect(await start('/bin/sh', words)).toEqual({ code: 0, output: '', errors: '' });
+});
+
 describe('a wrong command line ends with 2 and says', () => {
   test.each([
     ['what there is, without a command', [], 'Usage: npx interlude [options] [command]'],

@@ -21,6 +21,11 @@ export interface Program {
 /** Sets the exit code and does not exit: a service goes on after its command has returned. */
 export async function runProgram(given: Program, words: string[]): Promise<void> {
   cleanConsole();
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // What reads it needs no more, as `head` does. Other programs end then, too.
+    if (error.code === 'EPIPE') process.exit();
+    throw error;
+  });
   try {
     useProxy();
     await createProgram(given, words).parseAsync(words, { from: 'user' });
