@@ -65,7 +65,11 @@ export async function connectPages(fastify: FastifyInstance, parts: PagesParts):
       if (nango) nangoCallback(forms, context);
     });
     const { uiUrl } = parts.config.temporal;
-    if (uiUrl !== undefined) await pages.register(async (codec) => codecRoutes(codec, context, uiUrl));
+    // With the prefix, its route for preflights is another one than that of CORS_ORIGINS.
+    if (uiUrl !== undefined)
+      await pages.register(async (codec) => codecRoutes(codec, context, uiUrl), {
+        prefix: '/operators/codec',
+      });
     if (nango) await pages.register(async (asked) => nangoRoutes(asked, context, nango));
     if (parts.playground) playgroundRoutes(pages, { ...parts.playground, publicUrl, sessions });
     else pages.get('/', async (request, reply) => sendPage(reply, homePage(wordsOf(request), publicUrl)));

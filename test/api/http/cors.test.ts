@@ -9,7 +9,9 @@ let api: ApiUnderTest;
 let plain: ApiUnderTest;
 beforeAll(async () => {
   [api, plain] = await Promise.all([
-    startApi({ env: { CORS_ORIGINS: `${page}, http://localhost:5173` } }),
+    startApi({
+      env: { CORS_ORIGINS: `${page}, http://localhost:5173`, TEMPORAL_UI_URL: 'http://localhost:8233' },
+    }),
     startApi(),
   ]);
 });

@@ -50,7 +50,7 @@ export async function codecRoutes(
     throw new ServiceError('unauthenticated', 'Sign in at /operators, then load this page again.');
   }
 
-  fastify.post('/operators/codec/decode', { bodyLimit }, async (request, reply) => {
+  fastify.post('/decode', { bodyLimit }, async (request, reply) => {
     const by = operatorOf(await caller(request), request.ip);
     const { payloads } = parseInput(payloadsSchema, request.body);
     reply.header('cache-control', 'no-store');
