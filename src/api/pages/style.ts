@@ -140,7 +140,7 @@ footer { max-width: 27rem; color: var(--quiet); font-size: .875rem; text-align: 
 footer form { display: inline }
 footer button, .aside button { display: inline; width: auto; padding: .25rem; margin: -.25rem; border: 0; border-radius: .25rem; background: none; color: inherit; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
 footer button:hover, .aside button:hover { background: none; color: var(--text) }
-nav { display: flex; gap: 1.25rem; margin: -.5rem 0 1.25rem; font-size: .9375rem }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: -.5rem 0 1.25rem; font-size: .9375rem }
 nav a { padding: .25rem 0; color: var(--quiet); text-decoration: none; border-bottom: 2px solid transparent }
 nav a:hover { color: var(--text) }
 nav b { padding: 0 .4375rem; border-radius: 1rem; background: var(--warn-tint); color: var(--warn); font-size: .8125rem }
