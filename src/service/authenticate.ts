@@ -65,8 +65,9 @@ export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Aut
     const principal = await verifyToken(bearer, audiences).catch(async (error: unknown) => {
       // A program may be trying a token here that it got for something else. The audit entry lets its user find out.
       if (error instanceof WrongAudience) {
-        const { tenant, user } = userFromClaims(error.claims, auth);
-        await refused({ tenant, actor: user, detail: 'token for another audience' });
+        const owner = ownerIn(error.claims, auth);
+        if (owner)
+          await refused({ tenant: owner.tenant, actor: owner.user, detail: 'token for another audience' });
       }
       throw error;
     });
@@ -78,6 +79,15 @@ export function createAuthenticate({ auth, apiKeys, recordRefusal }: Parts): Aut
       `A user who signs in acts for themselves. Leave ${userHeader} out.`,
     );
   };
+}
+
+/** Null for a token that names no tenant, as one for something else may. */
+function ownerIn(...token: Parameters<typeof userFromClaims>): UserPrincipal | null {
+  try {
+    return userFromClaims(...token);
+  } catch {
+    return null;
+  }
 }
 
 /** Never an operator. */

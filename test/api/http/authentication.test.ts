@@ -141,6 +141,7 @@ test('each wrong token is refused with 401 and the reason', async () => {
   const confused = hs256(issuer.good, publicKey);
   const cases: [token: string, detail: RegExp][] = [
     [await issuer.sign({ aud: 'somebody-else' }), /another audience/],
+    [await issuer.sign({ aud: 'somebody-else', tenant: 7 }), /another audience/],
     [await issuer.sign({ iss: 'http://evil.example' }), /not issued by/],
     [await issuer.sign({ exp: inSeconds(-60) }), /expired/],
     [await issuer.sign({ nbf: inSeconds(600) }), /not valid yet/],
