@@ -79,11 +79,20 @@ export async function signInWithDevice(place: SignInService, { say }: { say: Say
   if (at.serverMetadata().device_authorization_endpoint === undefined)
     throw new Error(`${place.issuer} offers no sign-in with a code. Leave out --device.`);
   at[openid.customFetch] = fetchWithHostName;
-  const device = await openid.initiateDeviceAuthorization(at, authorizationParameters(place, program));
+  // Some servers require PKCE of a client in every flow (Keycloak); others ignore it here.
+  const codeVerifier = openid.randomPKCECodeVerifier();
+  const device = await openid.initiateDeviceAuthorization(at, {
+    ...authorizationParameters(place, program),
+    code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+  });
   const { verification_uri: page, verification_uri_complete: pageWithCode } = device;
   const whole = pageWithCode === undefined ? '' : `or open ${shown(pageWithCode)}\n`;
   say(`Open ${shown(page)} in any browser and enter the code ${plainLine(device.user_code)}\n${whole}`);
-  const tokens = await openid.pollDeviceAuthorizationGrant(at, device, { resource: place.service });
+  const tokens = await openid.pollDeviceAuthorizationGrant(at, device, {
+    resource: place.service,
+    code_verifier: codeVerifier,
+  });
   return { program, tokens };
 }
 
