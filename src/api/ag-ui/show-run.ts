@@ -17,7 +17,7 @@ import { nameTurn } from '../http/reader-headers.ts';
 import type { BegunRun } from './begin-run.ts';
 import { isFrontendCall } from './frontend-tools.ts';
 import { isPaused, toInterrupt } from './interrupts.ts';
-import { createTranslator, idPrefix, questionSettled } from './translate.ts';
+import { createTranslator, fromBeginning, idPrefix, questionSettled } from './translate.ts';
 import type { AgUiMessage } from './translate.ts';
 import { createThread } from './thread.ts';
 
@@ -81,7 +81,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
     // Clients send the messages back with each run, and more.
     mostBytes: parts.bodyLimit / 2,
   });
-  let translator = createTranslator({ isOld, answered: callsWithResult(body) });
+  const translator = createTranslator({ isOld });
   const finished = (outcome: object, more: object = {}): AgUiEvent => ({
     type: 'RUN_FINISHED',
     threadId,
@@ -107,22 +107,21 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
       else if (index === last) yield await thread.snapshot(event['messages'] as AgUiMessage[]);
   }
   const soFar = run.before ?? (await service.turnSoFar(turn));
-  let earlier = add(soFar?.entries ?? []);
+  const earlier = add(soFar?.entries ?? []);
   const prefix = idPrefix(turn.turnId);
   const hasPart = body.messages.some(({ id, role }) => role !== 'user' && id.startsWith(prefix));
-  const atWork = translator.open();
-  const isShown = atWork.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
-  if (hasPart && (isShown || !(await thread.misses(translator.messages())))) {
-    yield* complete(atWork);
-  } else {
-    // The whole turn again: assistant-ui drops the interrupts of a run that brings nothing but a snapshot.
-    if (hasPart) {
-      translator = createTranslator({ isOld });
-      folded = emptyTurn;
-      earlier = add(soFar?.entries ?? []);
-    }
-    if (hasPart || (await thread.misses([]))) yield await thread.snapshot([]);
-    yield* complete(earlier);
+  const goesOn = hasPart && !translator.isWriting() && !(await thread.misses(translator.messages()));
+  // The whole turn comes again, also to a client that has a part of it: assistant-ui drops the interrupts of a run that brings
+  // nothing but a snapshot, and begins a message anew when its text goes on.
+  const isAgain = hasPart && !goesOn;
+  const answered = isAgain ? new Set() : callsWithResult(body);
+  const isNew = ({ type, toolCallId }: AgUiEvent) => type !== 'TOOL_CALL_RESULT' || !answered.has(toolCallId);
+  if (goesOn) yield* translator.open();
+  else {
+    const had = new Set(body.messages.flatMap(({ id, role }) => (role === 'reasoning' ? [id] : [])));
+    const { snapshot, events } = fromBeginning(earlier, translator.messages(), had);
+    if (isAgain || (await thread.misses([]))) yield await thread.snapshot(snapshot);
+    yield* complete(events.filter(isNew));
   }
 
   let pause = new AbortController();
@@ -148,7 +147,7 @@ async function* eventsOf(shown: Shown, signal: AbortSignal): AsyncGenerator<AgUi
         signal: AbortSignal.any([signal, pause.signal]),
         after,
       })) {
-        const events = add(entries);
+        const events = add(entries).filter(isNew);
         after = entries.at(-1)?.seq;
         // Before a slow reader takes the events: the question that the timer holds back may have been answered.
         isOver = mayEnd();

@@ -22,10 +22,9 @@ export interface AgUiMessage {
 
 export interface Translator {
   add(entry: LogEntry): AgUiEvent[];
-  /**
-   * What is open, for a client that begins to read here. Text that is being written begins anew, after a snapshot without it:
-   * not all clients add to a message that they have.
-   */
+  /** Whether a text or reasoning is being written. */
+  isWriting(): boolean;
+  /** The steps and subagents that are at work, for a client that has all messages. */
   open(): AgUiEvent[];
   /** Closes everything at a pause. */
   suspend(interrupts: { id: string; subagentRunId?: string }[]): AgUiEvent[];
@@ -59,12 +58,10 @@ interface Subagent {
 interface Reader {
   /** A client of before 1.0, whose tool results are texts. */
   isOld?: boolean;
-  /** Ids of calls whose results the client has: it does not get them again. */
-  answered?: ReadonlySet<string>;
 }
 
 /** Stateful: one per reader and turn. */
-export function createTranslator({ isOld = false, answered = new Set() }: Reader = {}): Translator {
+export function createTranslator({ isOld = false }: Reader = {}): Translator {
   let messages: AgUiMessage[] = [];
   let parts: Part[] = [];
   const steps = new Map<Owner, Step>();
@@ -175,7 +172,7 @@ export function createTranslator({ isOld = false, answered = new Set() }: Reader
     const closed = subagents.delete(toolCallId)
       ? [...closeOwner(toolCallId), endOfSubagent(toolCallId, failed)]
       : [];
-    return answered.has(toolCallId) ? closed : [...closed, { type: 'TOOL_CALL_RESULT', messageId, ...about }];
+    return [...closed, { type: 'TOOL_CALL_RESULT', messageId, ...about }];
   }
 
   /** Where clients put it: after the message with its call, and the results that are there. */
@@ -263,34 +260,17 @@ export function createTranslator({ isOld = false, answered = new Set() }: Reader
     }
   }
 
-  function open(): AgUiEvent[] {
-    const begun = parts.filter(
-      ({ kind, message }) => kind === 'text' && message.content !== '' && !message.toolCalls,
-    );
-    const again = new Set(begun.map(({ message }) => message));
-    const others = messages.filter((message) => !again.has(message));
-    return [
-      ...(again.size > 0 ? [{ type: 'MESSAGES_SNAPSHOT' as const, messages: structuredClone(others) }] : []),
+  return {
+    add,
+    isWriting: () => parts.length > 0,
+    open: () => [
       ...[...subagents.keys()].flatMap(startOfSubagent),
       ...[...steps].map(([owner, { stepName }]): AgUiEvent => ({
         type: 'STEP_STARTED',
         stepName,
         ...by(owner),
       })),
-      ...parts.flatMap((part) => {
-        const { owner, message } = part;
-        const about = { messageId: message.id, ...by(owner) };
-        const delta = again.has(message)
-          ? [{ type: 'TEXT_MESSAGE_CONTENT' as const, ...about, delta: message.content }]
-          : [];
-        return [...startOf(part), ...delta];
-      }),
-    ];
-  }
-
-  return {
-    add,
-    open,
+    ],
     suspend: (interrupts) =>
       closeAll((subagentRunId) => {
         const own = interrupts.filter((one) => one.subagentRunId === subagentRunId);
@@ -301,6 +281,23 @@ export function createTranslator({ isOld = false, answered = new Set() }: Reader
         return { type: 'SUBAGENT_FINISHED', subagentRunId, outcome };
       }),
     messages: () => messages,
+  };
+}
+
+/**
+ * A turn from its beginning, for a client that has these reasoning messages of it. A snapshot does not take reasoning from a client,
+ * and a client adds to what it has: so they are in the snapshot as they are now, and do not come again.
+ */
+export function fromBeginning(
+  events: AgUiEvent[],
+  messages: AgUiMessage[],
+  had: ReadonlySet<unknown>,
+): { snapshot: AgUiMessage[]; events: AgUiEvent[] } {
+  return {
+    snapshot: messages.filter(({ id, role }) => role === 'reasoning' && had.has(id)),
+    events: events.filter(
+      ({ type, messageId }) => type !== 'REASONING_MESSAGE_CONTENT' || !had.has(messageId),
+    ),
   };
 }
 

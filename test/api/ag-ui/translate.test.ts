@@ -4,7 +4,7 @@ import type { Message } from '@ag-ui/core';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { HttpAgent as EarlierHttpAgent } from 'ag-ui-client-0.0.59';
 import { describe, expect, test, vi } from 'vitest';
-import { createTranslator } from '../../../src/api/ag-ui/translate.ts';
+import { createTranslator, fromBeginning } from '../../../src/api/ag-ui/translate.ts';
 import type { Translator } from '../../../src/api/ag-ui/translate.ts';
 import type { TurnEvent } from '../../../src/turn/event.ts';
 
@@ -145,8 +145,13 @@ describe.each(logs)('%s', (_what, events, expected) => {
       const messages = await read(HttpAgent, [begun, ...first, ...before.suspend([]), paused]);
 
       const after = createTranslator();
-      entries.slice(0, cut).forEach(after.add);
-      const rest = [...after.open(), ...entries.slice(cut).flatMap(after.add)];
+      const earlier = entries.slice(0, cut).flatMap(after.add);
+      const had = new Set(messages.flatMap(({ id, role }) => (role === 'reasoning' ? [id] : [])));
+      const again = fromBeginning(earlier, structuredClone(after.messages()), had);
+      const begin = after.isWriting()
+        ? [{ type: 'MESSAGES_SNAPSHOT', messages: again.snapshot }, ...again.events]
+        : after.open();
+      const rest = [...begin, ...entries.slice(cut).flatMap(after.add)];
       const [, finished] = run({ type: 'success' });
       const all = await read(HttpAgent, [begun, ...rest, finished], messages);
       expect(shapesOf(all.filter(isKept(after)))).toEqual(shapesOf(after.messages()));
@@ -154,9 +159,9 @@ describe.each(logs)('%s', (_what, events, expected) => {
   });
 });
 
-/** What a person sees of each message. Reasoning is added to, and may have been cut. */
+/** What a person sees of each message. */
 function shapesOf(messages: { id: string; role: string; content?: unknown }[]) {
-  return messages.map(({ id, role, content }) => [id, role === 'assistant' ? (content ?? '') : role]);
+  return messages.map(({ id, role, content }) => [id, role, role === 'tool' ? '' : (content ?? '')]);
 }
 
 /** Progress is no message. A client keeps reasoning that was withdrawn, unless a snapshot has other reasoning. */
