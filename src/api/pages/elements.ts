@@ -1,5 +1,6 @@
 /** Small elements of the pages: icons, which are decoration only, lines of details, and times. */
 import { hash } from 'node:crypto';
+import type { Context } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { firstLetter, lookOf } from '@interlude-ai/core/elicitation/server-look.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -16,6 +17,11 @@ export function serverMark(server: Parameters<typeof lookOf>[0]): Html {
         </svg>`
       : html`<img src="${picture}" alt="" />`;
   return html`<div class="mark server" aria-hidden="true">${drawn}</div>`;
+}
+
+/** Of who asks, as the question names them. */
+export function askerMark({ server, colour, picture }: Context, title: string): Html {
+  return serverMark({ name: server ?? title, title, colour, picture });
 }
 
 /** Of what is no server. */

@@ -6,7 +6,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Question } from '../../../service/questions.ts';
 import type { PagesParts } from '../context.ts';
-import { cross, detail, serverMark, timeOf } from '../elements.ts';
+import { askerMark, cross, detail, timeOf } from '../elements.ts';
 import { postForm, signedIn, signedInAs } from '../guarded-form.ts';
 import type { SignedIn } from '../guarded-form.ts';
 import type { Page } from '../layout.ts';
@@ -36,9 +36,8 @@ export function questionView(
   const signedIn = signedInAs(session, http.publicUrl);
   const askedBy = whoAsks(context).map((agent) => agents.get(agent)?.title ?? agent);
   const title = asker === undefined ? (askedBy[0] ?? signedIn.words.agent) : plainLine(asker);
-  const { server: name = title, colour, picture } = context;
   return {
-    mark: serverMark({ name, title, colour, picture }),
+    mark: askerMark(context, title),
     elicitationId: id,
     message: plainMessage(signedIn.words.ownQuestion({ context, message })),
     asker: asker === undefined ? undefined : plainLine(asker),

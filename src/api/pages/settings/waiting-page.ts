@@ -4,7 +4,7 @@ import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { ElicitationRequest } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { plainLine } from '@interlude-ai/core/elicitation/plain-text.ts';
 import type { Question } from '../../../service/questions.ts';
-import { serverMark, timeOf } from '../elements.ts';
+import { askerMark, timeOf } from '../elements.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -53,9 +53,7 @@ export function askerOf(words: PageWords, { context }: ElicitationRequest): stri
 }
 
 export function markOfAsker(words: PageWords, request: ElicitationRequest): Html {
-  const title = askerOf(words, request);
-  const { server: name = title, colour, picture } = request.context;
-  return serverMark({ name, title, colour, picture });
+  return askerMark(request.context, askerOf(words, request));
 }
 
 const longestMessage = 140;
