@@ -13,10 +13,9 @@ import { startTemporalServer } from '../src/platform/development/temporal-server
 import { createLogger } from '../src/platform/telemetry/logger.ts';
 import { connectClient } from '../src/platform/temporal/connection.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
-import { startAskingServers } from './doubles/asking.ts';
-import { startIssuer, tenant } from './doubles/issuer.ts';
-import { startTimedMcpServer } from './doubles/mcp.ts';
-import { say, startModel } from './doubles/model.ts';
+import { startDoubles } from './doubles/start-doubles.ts';
+import { tenant } from './doubles/issuer.ts';
+import { say } from './doubles/model.ts';
 import { eachOf } from './each-of.ts';
 import { percentile } from './report.ts';
 import { setUp } from './setup.ts';
@@ -55,13 +54,7 @@ stack.defer(() => temporal.stop());
 const { address } = temporal;
 const { client, close } = connectClient({ address, namespace, apiKey: undefined, tls: false });
 stack.defer(close);
-const [model, mcp, issuer, asking] = await Promise.all([
-  startModel(),
-  startTimedMcpServer(),
-  startIssuer(),
-  startAskingServers(),
-]);
-for (const double of [model, mcp, issuer, asking]) stack.defer(() => double.stop());
+const { model, mcp, issuer, asking } = await startDoubles(stack);
 const postgres = stack.use(await startPostgres(process.env['DATABASE_URL']));
 
 for (const pair of options.pairs.split(',')) {

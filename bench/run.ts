@@ -28,10 +28,7 @@ import { memory } from './memory.ts';
 import { openQuestions } from './open-questions.ts';
 import { slack } from './slack.ts';
 import { start } from './start.ts';
-import { startAskingServers } from './doubles/asking.ts';
-import { startIssuer } from './doubles/issuer.ts';
-import { startTimedMcpServer } from './doubles/mcp.ts';
-import { startModel } from './doubles/model.ts';
+import { startDoubles } from './doubles/start-doubles.ts';
 import { readers } from './readers.ts';
 import { print } from './report.ts';
 import type { Section } from './report.ts';
@@ -95,13 +92,7 @@ const { client, close } = connectClient({
   tls: false,
 });
 stack.defer(close);
-const [model, mcp, issuer, askingServers] = await Promise.all([
-  startModel(),
-  startTimedMcpServer(),
-  startIssuer(),
-  startAskingServers(),
-]);
-for (const double of [model, mcp, issuer, askingServers]) stack.defer(() => double.stop());
+const { model, mcp, issuer, asking: askingServers } = await startDoubles(stack);
 const dependencies: Dependencies = {
   temporal: { address, namespace },
   model,

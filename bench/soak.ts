@@ -15,10 +15,9 @@ import { connectClient } from '../src/platform/temporal/connection.ts';
 import { startTemporalServer } from '../src/platform/development/temporal-server.ts';
 import { startPostgres } from '../test/setup/postgres-server.ts';
 import { eachOf } from './each-of.ts';
-import { startAskingServers } from './doubles/asking.ts';
-import { startIssuer, tenant } from './doubles/issuer.ts';
-import { startTimedMcpServer } from './doubles/mcp.ts';
-import { say, startModel } from './doubles/model.ts';
+import { startDoubles } from './doubles/start-doubles.ts';
+import { tenant } from './doubles/issuer.ts';
+import { say } from './doubles/model.ts';
 import { percentile } from './report.ts';
 import { startService } from './service.ts';
 import { createUser } from './user.ts';
@@ -59,15 +58,11 @@ const { client, close } = connectClient({
   tls: false,
 });
 stack.defer(close);
-const [model, mcp, issuer, asking, servers] = await Promise.all([
-  startModel(),
-  startTimedMcpServer(),
-  startIssuer(),
-  startAskingServers(),
+const [{ model, mcp, issuer, asking }, servers] = await Promise.all([
+  startDoubles(stack),
   startPatientServers(),
 ]);
-for (const double of [model, mcp, issuer, asking, servers.held, servers.left])
-  stack.defer(() => double.stop());
+for (const server of [servers.held, servers.left]) stack.defer(() => server.stop());
 const urls = { ...asking.urls, held: servers.held.url, left: servers.left.url };
 const postgres = options.postgres ? stack.use(await startPostgres(process.env['DATABASE_URL'])) : undefined;
 const databaseUrl = await postgres?.createDatabase();

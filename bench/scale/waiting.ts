@@ -10,10 +10,8 @@ import { startTemporalServer } from '../../src/platform/development/temporal-ser
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { connectClient } from '../../src/platform/temporal/connection.ts';
 import { query } from '../../test/setup/postgres-server.ts';
-import { startAskingServers } from '../doubles/asking.ts';
-import { startIssuer } from '../doubles/issuer.ts';
-import { startTimedMcpServer } from '../doubles/mcp.ts';
-import { say, startModel } from '../doubles/model.ts';
+import { startDoubles } from '../doubles/start-doubles.ts';
+import { say } from '../doubles/model.ts';
 import { eachOf } from '../each-of.ts';
 import { startService } from '../service.ts';
 import type { Service } from '../service.ts';
@@ -48,13 +46,7 @@ export async function measureWaiting(databaseUrl: string, count: number): Promis
   const { address } = temporal;
   const { client, close } = connectClient({ address, namespace, apiKey: undefined, tls: false });
   stack.defer(close);
-  const [model, mcp, issuer, asking] = await Promise.all([
-    startModel(),
-    startTimedMcpServer(),
-    startIssuer(),
-    startAskingServers(),
-  ]);
-  for (const double of [model, mcp, issuer, asking]) stack.defer(() => double.stop());
+  const { model, mcp, issuer, asking } = await startDoubles(stack);
   // Few calls at once: a slow machine with 100 at work is late with their heartbeats, and Temporal begins them again.
   const env = { ELICITATION_TIMEOUT: '6h', TURN_TIMEOUT: '12h', WORKER_CALLS: '20' };
   const service = stack.use(
