@@ -9,7 +9,7 @@ import type { TurnFailure } from '../turn/turn-failure.ts';
 import { announceEnd, callModel, endTurn } from './activities.ts';
 import { goesOn, notBegun, runCalls } from './calls.ts';
 import type { Agent } from './calls.ts';
-import { attemptsBeforeReset, endOf, retryUntilDatabaseAnswers, untilCancelled } from './failures.ts';
+import { attemptsBeforeReset, endOf, retryUntilWorkersKeepUp, untilCancelled } from './failures.ts';
 import type { DelegationResult, TurnInput, TurnResult } from './messages.ts';
 import { OperatorView } from './operator-view.ts';
 import { Questions } from './questions.ts';
@@ -53,7 +53,7 @@ export async function agentTurn(turn: TurnInput): Promise<TurnResult | Delegatio
 
   function makeStep(step: number, summary: string, attemptsBefore: number): Promise<ModelCallResult> {
     const input = { turn, step, ...(attemptsBefore > 0 && { attemptsBefore }) };
-    return retryUntilDatabaseAnswers(
+    return retryUntilWorkersKeepUp(
       (again) => callModel.executeWithOptions({ summary }, [{ ...input, ...again }]),
       attemptsBeforeReset(turn),
     );

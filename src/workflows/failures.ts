@@ -6,6 +6,7 @@ import {
   CancellationScope,
   isCancellation,
   sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { activityFailed, databaseTrouble, turnIsOver } from '../turn/step.ts';
@@ -65,15 +66,42 @@ export async function retryUntilDatabaseAnswers<T>(
   run: (again: Repetition) => Promise<T>,
   attemptsBefore = 0,
 ): Promise<T> {
+  return retryThroughOutage(run, attemptsBefore, (error) => isDatabaseAway(error) && 'the database is away');
+}
+
+/**
+ * As `retryUntilDatabaseAnswers`, and for about five minutes while no worker keeps sending heartbeats: workers that have too
+ * little processor time, or are frozen. Not for longer, because the activity itself may be what ends its workers.
+ */
+export async function retryUntilWorkersKeepUp<T>(
+  run: (again: Repetition) => Promise<T>,
+  attemptsBefore: number,
+): Promise<T> {
+  let timesLeft = 3;
+  return retryThroughOutage(run, attemptsBefore, (error) => {
+    if (isDatabaseAway(error)) return 'the database is away';
+    return isWithoutHeartbeats(error) && timesLeft-- > 0 && 'workers are too slow';
+  });
+}
+
+/** `outageIn` returns what to wait for, in the words of the Temporal UI, or false. */
+async function retryThroughOutage<T>(
+  run: (again: Repetition) => Promise<T>,
+  attemptsBefore: number,
+  outageIn: (error: ActivityFailure) => string | false,
+): Promise<T> {
   let again: Repetition = attemptsBefore === 0 ? {} : { repeats: { attempts: attemptsBefore } };
   for (;;) {
+    let summary: string;
     try {
       return await run(again);
     } catch (error) {
-      if (!(error instanceof ActivityFailure) || !isDatabaseAway(error)) throw error;
+      const outage = error instanceof ActivityFailure && outageIn(error);
+      if (!outage) throw error;
+      summary = outage;
       again = { repeats: { attempts: (again.repeats?.attempts ?? 0) + maximumAttempts } };
     }
-    await sleep('10s', { summary: 'the database is away' });
+    await sleep('10s', { summary });
   }
 }
 
@@ -91,6 +119,10 @@ export function attemptsBeforeReset({ attemptsBefore = 0 }: TurnInput): number {
 
 export function isDatabaseAway(error: unknown): boolean {
   return causeOf(error)?.type === databaseTrouble;
+}
+
+function isWithoutHeartbeats({ cause }: ActivityFailure): boolean {
+  return cause instanceof TimeoutFailure && cause.timeoutType === 'HEARTBEAT';
 }
 
 /** Waits for `work`. Once the current scope is cancelled, waits only this long, then throws the cancellation. */

@@ -142,3 +142,21 @@ test(
     expect(JSON.stringify(events)).not.toContain('late');
   },
 );
+
+test(
+  'five times while the model thinks: the turn waits until its worker keeps up',
+  { timeout: 240_000 },
+  async () => {
+    const never = new Promise<Reply>(() => {});
+    const turn = begin((index) => (index < 6 ? never : text('Here after all.')));
+    for (let attempt = 0; attempt < 6; attempt++) {
+      while (model.requests.length <= attempt) await model.next();
+      await whileFrozen(async () => {
+        // The worker that was just started makes the next attempt, once Temporal has missed this one's heartbeats.
+        while (model.requests.length <= attempt + 1) await model.next();
+      }).then((frozen) => frozen.kill('SIGKILL'));
+    }
+    const end = await turn.end();
+    expect([end.status, textOf(end)]).toEqual(['completed', 'Here after all.']);
+  },
+);
