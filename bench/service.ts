@@ -194,19 +194,22 @@ export async function startService(dependencies: Dependencies, client: Client): 
           updated_at: at,
         };
       });
-      // A question that was opened has left a row without an account.
-      await own.query
-        .insertInto('connections')
-        .values(rows)
-        .onConflict((there) =>
-          there.columns(['tenant', 'server', 'user_id']).doUpdateSet((row) => ({
-            store: row.ref('excluded.store'),
-            version: row.ref('excluded.version'),
-            status: row.ref('excluded.status'),
-            sealed: row.ref('excluded.sealed'),
-          })),
-        )
-        .execute();
+      // A statement has at most 65,535 parameters.
+      const rowsAtOnce = 1_000;
+      for (let first = 0; first < rows.length; first += rowsAtOnce)
+        // A question that was opened has left a row without an account.
+        await own.query
+          .insertInto('connections')
+          .values(rows.slice(first, first + rowsAtOnce))
+          .onConflict((there) =>
+            there.columns(['tenant', 'server', 'user_id']).doUpdateSet((row) => ({
+              store: row.ref('excluded.store'),
+              version: row.ref('excluded.version'),
+              status: row.ref('excluded.status'),
+              sealed: row.ref('excluded.sealed'),
+            })),
+          )
+          .execute();
     },
     async inside(question) {
       const [first] = processes;
