@@ -70,7 +70,10 @@ export async function answerQuestion(
 
   if (principal.kind !== 'user' || principal.user !== row.user) {
     await storage.audit.record(entry('refused', `${given.action} by a ${principal.kind}`));
-    throw new ServiceError('not_your_question', 'Only the person it was put to may answer.');
+    throw new ServiceError(
+      'not_your_question',
+      'Only the person who was asked can answer: sign in as that person.',
+    );
   }
   const reserved = reservedForPerson(row.request, given, {
     actor: principal.actor,

@@ -23,17 +23,23 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     const { perUser, perTenant } = requestsPerMinute;
     const per = 'minute';
     const what = isAnswer ? 'answers' : 'requests';
-    const did = isAnswer ? 'answered too often' : 'asked too much';
+    const words = (sender: string, max: number | undefined) =>
+      `${sender} sent more than ${max} ${what} in a minute.`;
     const actor = principal.kind === 'user' ? principal.actor : undefined;
     const own = [
-      { name: `${what} ${rateLimitKey(principal)}`, max: perUser, per, words: `You have ${did}.` } as const,
+      {
+        name: `${what} ${rateLimitKey(principal)}`,
+        max: perUser,
+        per,
+        words: words('You have', perUser),
+      } as const,
       ...(actor
         ? [
             {
               name: `${what} key ${actor.keyId}`,
               max: perUser * usersPerKey,
               per,
-              words: `This API key has ${did} for its users.`,
+              words: words('This API key has, for its users,', perUser * usersPerKey),
             } as const,
           ]
         : []),
@@ -41,7 +47,7 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     if (isAnswer) return own;
     return [
       ...own,
-      ...ofTenant(principal, 'requests', { max: perTenant, per, words: 'Your tenant has asked too much.' }),
+      ...ofTenant(principal, 'requests', { max: perTenant, per, words: words('Your tenant has', perTenant) }),
     ];
   }
 
@@ -86,7 +92,9 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     page({ tenant, user }: { tenant: string; user: string }): ServiceError | null {
       const name = `pages ${JSON.stringify([tenant, user])}`;
       const limit = { name, max: requestsPerMinute.perUser, per: 'minute' } as const;
-      const refusal = refusalOf([{ ...limit, words: 'You have asked too much.' }]);
+      const refusal = refusalOf([
+        { ...limit, words: `You have sent more than ${limit.max} requests in a minute.` },
+      ]);
       if (!refusal) counts.add(limit);
       return refusal;
     },
@@ -155,7 +163,7 @@ const turnMs = 5_000;
 
 export function tooManyTurns(of: 'user' | 'tenant'): ServiceError {
   const who = of === 'user' ? 'You have' : 'Your tenant has';
-  return limited(`${who} as many turns at work or waiting as may be.`, turnMs);
+  return limited(`${who} too many turns that work or wait; end one of them, or answer its question.`, turnMs);
 }
 
 function limited(reason: string, waitMs: number): ServiceError {

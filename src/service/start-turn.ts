@@ -170,7 +170,7 @@ function agentFor(name: string | undefined, known: string | undefined, agents: C
 
 export function unknownAgent(name: string, agents: Config['agents']): ServiceError {
   const names = [...agents.keys()].join(', ');
-  return new ServiceError('unknown_agent', `There is no agent "${name}". There are: ${names}.`);
+  return new ServiceError('unknown_agent', `There is no agent "${name}". The agents are: ${names}.`);
 }
 
 /**

@@ -256,7 +256,9 @@ describe('config check', () => {
   test('reports every mistake, and what the process lacks, and ends with 1', async () => {
     const { code, output, errors } = await check({ PORT: 'http' }, '--for', 'server');
     expect([code, output]).toEqual([1, '']);
-    expect(errors).toContain('  • PORT: write a port number\n  • AUTH_ISSUER: needed by the API');
+    expect(errors).toContain(
+      '  • PORT: write a port number, for example 3000\n  • AUTH_ISSUER: needed by the API',
+    );
   });
 });
 

@@ -24,8 +24,8 @@ function refusalOf(text: string, error: Error): Error {
   return new ProblemError(
     'invalid_request',
     offset === text.length
-      ? `The body is no JSON: it ends too early, at ${place}.`
-      : `The body is no JSON: what is at ${place} is not expected there.`,
+      ? `The body is not JSON: it ends too early, at ${place}.`
+      : `The body is not JSON: what is at ${place} is not expected there.`,
   );
 }
 

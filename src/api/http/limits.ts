@@ -21,7 +21,10 @@ export function limitAddresses(
   max: number,
   exceeded: (request: FastifyRequest) => void = () => undefined,
 ): void {
-  const limit = createAddressLimit({ max, words: 'Your address has asked too much.' });
+  const limit = createAddressLimit({
+    max,
+    words: `Your address has sent more than ${max} requests in a minute.`,
+  });
   fastify.addHook('onRequest', async (request) => {
     const refusal = limit.refusalOf(request.ip);
     if (!refusal) return limit.count(request.ip);

@@ -39,11 +39,11 @@ export function isOpenedInBrowser({ method, headers }: FastifyRequest): boolean 
   return (method === 'GET' || method === 'HEAD') && /^\s*text\/html\b/i.test(headers.accept ?? '');
 }
 
-/** For clients with a wrong base URL. */
+/** For clients with a wrong address. */
 function whereInstead(path: string): string {
-  if (/\/v1(?:\/|$)|completions|responses|models/.test(path))
-    return ' OpenAI clients take /run/v1 of this service as their base URL, and post to /run/v1/chat/completions.';
-  return /^\/(?:run|api|chat)(?:\/|$)/.test(path) ? ' useChat posts to /run/api/chat.' : '';
+  return /^\/(?:run|api|chat|v1)(?:\/|$)|completions|responses|models/.test(path)
+    ? ' useChat posts to /run/api/chat; OpenAI clients take /run/v1 as their base URL. All addresses: GET /openapi.json.'
+    : '';
 }
 
 /** The problem for an error. Our own faults are logged here, once, and masked. */

@@ -58,6 +58,6 @@ function refusalOf(text: string): ProblemError {
   try {
     return new PoisonedBody(idIn(JSON.parse(text)));
   } catch (cause) {
-    return new ProblemError('invalid_request', 'The body is no JSON.', { cause });
+    return new ProblemError('invalid_request', 'The body is not JSON.', { cause });
   }
 }

@@ -5,7 +5,7 @@ import { parseKeys, SealingError } from '../../credentials/sealing/key-ring.ts';
 import { age, duration } from './duration.ts';
 import { readSigningKeys } from './signing-keys.ts';
 
-const port = z.coerce.number('write a port number').int().min(0).max(65_535);
+const port = z.coerce.number('write a port number, for example 3000').int().min(0).max(65_535);
 const positive = z.coerce.number('write a whole number').int().positive();
 /** The name is used in queries, and `:` is a separator there. */
 const plainName = z.string().regex(/^[\w.-]{1,128}$/, 'write letters, digits, . _ and -');
@@ -111,7 +111,7 @@ function faultOfKeys(text: string): string | null {
 }
 
 export const environmentSchema = z.object({
-  PORT: z.coerce.number('write a port number').int().min(1).max(65_535).default(3000),
+  PORT: z.coerce.number('write a port number, for example 3000').int().min(1).max(65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   INTERNAL_PORT: port.optional(),
   INTERNAL_HOST: z.string().default('127.0.0.1'),

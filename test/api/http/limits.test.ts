@@ -95,7 +95,7 @@ test('a user may keep so many streams open, and gets a place back with each that
   expect((await open()).status).toBe(429);
 });
 
-test('a user with too many open requests, in a tenant that has asked too much, may answer on any surface, and do nothing else', async () => {
+test('a user with too many open requests, in a tenant that has sent too many requests, may answer on any surface, and do nothing else', async () => {
   api = await startApi({ env: { OPEN_REQUESTS_PER_USER: '1', RATE_LIMIT_PER_MINUTE_PER_TENANT: '5' } });
   const turn = await beginTurn(api.storage, 'c1');
   const { conversation, turnId } = turn;
@@ -267,7 +267,7 @@ test('a tenant may have so many live turns, and so many streams open, and anothe
     payload: { id: 'c2', messages },
   });
   expect(turn).toMatchObject({ statusCode: 429, headers: { 'retry-after': '5' } });
-  expect(turn.json()).toMatchObject({ detail: expect.stringContaining('Your tenant has as many turns') });
+  expect(turn.json()).toMatchObject({ detail: expect.stringContaining('Your tenant has too many turns') });
 
   const base = await api.app.listen({ port: 0, host: '127.0.0.1' });
   const stream = await fetch(`${base}/run/v1/conversations/${conversation}/events`, {

@@ -203,7 +203,7 @@ describe('every error has a member that OpenAI clients understand:', () => {
     const response = await post({ ...body, model: 'nobody' });
     expect([response.statusCode, response.json().code]).toEqual([404, 'unknown_agent']);
     expect(errorOf(response)).toEqual({
-      message: expect.stringMatching(/^There is no agent "nobody"\. There are: assistant/),
+      message: expect.stringMatching(/^There is no agent "nobody"\. The agents are: assistant/),
       type: 'invalid_request_error',
       param: null,
       code: 'model_not_found',

@@ -188,7 +188,7 @@ test('commands say who answers in a channel, which only admins choose, and end a
   expect(await run('UM', 'agent researcher')).toContain('Only admins');
   expect(await run('UA', 'agent nobody')).toContain('There is no agent of this name');
   expect(await run('UA', 'agent researcher')).toContain('answered by Researcher');
-  expect(await run('UM', 'agent')).toContain('Here answers Researcher');
+  expect(await run('UM', 'agent')).toContain('Researcher answers here');
   const { ts: threadTs } = await write({ by: 'UM', channel: 'C7', text: `${mention} hello` });
   const thread = { team: 'T1', channel: 'C7', threadTs, slackUser: 'UM' };
   await expect.poll(() => setup.asked(thread)).toEqual(['hello']);

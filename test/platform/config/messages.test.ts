@@ -275,11 +275,10 @@ const files: [name: string, file: string, problems: string[]][] = [
     ['agents.yaml:1, agents: describe at least one agent, for example assistant: { model: scripted }'],
   ],
   [
-    'no YAML',
+    'YAML that is not valid',
     'agents: [\nservers: {',
     [
-      'agents.yaml:2, column 1: this is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
-      'agents.yaml:2, column 11: this is no YAML: Flow map in block collection must be sufficiently indented and end with a }',
+      'agents.yaml:2, column 1: this is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
   ],
   [
@@ -327,7 +326,7 @@ const environments: [env: Record<string, string>, problems: string[]][] = [
       TEMPORAL_ADDRESS: 'temporal:7233',
     },
     [
-      'PORT: write a port number',
+      'PORT: write a port number, for example 3000',
       'BODY_LIMIT: write a whole number',
       'DATABASE_URL: write sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
     ],

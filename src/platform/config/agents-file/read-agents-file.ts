@@ -23,12 +23,16 @@ export function readAgentsFile(
   if (text === null) return null;
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
-    for (const { code, message, pos } of document.errors) {
+    // Of several breaches of YAML, the later ones follow from the first.
+    const firstBreach = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+    for (const error of document.errors) {
+      const { code, message, pos } = error;
+      if (code !== 'DUPLICATE_KEY' && error !== firstBreach) continue;
       const { line, col } = lines.linePos(pos[0]);
       const what =
         code === 'DUPLICATE_KEY'
           ? `${nameAt(text, pos[0])} is written twice here; keep one of them`
-          : `this is no YAML: ${message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '')}`;
+          : `this is not valid YAML: ${message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '')}`;
       problems.push(`${shown}:${line}, column ${col}: ${what}`);
     }
     return null;
