@@ -38,6 +38,19 @@ const talk: Rule = ({ userText, tools }) => {
   return { say: typeof say === 'string' ? say : say(abilityOf(tools)) };
 };
 
+/** For an image with words that no other rule knows, or without words. */
+const look: Rule = ({ images }) => {
+  if (images.length === 0) return null;
+  const shown = images.map(({ mediaType, bytes }) => {
+    const type = mediaType.replace('image/', '').toUpperCase();
+    return `${type} of ${Math.max(1, Math.round(bytes / 1000))} kB`;
+  });
+  const what = images.length === 1 ? 'your image' : `your ${images.length} images`;
+  return {
+    say: `I have got ${what} (${shown.join(', ')}). I am a script and cannot see what they show; a real model can.`,
+  };
+};
+
 const help: Rule = ({ userText, tools }) => {
   const can = abilityOf(tools);
   return { say: /\b(help|what can you do)\b/i.test(userText) ? can : `I did not get that. ${can}` };
@@ -50,6 +63,7 @@ export const script = defineScript([
   ...writeRules,
   ...travelRules,
   ...readRules,
+  look,
   talk,
   help,
 ]);

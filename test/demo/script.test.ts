@@ -11,7 +11,7 @@ const lisbon = 'T-1002 Lisbon, 2027-03-14, 2 nights, Bob Brown (deposit of 82 â‚
 
 function move(userText: string, outcomes: ToolOutcome[] = [], offered = tools): Move {
   for (const rule of script.rules) {
-    const found = rule({ userText, tools: offered, outcomes });
+    const found = rule({ userText, tools: offered, outcomes, images: [] });
     if (found) return found;
   }
   throw new Error(`nothing to say to: ${userText}`);

@@ -14,7 +14,7 @@ function reply({ messages, tools = [] }: ChatRequest): Reply {
     return { tool, input: JSON.parse(input) as unknown, ok: true, text: wordsOf(content), data: undefined };
   });
   const names = tools.map((tool) => tool.function.name);
-  const conversation = { userText: wordsOf(messages[from]?.content), tools: names, outcomes };
+  const conversation = { userText: wordsOf(messages[from]?.content), tools: names, outcomes, images: [] };
   for (const rule of script.rules) {
     const move = rule(conversation);
     if (move?.calls) {

@@ -1,10 +1,11 @@
 /** The chat: messages, open questions, and the composer. */
 import { useEffect, useMemo, useRef } from 'react';
 import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { useAttachedImages } from './attached-images.tsx';
 import { answerWith } from './use-answer.ts';
 import { Composer } from './composer.tsx';
 import { keepDraft, useDraft } from './tab-memory.ts';
-import { isSilent, openQuestions, textOf } from './message.ts';
+import { imagesOf, isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
 import { cardId } from './question-card.tsx';
@@ -18,15 +19,21 @@ interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
   onUnknown: ((written: string) => void) | undefined;
   words: Words;
   suggestions: readonly string[];
+  /** Whether the user may send images. */
+  takesImages: boolean;
   /** Called after every change of the conversation. */
   onChange?: (messages: readonly Message[], phase: Phase) => void;
 }
 
-export function Chat({ words, suggestions, onChange, onUnknown, ...given }: ChatProps) {
+export function Chat({ words, suggestions, takesImages, onChange, onUnknown, ...given }: ChatProps) {
   const { client, conversationId } = given;
   const writing = useRef({ text: '', giveBack: (_: string) => {} });
+  const images = useAttachedImages(words);
   const options = { ...given, onUnknown: onUnknown && (() => onUnknown(writing.current.text)) };
-  const conversation = useConversation(options, (text) => writing.current.giveBack(text));
+  const conversation = useConversation(options, (message) => {
+    writing.current.giveBack(textOf(message));
+    images.giveBack(imagesOf(message));
+  });
   const { messages, phase, isReconnecting, isUnattended, failure } = conversation;
   const draft = useDraft(conversationId, phase !== 'loading');
   writing.current = draft;
@@ -42,9 +49,13 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
   useEffect(() => onChange?.(messages, phase), [messages, phase, onChange]);
   useKeptMessage(conversationId, phase === 'sending' ? messages.at(-1) : undefined);
 
+  function sendAgain(message: Message) {
+    conversation.send(textOf(message), imagesOf(message));
+  }
+
   function askAgainAfter(index: number) {
     const asked = messages.slice(0, index).findLast(({ role }) => role === 'user');
-    return asked && phase === 'idle' ? () => conversation.send(textOf(asked)) : undefined;
+    return asked && phase === 'idle' ? () => sendAgain(asked) : undefined;
   }
 
   function show(elicitationId: string) {
@@ -110,7 +121,7 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
         {unanswered && (
           <div className="settled">
             <span>{words.noAnswer}</span>
-            <button type="button" className="link" onClick={() => conversation.send(textOf(unanswered))}>
+            <button type="button" className="link" onClick={() => sendAgain(unanswered)}>
               {words.askAgain}
             </button>
           </div>
@@ -144,12 +155,13 @@ export function Chat({ words, suggestions, onChange, onUnknown, ...given }: Chat
         <Composer
           words={words}
           draft={draft}
+          images={takesImages ? images : undefined}
           mayStop={phase === 'working' || (phase === 'sending' && isReconnecting)}
           // A new message replaces a turn that only waits for a person.
           maySend={phase === 'idle' || waiting.length > 0}
-          onSend={(text) => {
+          onSend={(text, urls) => {
             toEnd();
-            conversation.send(text);
+            conversation.send(text, urls);
           }}
           onStop={conversation.stop}
         />

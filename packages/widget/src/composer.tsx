@@ -1,5 +1,7 @@
 import { useRef } from 'react';
-import type { FormEvent, KeyboardEvent } from 'react';
+import type { ClipboardEvent, DragEvent, FormEvent, KeyboardEvent } from 'react';
+import { AttachButton, ImageRow } from './attached-images.tsx';
+import type { AttachedImages } from './attached-images.tsx';
 import { Icon } from './icon.tsx';
 import type { Draft } from './tab-memory.ts';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
@@ -7,22 +9,26 @@ import type { Words } from '@interlude-ai/core/elicitation/words.ts';
 interface Props {
   words: Words;
   draft: Draft;
+  /** Absent where no images can be sent. */
+  images: AttachedImages | undefined;
   maySend: boolean;
   mayStop: boolean;
-  onSend: (text: string) => void;
+  onSend: (text: string, images: readonly string[]) => void;
   onStop: () => void;
 }
 
-export function Composer({ words, draft, maySend, mayStop, onSend, onStop }: Props) {
+export function Composer({ words, draft, images, maySend, mayStop, onSend, onStop }: Props) {
   const { text, write } = draft;
   const input = useRef<HTMLTextAreaElement>(null);
-  const canSend = maySend && text.trim() !== '';
+  const urls = images?.urls ?? [];
+  const canSend = maySend && (text.trim() !== '' || urls.length > 0);
 
   function send(event?: FormEvent) {
     event?.preventDefault();
     if (!canSend) return;
-    onSend(text.trim());
+    onSend(text.trim(), urls);
     write('');
+    images?.clear();
     input.current?.focus();
   }
 
@@ -32,8 +38,33 @@ export function Composer({ words, draft, maySend, mayStop, onSend, onStop }: Pro
     send();
   }
 
+  /** Files that are pasted or dropped. */
+  function take(event: ClipboardEvent | DragEvent, { files }: DataTransfer) {
+    if (!images || files.length === 0) return;
+    event.preventDefault();
+    void images.add([...files]);
+  }
+
   return (
-    <form className="composer" onSubmit={send}>
+    <form
+      className="composer"
+      onSubmit={send}
+      onPaste={(event) => take(event, event.clipboardData)}
+      onDragOver={(event) => images && event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer)}
+    >
+      {images && (
+        <>
+          <ImageRow words={words} images={images} />
+          <AttachButton
+            words={words}
+            onFiles={(files) => {
+              void images.add(files);
+              input.current?.focus();
+            }}
+          />
+        </>
+      )}
       <textarea
         ref={input}
         rows={1}

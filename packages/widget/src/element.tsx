@@ -22,7 +22,7 @@ import type { Words } from '@interlude-ai/core/elicitation/words.ts';
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 export class InterludeChat extends Base implements InterludeChatElement {
-  static readonly observedAttributes = ['api', 'agent', 'conversation', 'lang', 'floating', 'open'];
+  static readonly observedAttributes = ['api', 'agent', 'conversation', 'lang', 'images', 'floating', 'open'];
   #token: Token = '';
   #context: PageContext = '';
   #texts: Partial<Words> = {};
@@ -241,6 +241,7 @@ export class InterludeChat extends Base implements InterludeChatElement {
           agent={this.getAttribute('agent') || undefined}
           words={words}
           suggestions={this.#suggestions}
+          takesImages={this.hasAttribute('images')}
           onChange={this.#changed}
         />
       </Place>,

@@ -23,6 +23,8 @@ export interface InterludeChatProps {
   context?: PageContext | undefined;
   texts?: Partial<Words> | undefined;
   suggestions?: readonly string[] | undefined;
+  /** Whether the user may send images: the agent must take them. */
+  images?: boolean | undefined;
   theme?: 'light' | 'dark' | undefined;
   lang?: string | undefined;
   dir?: 'ltr' | 'rtl' | undefined;
@@ -41,7 +43,7 @@ export interface InterludeChatProps {
 export const InterludeChat: ForwardRefExoticComponent<
   InterludeChatProps & RefAttributes<InterludeChatElement>
 > = forwardRef<InterludeChatElement, InterludeChatProps>(function InterludeChat(props, ref) {
-  const { api, agent, conversation, theme, lang, dir, floating, open, className, style } = props;
+  const { api, agent, conversation, images, theme, lang, dir, floating, open, className, style } = props;
   const { token = '', context = '', texts = none, suggestions = nothing } = props;
   const element = useRef<InterludeChatElement>(null);
   // The element exists whenever React reads the ref.
@@ -62,7 +64,7 @@ export const InterludeChat: ForwardRefExoticComponent<
   }, []);
 
   useEffect(() => void import('./interlude-chat.ts'), []);
-  useAttributes(element, { api, agent, conversation, theme, lang, dir, floating });
+  useAttributes(element, { api, agent, conversation, images, theme, lang, dir, floating });
   useEffect(() => {
     if (open !== undefined) element.current?.toggleAttribute('open', open);
   }, [open]);

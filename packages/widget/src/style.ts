@@ -165,13 +165,19 @@ const foot = `
 .pulse { width: .5rem; height: .5rem; flex: none; border-radius: 50%; background: var(--focus); animation: breathe 1.6s ease-in-out infinite }
 .lost { color: var(--warn) }
 .lost .pulse { background: var(--warn) }
-.composer { display: flex; align-items: flex-end; gap: .5rem; max-width: 44rem; margin: 0 auto 1rem; padding: .375rem; border: 1px solid var(--edge); border-radius: var(--outer); background: var(--ground) }
+.composer { display: flex; flex-wrap: wrap; align-items: flex-end; gap: .5rem; max-width: 44rem; margin: 0 auto 1rem; padding: .375rem; border: 1px solid var(--edge); border-radius: var(--outer); background: var(--ground) }
 .composer:has(textarea:focus) { outline: 2px solid var(--focus); outline-offset: -1px }
 .composer textarea { flex: 1; min-width: 0; max-height: 10rem; padding: .5rem .75rem; border: 0; outline: 0; background: none; color: inherit; font: inherit; resize: none; field-sizing: content }
+.composer .images { display: flex; flex: 1 0 100%; flex-wrap: wrap; gap: .5rem; margin: .25rem .25rem 0; padding: 0; list-style: none }
+.composer .images li { position: relative }
+.composer .images img { display: block; width: 4rem; height: 4rem; border: 1px solid var(--line); border-radius: var(--inner); object-fit: cover }
+.composer .images button { position: absolute; inset-block-start: -.375rem; inset-inline-end: -.375rem; display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: .75rem; cursor: pointer }
+.composer .problem { flex: 1 0 100%; margin: .25rem .5rem }
 .composer ::placeholder { color: var(--quiet); opacity: 1 }
 .composer :placeholder-shown { white-space: nowrap }
 .round { display: grid; place-items: center; width: 2.5rem; height: 2.5rem; flex: none; border: 0; border-radius: 50%; background: var(--accent); color: var(--on-accent); font: inherit; cursor: pointer }
 .round.quiet { background: var(--raised); color: var(--text) }
+.round.plain { background: none; color: var(--quiet); font-size: 1.25rem }
 .round:hover, .launcher:hover { opacity: .85 }
 .round:disabled { opacity: 1; background: var(--raised); color: var(--quiet); cursor: default }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px }
@@ -184,7 +190,10 @@ const circumstances = `
   .card { padding: .875rem }
   .actions .button { flex: 1 1 100% }
 }
-@container (max-width: 20em) { .card .mark { display: none } }
+@container (max-width: 20em) {
+  .card .mark { display: none }
+  .composer:has(.round.quiet) .plain { display: none }
+}
 @media (max-height: 448px) { .head, .dock { padding-block: 0 } .dock, .composer { margin-block-end: .25rem } }
 @keyframes turn { to { transform: rotate(360deg) } }
 @keyframes breathe { 50% { opacity: .45 } }

@@ -3,7 +3,7 @@ import type { ChatTransport, UIMessageChunk } from 'ai';
 import type { Client } from '@interlude-ai/client/client.ts';
 import { waitsForWorker, isText, keyOf } from '@interlude-ai/client/turn-view.ts';
 import type { TurnView, Part, TextPart, ToolCallPart } from '@interlude-ai/client/turn-view.ts';
-import { textOf } from './message.ts';
+import { imagesOf, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { readContext } from './page-context.ts';
 import type { PageContext } from './page-context.ts';
@@ -38,12 +38,14 @@ export function createTransport(options: Options): ChatTransport<Message> {
       options.onSending(message);
       try {
         const shown = await readContext(context());
+        const images = imagesOf(message);
         const turn = client.start(
           {
             conversationId: chatId,
             message: {
               id: message.id,
               text: textOf(message),
+              ...(images.length > 0 && { images }),
               ...(shown !== undefined && { context: shown }),
             },
             ...(agent !== undefined && { agentId: agent }),

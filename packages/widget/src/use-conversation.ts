@@ -4,7 +4,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Client } from '@interlude-ai/client/client.ts';
 import { failureOf, useHistory } from './use-history.ts';
 import type { Failure } from './use-history.ts';
-import { textOf } from './message.ts';
+import { imagesOf, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import type { PageContext } from './page-context.ts';
 import { createTransport } from './transport.ts';
@@ -19,7 +19,8 @@ interface Conversation {
   /** No worker has started the turn yet, for longer than usual. */
   isUnattended: boolean;
   failure: Failure | null;
-  send(text: string): void;
+  /** `images`: `data:` URLs. */
+  send(text: string, images?: readonly string[]): void;
   /** Cancels the turn; while its message is being sent, takes the message back instead. */
   stop(): void;
   /** Loads older messages; absent when the beginning is shown. */
@@ -38,10 +39,10 @@ export interface ConversationOptions {
   onUnknown: (() => void) | undefined;
 }
 
-/** `giveBack` gets the text of a message that was not accepted, for the composer. */
+/** `giveBack` gets a message that was not accepted, for the composer. */
 export function useConversation(
   options: ConversationOptions,
-  giveBack: (text: string) => void,
+  giveBack: (message: Message) => void,
 ): Conversation {
   const { client, conversationId, isNew, agent, context, onUnknown } = options;
   const [isKnown, setKnown] = useState(!isNew);
@@ -53,7 +54,7 @@ export function useConversation(
   const [trouble, setTrouble] = useState<Failure | null>(null);
   const requests = useRequests();
   const { onRequest } = requests;
-  /** Removes a message that was not accepted, and gives its text back. */
+  /** Removes a message that was not accepted, and gives it back. */
   const takeBack = useRef<(message: Message) => void>(() => undefined);
   const transport = useMemo(
     () =>
@@ -89,13 +90,13 @@ export function useConversation(
   takeBack.current = (message) => {
     setSending((now) => (now === message ? null : now));
     setMessages((shown) => shown.filter(({ id }) => id !== message.id));
-    giveBack(textOf(message));
+    giveBack(message);
   };
 
   /** Aborts a cancel request when the next message is sent: a late one would cancel that message's turn. */
   const stopping = useRef(new AbortController());
 
-  function send(text: string) {
+  function send(text: string, images: readonly string[] = []) {
     stopping.current.abort();
     stopping.current = new AbortController();
     clearError();
@@ -104,7 +105,8 @@ export function useConversation(
     setRefused(null);
     setTrouble(null);
     setReconnecting(false);
-    void sendMessage({ text });
+    const files = images.map((url) => ({ type: 'file', mediaType: mediaTypeOf(url), url }) as const);
+    void sendMessage({ text, files });
   }
 
   function stop() {
@@ -123,7 +125,9 @@ export function useConversation(
   function failed(problem: Error): Failure {
     const asked = messages.findLast(({ role }) => role === 'user');
     // Reloading a failed turn would only show the same failure, so the message is sent again.
-    return failureOf(problem, () => (hasFailed && asked ? send(textOf(asked)) : void history.read()));
+    return failureOf(problem, () =>
+      hasFailed && asked ? send(textOf(asked), imagesOf(asked)) : void history.read(),
+    );
   }
 
   return {
@@ -137,6 +141,8 @@ export function useConversation(
     showEarlier: history.showEarlier,
   };
 }
+
+const mediaTypeOf = (url: string) => url.slice('data:'.length, url.indexOf(';'));
 
 /** The current values, which may be ahead of the last rendering. */
 interface Count {

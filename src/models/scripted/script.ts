@@ -15,6 +15,8 @@ export interface ToolOutcome {
 
 export interface Conversation {
   userText: string;
+  /** The images in the user's last message. */
+  images: readonly { mediaType: string; bytes: number }[];
   /** Names of the offered tools, as the model sees them. */
   tools: readonly string[];
   outcomes: readonly ToolOutcome[];

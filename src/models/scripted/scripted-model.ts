@@ -87,7 +87,12 @@ export function toConversation({ prompt, tools = [] }: LanguageModelV4CallOption
       if (part.type === 'tool-result') outcomes.push(toOutcome(part, inputs.get(part.toolCallId)));
     }
   }
-  return { userText: textOf(prompt[lastUser]), tools: tools.map(({ name }) => name), outcomes };
+  return {
+    userText: textOf(prompt[lastUser]),
+    images: imagesOf(prompt[lastUser]),
+    tools: tools.map(({ name }) => name),
+    outcomes,
+  };
 }
 
 function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
@@ -96,6 +101,17 @@ function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
     .map((part) => (part.type === 'text' && !isPageContext(part) ? part.text : ''))
     .join('')
     .trim();
+}
+
+function imagesOf(message: LanguageModelV4Prompt[number] | undefined): Conversation['images'] {
+  if (message?.role !== 'user') return [];
+  return message.content.flatMap((part) => {
+    if (part.type !== 'file' || part.data.type !== 'data') return [];
+    const { data } = part.data;
+    return [
+      { mediaType: part.mediaType, bytes: typeof data === 'string' ? (data.length * 3) / 4 : data.length },
+    ];
+  });
 }
 
 function toOutcome({ toolName, output }: LanguageModelV4ToolResultPart, input: unknown): ToolOutcome {

@@ -84,6 +84,7 @@ test('rules see the last question and what tools answered since', async () => {
   await ask([() => null, spy], history, ['a', 'b']);
   expect(seen).toEqual({
     userText: 'new',
+    images: [],
     tools: ['a', 'b'],
     outcomes: [
       { tool: 'a', input: { n: 1 }, ok: true, text: '{"found":2}', data: { found: 2 } },

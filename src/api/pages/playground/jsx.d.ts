@@ -9,6 +9,7 @@ declare module 'react' {
         ref?: RefObject<InterludeChat | null>;
         conversation?: string | undefined;
         agent?: string | undefined;
+        images?: boolean | undefined;
         api?: string;
       };
     }

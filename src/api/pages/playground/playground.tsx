@@ -85,6 +85,7 @@ export function Playground({
           <Conversation
             opened={opened}
             suggestions={suggestions[agent ?? agents.ids[0] ?? ''] ?? noSuggestions}
+            takesImages={agents.withImages.has(agent ?? agents.ids[0] ?? '')}
             token={signIn.token}
             onBegun={begun}
             onNews={countChange}
@@ -104,9 +105,10 @@ interface ConversationProps {
   onBegun: (conversation: string) => void;
   /** A turn or a question of it has changed. */
   onNews: () => void;
+  takesImages: boolean;
 }
 
-function Conversation({ opened, suggestions, token, onBegun, onNews }: ConversationProps) {
+function Conversation({ opened, suggestions, takesImages, token, onBegun, onNews }: ConversationProps) {
   const chat = useRef<InterludeChat>(null);
   // A layout effect, so that nothing can be typed into the previous conversation, where it would be lost.
   useLayoutEffect(() => {
@@ -135,7 +137,7 @@ function Conversation({ opened, suggestions, token, onBegun, onNews }: Conversat
     element.addEventListener('elicitation', showQuestion, { signal });
     return () => listening.abort();
   }, [suggestions, token, onBegun, onNews]);
-  return <interlude-chat ref={chat} agent={opened.agent} />;
+  return <interlude-chat ref={chat} agent={opened.agent} images={takesImages} />;
 }
 
 function Notices({ signIn, agents, opened }: { signIn: SignIn; agents: Agents; opened: Opened }) {
@@ -198,27 +200,26 @@ function Mistakes() {
 
 interface Agents {
   ids: string[];
+  withImages: ReadonlySet<string>;
   /** Why they could not be loaded; null while loading. */
   problem: string | null;
   retry(): void;
 }
 
 function useAgents(client: Client): Agents {
-  const [ids, setIds] = useState<string[]>([]);
+  const [agents, setAgents] = useState<Awaited<ReturnType<Client['agents']>>>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     const leaving = new AbortController();
-    client.agents({ signal: leaving.signal }).then(
-      (found) => setIds(found.map(({ id }) => id)),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setProblem(wordsOf(error));
-      },
-    );
+    client.agents({ signal: leaving.signal }).then(setAgents, (error: unknown) => {
+      if (!leaving.signal.aborted) setProblem(wordsOf(error));
+    });
     return () => leaving.abort();
   }, [client, attempt]);
   return {
-    ids,
+    ids: agents.map(({ id }) => id),
+    withImages: new Set(agents.filter(({ images }) => images).map(({ id }) => id)),
     problem,
     retry() {
       setProblem(null);

@@ -13,7 +13,7 @@ export const en = {
   welcome: 'What can I do for you?',
   working: 'Working…',
   /** No worker has started the turn. */
-  unattended: 'Nobody has taken this up yet. Still waiting…',
+  unattended: 'Not started yet. Still waiting…',
   reconnecting: 'Connection lost. Reconnecting…',
   tryAgain: 'Try again',
   noAnswer: 'There was no answer.',
@@ -21,6 +21,10 @@ export const en = {
   you: 'You',
   /** The alternative text of an image. */
   image: 'Image',
+  addImages: 'Add images',
+  removeImage: 'Remove image',
+  notAnImage: 'Only PNG, JPEG, GIF and WebP images can be sent.',
+  tooManyImages: (most: number) => `A message has at most ${most} images, of 7.5 MB together.`,
   agent: 'Agent',
   toolRuns: (tool: string) => `${tool} is running`,
   toolWaits: (tool: string) => `${tool} waits for you`,

@@ -1,0 +1,150 @@
+/** The images that go with the next message: how they are read and limited, and the row above the text. */
+import { useRef, useState } from 'react';
+import type { Words } from '@interlude-ai/core/elicitation/words.ts';
+import { Icon } from './icon.tsx';
+
+/** What models take. */
+export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
+/** The service's default limits. */
+const mostImages = 8;
+const mostBytes = 3.75 * 2 ** 20;
+const mostBytesTogether = 7.5 * 2 ** 20;
+
+/** Models see no more than this many pixels of a side. */
+const longestSide = 2048;
+
+export interface AttachedImages {
+  /** As `data:` URLs. */
+  urls: readonly string[];
+  /** Why an image was not added; empty if all were. */
+  problem: string;
+  add: (files: readonly File[]) => Promise<void>;
+  remove: (url: string) => void;
+  /** Puts the images of a refused message before the others. */
+  giveBack: (urls: readonly string[]) => void;
+  clear: () => void;
+}
+
+export function useAttachedImages(words: Words): AttachedImages {
+  const [urls, setUrls] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState('');
+  // Ahead of the last rendering, because files are read while others are added.
+  const now = useRef(urls);
+  const change = (next: readonly string[]) => {
+    now.current = next;
+    setUrls(next);
+  };
+  return {
+    urls,
+    problem,
+    async add(files) {
+      setProblem('');
+      for (const file of files) {
+        const url = await readImage(file);
+        if (url === undefined) setProblem(words.notAnImage);
+        else if (isTooMuch([...now.current, url])) setProblem(words.tooManyImages(mostImages));
+        else if (!now.current.includes(url)) change([...now.current, url]);
+      }
+    },
+    remove(gone) {
+      setProblem('');
+      change(now.current.filter((url) => url !== gone));
+    },
+    giveBack: (given) => change([...given, ...now.current]),
+    clear() {
+      setProblem('');
+      change([]);
+    },
+  };
+}
+
+function isTooMuch(urls: readonly string[]): boolean {
+  const together = urls.reduce((sum, url) => sum + bytesOf(url), 0);
+  return urls.length > mostImages || together > mostBytesTogether;
+}
+
+const bytesOf = (url: string) => ((url.length - url.indexOf(',')) * 3) / 4;
+
+/** Undefined for other files, and for broken images. A photo that is too large is made smaller. */
+async function readImage(file: File): Promise<string | undefined> {
+  if (!imageTypes.includes(file.type)) return undefined;
+  if (file.size <= mostBytes) return toDataUrl(file);
+  const bitmap = await createImageBitmap(file).catch(() => undefined);
+  if (!bitmap) return undefined;
+  const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.round(bitmap.width * scale);
+  canvas.height = Math.round(bitmap.height * scale);
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  return canvas.toDataURL('image/jpeg', 0.85);
+}
+
+function toDataUrl(file: File): Promise<string | undefined> {
+  const reader = new FileReader();
+  return new Promise((resolve) => {
+    reader.addEventListener('loadend', () =>
+      resolve(typeof reader.result === 'string' ? reader.result : undefined),
+    );
+    reader.readAsDataURL(file);
+  });
+}
+
+export function AttachButton({ words, onFiles }: { words: Words; onFiles: (files: File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple
+        accept={imageTypes.join(',')}
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          // So that the same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
+      <button
+        type="button"
+        className="round plain"
+        aria-label={words.addImages}
+        title={words.addImages}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="image" />
+      </button>
+    </>
+  );
+}
+
+export function ImageRow({ words, images }: { words: Words; images: AttachedImages }) {
+  const { urls, problem, remove } = images;
+  return (
+    <>
+      {urls.length > 0 && (
+        <ul className="images">
+          {urls.map((url, index) => (
+            <li key={url}>
+              <img src={url} alt={`${words.image} ${index + 1}`} />
+              <button
+                type="button"
+                aria-label={`${words.removeImage} ${index + 1}`}
+                onClick={() => remove(url)}
+              >
+                <Icon name="cross" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem !== '' && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}

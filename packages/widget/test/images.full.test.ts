@@ -1,0 +1,115 @@
+/** Images that a user adds to a message, in a page with a strict content security policy. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../../../test/browsers/chromium.ts';
+import { gif, otherPng, png, svg } from '../../../test/images.ts';
+import { useDevelopmentServer } from '../../../test/service/use-development-server.ts';
+import { setUpWidgetPage } from './widget-page.ts';
+import type { WidgetPageSetup } from './widget-page.ts';
+
+const temporal = useDevelopmentServer();
+let browser: Browser;
+let setup: WidgetPageSetup;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
+  browser = await launchChromium();
+  setup = await setUpWidgetPage({ browser, temporal, folder });
+});
+afterAll(async () => {
+  await setup.stop();
+  await browser.close();
+  await rm(folder, { recursive: true });
+});
+
+const file = (name: string, base64: string, mimeType = 'image/png') => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(base64, 'base64'),
+});
+const choose = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
+  page.locator('input[type=file]').setInputFiles(files);
+const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
+const attached = (page: Page) => page.locator('.composer .images img');
+
+test('chosen and pasted images go with a message, also without words, and are there after a reload', async () => {
+  const { page, say, comeBack, leave } = await setup.visit({ attributes: 'images agent="viewer"' });
+  await choose(page, file('a.png', png), file('b.gif', gif, 'image/gif'), file('c.png', otherPng('c')));
+  await expect.poll(() => attached(page).count()).toBe(3);
+  await page.getByRole('button', { name: 'Remove image 3' }).click();
+  await send(page);
+  await page.getByText('You showed: image/png, image/gif').waitFor();
+  expect(await attached(page).count()).toBe(0);
+
+  await page.locator('textarea').evaluate((input, base64) => {
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    transfer.items.add(new File([bytes], 'pasted.png', { type: 'image/png' }));
+    input.dispatchEvent(new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true }));
+  }, png);
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await say('What is it?');
+  await page.getByText('You showed: image/png', { exact: true }).waitFor();
+  expect(await page.locator('.bubble img').count()).toBe(3);
+  await comeBack();
+  await expect.poll(() => page.locator('.bubble img').count()).toBe(3);
+  await leave();
+});
+
+test('what cannot be sent is refused with the reason; a large photo is made smaller', async () => {
+  const { page, leave } = await setup.visit({ attributes: 'images agent="viewer"' });
+  await choose(page, file('d.svg', svg, 'image/svg+xml'));
+  await page.getByText('Only PNG, JPEG, GIF and WebP images can be sent.').waitFor();
+  const many = Array.from({ length: 9 }, (_, index) => file(`${index}.png`, otherPng(String(index))));
+  await choose(page, ...many);
+  await page.getByText('A message has at most 8 images').waitFor();
+  expect(await attached(page).count()).toBe(8);
+  await page.locator('.composer .images button').first().click();
+  await choose(page, { name: 'photo.png', mimeType: 'image/png', buffer: noise(1200) });
+  await expect.poll(() => attached(page).count(), { timeout: 15_000 }).toBe(8);
+  await send(page);
+  await page.getByText(/^You showed: (image\/png, ){7}image\/jpeg$/).waitFor();
+  await leave();
+});
+
+test('a message that the agent refuses comes back with its images', async () => {
+  const { page, say, leave } = await setup.visit({ attributes: 'images agent="assistant"' });
+  await choose(page, file('a.png', png));
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await say('Look.');
+  await page.locator('.failure').waitFor();
+  expect(await page.locator('textarea').inputValue()).toBe('Look.');
+  expect(await attached(page).count()).toBe(1);
+  await leave(/422/);
+});
+
+/** A PNG of random colours, which cannot be compressed: 4.3 MB for 1,200 pixels a side. */
+function noise(side: number): Buffer {
+  const line = 1 + side * 3;
+  const pixels = randomBytes(side * line);
+  for (let row = 0; row < side; row++) pixels[row * line] = 0;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  // Eight bits of each of three colours.
+  header.set([8, 2], 8);
+  const chunk = (type: string, data: Buffer) => {
+    const named = Buffer.concat([Buffer.from(type), data]);
+    const ends = Buffer.alloc(8);
+    ends.writeUInt32BE(data.length, 0);
+    ends.writeUInt32BE(crc32(named), 4);
+    return Buffer.concat([ends.subarray(0, 4), named, ends.subarray(4)]);
+  };
+  const body = [
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(pixels, { level: 0 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...body]);
+}
