@@ -133,7 +133,12 @@ export function beginTurn(
   const turn = say(at.client(place), text(city), conversationId === undefined ? {} : { conversationId });
   const readers: Watched[] = [];
   const asked = async () => {
-    const [found] = questionsIn(await turn.until((view) => questionsIn(view).length > 0));
+    // Longer than any fault: the client goes on sending its message, and a second message would supersede the first.
+    const view = await turn.until(
+      ({ parts }) => parts.some(({ kind: part }) => part === 'elicitation'),
+      300_000,
+    );
+    const [found] = questionsIn(view);
     if (!found) throw new Error('it was there');
     return found;
   };
