@@ -1,5 +1,5 @@
 /** A folder of `examples/` as its reader has it: its one command, as its README prints it, and the service that it starts. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from '@interlude-ai/client/client.ts';
@@ -30,8 +30,8 @@ export async function openExample(name: string) {
     recursive: true,
     filter: (file) => !/node_modules|\.interlude|\.venv|\.next/.test(file),
   });
-  mkdirSync(path.join(home, 'src'));
-  for (const one of ['node_modules', 'src/cli']) symlinkSync(path.join(root, one), path.join(home, one));
+  for (const one of ['node_modules', 'package.json', 'src'])
+    symlinkSync(path.join(root, one), path.join(home, one));
   const ports = await Promise.all(portNames.map(async (port) => [port, String(await freePort())] as const));
   const env: Record<string, string> = Object.fromEntries(ports);
   const baseUrl = `http://127.0.0.1:${env['PORT']}`;
