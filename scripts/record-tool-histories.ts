@@ -28,6 +28,7 @@ const deployment = await createDeployment({
   env: {
     INTERLUDE_CONFIG: path.join(import.meta.dirname, '../test/fixtures/desk-agents.yaml'),
     INTERLUDE_KEYS: recordedKey,
+    DESK_NOTEBOOK: '/dev/null',
     PAGES_SECRET: secret,
     TEMPORAL_PORT: String(temporalPort),
   },

@@ -1,12 +1,14 @@
 /** `interlude test`: Node's own test runner over the given files, in one process, so that they share one service. */
 import { createWriteStream } from 'node:fs';
 import { glob } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { junit, spec } from 'node:test/reporters';
 
+const ownName = '@interlude-ai/service/testing';
 /** Without arguments. */
 const usualFiles = ['**/*.test.{ts,mts,js,mjs}'];
 
@@ -42,6 +44,11 @@ export async function runTests(
   files: string[],
   { name, junitFile, folder }: Omit<TestOptions, 'patterns'>,
 ): Promise<boolean> {
+  // The library of this program, also below a checkout, where the package is not installed.
+  const library = new URL(`index${path.extname(import.meta.url)}`, import.meta.url).href;
+  registerHooks({
+    resolve: (name, context, next) => next(name === ownName ? library : name, context),
+  });
   const events = run({ files, isolation: 'none', ...(name !== undefined && { testNamePatterns: name }) });
   const all: TestEvent[] = [];
   let hasFailed = false;

@@ -1,6 +1,6 @@
 /** The agents of `fixtures/agents.yaml` with their servers, for one file. */
 import path from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { callsTool, says, script } from '../../src/agent-tests/index.ts';
 import type { AgentsOptions } from '../../src/agent-tests/index.ts';
 import { stopServices } from '../../src/agent-tests/service.ts';
@@ -24,6 +24,8 @@ export function useAgents(): AgentsUnderTest {
   const stack = new AsyncDisposableStack();
   stack.defer(stopServices);
   beforeAll(async () => {
+    vi.stubEnv('DESK_NOTEBOOK', '/dev/null');
+    stack.defer(() => void vi.unstubAllEnvs());
     under.booking = await startBookingServer('rounds');
     stack.defer(() => under.booking.stop());
     under.held = await startBookingServer('held');

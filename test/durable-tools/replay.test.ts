@@ -48,7 +48,7 @@ async function replayTurns(histories: Replay[]) {
 }
 
 async function replayTools(histories: Replay[], code = (workflows: string) => workflows) {
-  const { workflows } = await openToolBundle(path.join(import.meta.dirname, '../../examples/tools'));
+  const { workflows } = await openToolBundle(path.join(import.meta.dirname, '../../examples/tools/tools'));
   const dataConverter = { payloadCodecs: [sealingCodec(keys)] };
   const joined = await joinWithSdk({ code: code(workflows) });
   return replay({ workflowBundle: joined, dataConverter, sinks: { durableTool: silent } }, histories);

@@ -19,7 +19,7 @@ const [call, asked, answer, end] = [...example.matchAll(/```json\n([^]*?)\n```/g
   ([, block = '']) => JSON.parse(block) as Record<string, unknown>,
 );
 
-const bundle = await openToolBundle(path.join(root, 'examples/tools'));
+const bundle = await openToolBundle(path.join(root, 'examples/tools/tools'));
 const manifest = bundle.manifest.map((tool) =>
   tool.name === 'delete_page' ? { ...tool, expose: true as const } : tool,
 );

@@ -24,10 +24,7 @@ beforeAll(async () => {
   project = await installPackages(['rolldown', '@types/node']);
   stack.defer(() => project.remove());
   const { folder } = project;
-  cpSync(path.join(root, 'examples/tools'), path.join(folder, 'tools'), {
-    recursive: true,
-    filter: (file) => !file.endsWith('.json'),
-  });
+  cpSync(path.join(root, 'examples/tools/tools'), path.join(folder, 'tools'), { recursive: true });
   const compilerOptions = {
     target: 'es2024',
     lib: ['es2024'],

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
 import { openAgentBundles } from '../../../src/platform/tool-bundles/open-agent-bundles.ts';
 
-const tools = path.resolve(import.meta.dirname, '../../../examples/tools');
+const tools = path.resolve(import.meta.dirname, '../../../examples/tools/tools');
 
 test('a misspelt tool is a mistake that names agent, tool and what was meant', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-allowed-'));

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 
 const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 const examples = [
-  'tools/list-teams',
-  'tools/delete-page',
-  'tools/welcome',
-  'tools/digest',
-  'tools/grant-access',
-  'tools/pay',
-  'tools-page/report-done',
+  'tools/tools/list-teams',
+  'tools/tools/delete-page',
+  'tools/tools/welcome',
+  'tools/tools/digest',
+  'tools/tools/grant-access',
+  'tools/tools/pay',
+  'tools/page/report-done',
 ];
 
 test.each(examples)('docs/tools.md shows the example %s as it is', (name) => {
@@ -17,7 +17,7 @@ test.each(examples)('docs/tools.md shows the example %s as it is', (name) => {
 });
 
 test('the README shows the tool of the first example, without what it imports', () => {
-  const example = read('examples/tools/delete-page.ts');
+  const example = read('examples/tools/tools/delete-page.ts');
   expect(read('README.md')).toContain(`\`\`\`ts\n${example.slice(example.indexOf('export const'))}\`\`\``);
 });
 

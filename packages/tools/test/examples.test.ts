@@ -15,7 +15,7 @@ process.env['DESK_NOTEBOOK'] = notebook;
 afterAll(() => rmSync(path.dirname(notebook), { recursive: true }));
 const notes = () => readFileSync(notebook, 'utf8').split('\n').slice(0, -1);
 
-const bundle = await openToolBundle(path.join(root, 'examples/tools'));
+const bundle = await openToolBundle(path.join(root, 'examples/tools/tools'));
 const used = useService({
   tools: { assistant: bundle },
   env: { INTERLUDE_CONFIG: path.join(root, 'test/fixtures/desk-agents.yaml'), PAGES_SECRET: secret },

@@ -1,10 +1,8 @@
 /** What the tools do outside: ordinary code for Node. Each call has its effect once, whatever is restarted meanwhile. */
-import { appendFile } from 'node:fs/promises';
-
-const notebook = () => process.env['DESK_NOTEBOOK'] ?? '/dev/null';
+import { note } from './lib/office.ts';
 
 export async function deletePage(page: string): Promise<void> {
-  await appendFile(notebook(), `deleted ${page}\n`);
+  await note(`deleted ${page}`);
 }
 
 export function readTeams(): [string, ...string[]] {
@@ -12,7 +10,7 @@ export function readTeams(): [string, ...string[]] {
 }
 
 export async function addMember(member: { name: string; email: string; team: string }): Promise<void> {
-  await appendFile(notebook(), `added ${member.name} <${member.email}> to ${member.team}\n`);
+  await note(`added ${member.name} <${member.email}> to ${member.team}`);
 }
 
 export async function grantAccess(grant: {
@@ -22,7 +20,7 @@ export async function grantAccess(grant: {
   days: number;
 }): Promise<void> {
   const { page, guest, access, days } = grant;
-  await appendFile(notebook(), `${guest} may ${access} ${page} for ${days} days\n`);
+  await note(`${guest} may ${access} ${page} for ${days} days`);
 }
 
 export function readPayment(invoice: string): { invoice: string; status: 'paid' } {
