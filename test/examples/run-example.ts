@@ -17,9 +17,19 @@ const portNames = [
   'DEMO_IDENTITY_PORT',
   'TEMPORAL_PORT',
   'TEMPORAL_UI_PORT',
+  'DEMO_TRACKER_PORT',
+  'DEMO_TRAVEL_PORT',
+  'DEMO_DESK_PORT',
+  'DEMO_FLIGHTS_PORT',
   'SERVER_PORT',
   'APP_PORT',
 ];
+
+/** For the settings of a service and what it starts. */
+export async function freePorts(): Promise<Record<string, string>> {
+  const ports = portNames.map(async (name) => [name, String(await freePort())] as const);
+  return Object.fromEntries(await Promise.all(ports));
+}
 
 /** A copy of the folder at the same place beside a checkout; its data and what its tools write stay there. */
 export async function openExample(name: string) {
@@ -32,8 +42,7 @@ export async function openExample(name: string) {
   });
   for (const one of ['node_modules', 'package.json', 'src'])
     symlinkSync(path.join(root, one), path.join(home, one));
-  const ports = await Promise.all(portNames.map(async (port) => [port, String(await freePort())] as const));
-  const env: Record<string, string> = Object.fromEntries(ports);
+  const env = await freePorts();
   const baseUrl = `http://127.0.0.1:${env['PORT']}`;
   const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
   const [, command = ''] = /```sh\ncd examples\/\S+\n(.+?)(?: +#.*)?\n/.exec(readme) ?? [];

@@ -16,7 +16,7 @@ export interface View {
 type Part = Record<string, unknown>;
 
 // Slack counts UTF-16 units.
-const ajv = new Ajv2020({ strict: false, unicode: false, schemas: [schema] });
+const ajv = new Ajv2020({ strict: false, logger: false, unicode: false, schemas: [schema] });
 
 function problemsBy(name: 'view' | 'blocks', given: unknown): string[] {
   const validate = ajv.getSchema(`block-kit#/$defs/${name}`);
