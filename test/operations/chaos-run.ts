@@ -101,7 +101,7 @@ function createRun(
   async function start(kind: Kind): Promise<void> {
     const turn = await repeatedly(async () => {
       const begun = await begin(kind);
-      await begun.asked();
+      await isAsked(begun);
       return begun;
     });
     all.push({ turn });
@@ -126,7 +126,7 @@ function createRun(
     const kind = pick(random, newChatKinds);
     const turn = await repeatedly(async () => {
       const begun = beginTurn(at, kind, newCity(kind), { place: place(), conversationId });
-      await begun.asked();
+      await isAsked(begun);
       return begun;
     });
     note(`${before.city} superseded by ${turn.city}`);
@@ -217,6 +217,14 @@ function createRun(
       log: at.log(),
     };
   };
+}
+
+/** Longer than all faults of a run together. */
+async function isAsked(turn: WaitingTurn): Promise<void> {
+  const late = sleep(2 * triesForMs, undefined, { ref: false }).then(() => {
+    throw new Error(`${turn.city} asks nothing`);
+  });
+  await Promise.race([turn.asked(), late]);
 }
 
 const newChatKinds: ChatKind[] = chatKinds.filter((kind) => kind !== 'account');

@@ -166,10 +166,14 @@ export function beginByOpenAI(at: Installation, city: string): WaitingTurn {
       }
   };
   const end = readToEnd();
+  const withoutQuestion = end.then(({ status, said }) => {
+    throw new Error(`${city} ended without a question: ${status}, ${said}`);
+  });
+  withoutQuestion.catch(() => undefined);
   return {
     kind: 'openai',
     city,
-    asked: () => question.promise,
+    asked: () => Promise.race([question.promise, withoutQuestion]),
     async answer(place = 0, action = 'accept') {
       const { elicitationId } = await question.promise;
       return answerElicitation(at, place, { conversationId, elicitationId, action }, { nights });
