@@ -8,12 +8,14 @@ test('a guide has blocks to run, files to write, and blocks that say why they ar
     '```ts\n// tools/a.ts\nexport {};\n```',
     '```sh\n# not run by the tests: needs a container engine\ndocker compose up\n```',
     '```ts\nconst a = 1;\n```',
+    '```json realm.json\n{}\n```',
   ].join('\n\n');
   expect(blocksOf(markdown)).toEqual([
     { line: 1, kind: 'command', script: 'npm test\n', shown: ['pass 2'] },
     { line: 10, kind: 'file', name: 'tools/a.ts', text: 'export {};\n' },
-    { line: 15, kind: 'not run', reason: 'needs a container engine' },
+    { line: 15, kind: 'not run', reason: 'needs a container engine', text: expect.any(String) },
     { line: 20, kind: 'unclear' },
+    { line: 24, kind: 'file', name: 'realm.json', text: '{}\n' },
   ]);
 });
 
