@@ -19,7 +19,7 @@ export interface Reader {
   instead: Record<string, string>;
 }
 
-const serves = /^(?:npm run dev|npm start|npx interlude (?:dev|start|server|worker))\b/;
+const serves = /^(?:npm run dev|npm start|npx vite|\S+\/kc\.sh|npx interlude (?:dev|start|server|worker))\b/;
 
 export async function followGuide(blocks: Block[], reader: Reader): Promise<void> {
   await using stack = new AsyncDisposableStack();

@@ -18,7 +18,14 @@ export async function useGuides(): Promise<Followers> {
     async follow(guide) {
       const folder = mkdtempSync(path.join(tmpdir(), 'interlude-guide-'));
       stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-      const names = ['PORT', 'DEMO_IDENTITY_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
+      const names = [
+        'PORT',
+        'DEMO_IDENTITY_PORT',
+        'TEMPORAL_PORT',
+        'TEMPORAL_UI_PORT',
+        'KC_HTTP_PORT',
+        'PAGE_PORT',
+      ];
       const ports = Object.fromEntries(
         await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
       );
@@ -33,6 +40,9 @@ export async function useGuides(): Promise<Followers> {
         instead: {
           '127.0.0.1:3000': `127.0.0.1:${ports['PORT']}`,
           '127.0.0.1:3001': `127.0.0.1:${ports['DEMO_IDENTITY_PORT']}`,
+          '127.0.0.1:8080': `127.0.0.1:${ports['KC_HTTP_PORT']}`,
+          '127.0.0.1:5173': `127.0.0.1:${ports['PAGE_PORT']}`,
+          '--port 5173': `--port ${ports['PAGE_PORT']}`,
         },
       });
     },
