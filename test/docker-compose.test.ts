@@ -1,4 +1,4 @@
-/** No container engine runs here, so the production shape is checked against everything else that can be known. */
+/** The production shape, without a container engine. With one: containers/. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

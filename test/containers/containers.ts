@@ -1,48 +1,63 @@
 /**
- * `npm run test:containers`: builds the Dockerfile, and checks the image's size, its bill of materials and that it runs with a
- * read-only root. Ends with 1 if a check fails. Without an engine, it says that it is skipped.
+ * `npm run test:containers`: builds the Dockerfile, checks the image, and takes docker-compose.yml through an operator's days
+ * (compose.ts). Says what it does and how long it takes; ends with 1 if something fails. Without an engine, it is skipped.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { onPath } from '../programs/find-program.ts';
+import { checkCompose } from './compose.ts';
 import { makeStandIns } from './stand-ins.ts';
+import { say, step } from './step.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const megabyte = 1_000_000;
 const largest = 400;
-const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-// The classic builder: BuildKit's client is a plugin that not every engine has.
-const environment: NodeJS.ProcessEnv = { ...process.env, DOCKER_BUILDKIT: '0' };
-/** A copy of the checkout. */
+/** A copy of the checkout: its `.env` and what is deployed are the test's. */
 const checkout = await mkdtemp(path.join(tmpdir(), 'interlude-containers-'));
-const call = async (program: string, options: string[]) =>
-  (await run(program, options, { cwd: checkout, env: environment, maxBuffer: 2 ** 28 })).stdout;
-const docker = (...options: string[]) => call('docker', options);
-
-async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
-  const from = performance.now();
-  const result = await work();
-  say(`${what}: ${Math.round((performance.now() - from) / 1000)} s`);
-  return result;
-}
+const environment: NodeJS.ProcessEnv = {
+  ...process.env,
+  // The classic builder: BuildKit's client is a plugin that not every engine has.
+  DOCKER_BUILDKIT: '0',
+  COMPOSE_DOCKER_CLI_BUILD: '0',
+};
+const docker = async (...options: string[]) =>
+  (await run('docker', options, { cwd: checkout, env: environment, maxBuffer: 2 ** 28 })).stdout;
 
 async function main(): Promise<void> {
-  const hasEngine = await docker('info').then(Boolean, () => false);
-  if (!hasEngine) return say('Skipped: there is no Docker engine.');
+  if (!(await succeeds('info'))) return say('Skipped: there is no Docker engine.');
   await copyCheckout();
-  const made = await step('base image', () => makeStandIns(docker, path.join(checkout, 'build')));
+  if (!(await hasCompose())) return say('Skipped: there is no Docker Compose.');
+  const made = await step('base images', () => makeStandIns(docker, path.join(checkout, 'build')));
   say(`stand-ins: ${made.join(', ') || 'none'}`);
   try {
     await checkImage();
+    await checkCompose({ docker, checkout, environment });
   } finally {
     // A later build would take them for the real ones.
-    for (const image of made) await docker('rmi', '--no-prune', image);
+    for (const image of made) await docker('rmi', '--force', '--no-prune', image);
   }
+}
+
+const succeeds = (...options: string[]) => docker(...options).then(Boolean, () => false);
+
+/** Compose 1 is another program: it gets the name of Compose 2. */
+async function hasCompose(): Promise<boolean> {
+  if (await succeeds('compose', 'version')) return true;
+  const [engine, older] = [onPath(['docker']), onPath(['docker-compose'])];
+  if (!engine || !older) return false;
+  const folder = path.join(checkout, 'build/bin');
+  await mkdir(folder);
+  const words = `#!/bin/sh\nif [ "$1" = compose ]; then shift; exec ${older} "$@"; fi\nexec ${engine} "$@"\n`;
+  await writeFile(path.join(folder, 'docker'), words);
+  await chmod(path.join(folder, 'docker'), 0o755);
+  environment['PATH'] = `${folder}:${environment['PATH']}`;
+  return succeeds('compose', 'version');
 }
 
 async function checkImage(): Promise<void> {

@@ -1,16 +1,24 @@
-/** A stand-in for the Dockerfile's base image, where an engine neither has nor can pull it: Debian's packages, this Node, and npm. */
+/**
+ * Stand-ins for the images that the Dockerfile and docker-compose.yml name, where an engine neither has nor can pull them:
+ * made of Debian's packages, Node and npm from npm's registry, and Temporal's development server.
+ */
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { readTools } from '../../scripts/setup/tools.mjs';
 import { onPath } from '../programs/find-program.ts';
 
 const run = promisify(execFile);
 const debian = 'interlude-test/debian';
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
-const standIns = {
+export const standIns = {
   'node:24-slim': 'node',
+  'caddy:2.10': 'caddy',
+  'postgres:17': 'postgres',
+  'temporalio/server:1.31.0': 'temporal-server',
+  'temporalio/admin-tools:1.31.0': 'temporal-tools',
 };
 
 export type Docker = (...options: string[]) => Promise<string>;
@@ -33,6 +41,9 @@ export async function makeStandIns(docker: Docker, folder: string): Promise<stri
       cwd: folder,
     },
   );
+  const { temporal } = readTools();
+  if (temporal === undefined) throw new Error('Run node scripts/setup.mjs temporal');
+  await copyFile(temporal, path.join(context, 'temporal'));
   for (const image of missing) {
     const target = standIns[image as keyof typeof standIns];
     await docker('build', '--network', 'host', '--target', target, '--tag', image, context);
