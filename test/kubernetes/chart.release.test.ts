@@ -172,10 +172,11 @@ describe('at an API server', () => {
     const playing = (async () => {
       while (!stopped.signal.aborted) {
         const { items } = (await api.request('GET', jobs)) as {
-          items: { metadata: { name: string; uid: string } }[];
+          items: { metadata: { name: string; uid: string }; status: { conditions?: [] } }[];
         };
-        for (const { metadata } of items) {
-          if (ended.includes(metadata.uid)) continue;
+        for (const { metadata, status: before } of items) {
+          // One that failed stays.
+          if (before.conditions) continue;
           const at = { lastTransitionTime: new Date().toISOString(), status: 'True' };
           const first = how === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
           const status = {
