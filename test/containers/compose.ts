@@ -41,6 +41,8 @@ export async function checkCompose({
   await chmod(at('build/notebook'), 0o777);
   const pages = async () =>
     (await readFile(at('build/notebook/pages'), 'utf8').catch(() => '')).split('\n').slice(0, -1);
+  const agents = await readFile(at('test/containers/agents/agents.yaml'), 'utf8');
+  await writeFile(at('agents.yaml'), agents);
   const issuer = stack.use(await startIssuer(at('build'), at('company-ca.pem')));
   await writeFile(
     at('docker-compose.override.yml'),
@@ -51,7 +53,6 @@ export async function checkCompose({
     PUBLIC_URL: `http://localhost:${port}`,
     INTERLUDE_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     POSTGRES_PASSWORD: randomBytes(16).toString('hex'),
-    AGENTS_FILE: './test/containers/agents/agents.yaml',
     AUTH_ISSUER: issuer.issuer,
     AUTH_AUDIENCE: 'interlude',
     AUTH_CLIENT_ID: 'interlude',
@@ -66,7 +67,9 @@ export async function checkCompose({
   const base = `http://127.0.0.1:${port}`;
   const alice = createCaller(base, await issuer.token('alice'));
   const ask = (page: string) => startTurn(alice, page);
-  const interlude = (...options: string[]) => compose('exec', '-T', 'worker', 'interlude', ...options);
+  /** The current one first. */
+  const versions = async () =>
+    (await compose('exec', '-T', 'worker', 'interlude', 'versions')).trim().split('\n');
   stack.defer(async () => {
     await compose('down', '--volumes', '--timeout', '5');
   });
@@ -75,6 +78,7 @@ export async function checkCompose({
     await step('up', async () => {
       await compose('up', '--detach');
       await untilAnswers(alice);
+      await until('new turns start', async () => (await versions())[0]?.startsWith('*') ?? false);
     });
     const answered = await step('a user asks, with a token of the issuer', () => ask('answered'));
     await step('the question is answered', async () => {
@@ -98,7 +102,6 @@ export async function checkCompose({
     });
 
     const [deployed, rolledBack] = [await ask('deployed'), await ask('rolled back')];
-    const versions = async () => (await interlude('versions')).trim().split('\n');
     const before = await versions();
     await step('another version is deployed', async () => {
       await appendFile(at('src/workflows/index.ts'), '\nexport const another = true;\n');
@@ -113,6 +116,18 @@ export async function checkCompose({
       await deployed.isThere();
       await deployed.answer();
       await until('its page is deleted', async () => (await pages()).includes('deleted deployed'));
+    });
+
+    await step('an agent is added to the agents file', async () => {
+      await writeFile(
+        at('new.yaml'),
+        agents.replace(/^ {2}wiki:[^]*/m, (wiki) => `${wiki}${wiki.replace('wiki', 'added')}`),
+      );
+      await printed('operating.md', 'kill -s HUP');
+      await until('three processes have it', async () => {
+        const logs = await compose('logs', '--no-color', 'api-1', 'api-2', 'worker');
+        return logs.match(/taken: agent added/g)?.length === 3;
+      });
     });
 
     await step('a backup is made and restored', async () => {
