@@ -46,14 +46,23 @@ async function main(): Promise<void> {
 
 const succeeds = (...options: string[]) => docker(...options).then(Boolean, () => false);
 
-/** Compose 1 is another program: it gets the name of Compose 2. */
+/** Compose 1 is another program: it gets the name of Compose 2. Without `--wait`, it replaces one API after the other, too. */
 async function hasCompose(): Promise<boolean> {
   if (await succeeds('compose', 'version')) return true;
   const [engine, older] = [onPath(['docker']), onPath(['docker-compose'])];
   if (!engine || !older) return false;
   const folder = path.join(checkout, 'build/bin');
   await mkdir(folder);
-  const words = `#!/bin/sh\nif [ "$1" = compose ]; then shift; exec ${older} "$@"; fi\nexec ${engine} "$@"\n`;
+  const words = `#!/bin/sh
+[ "$1" = compose ] || exec ${engine} "$@"
+shift
+for word; do
+  shift
+  [ "$word" != --wait ] || word=--detach
+  set -- "$@" "$word"
+done
+exec ${older} "$@"
+`;
   await writeFile(path.join(folder, 'docker'), words);
   await chmod(path.join(folder, 'docker'), 0o755);
   environment['PATH'] = `${folder}:${environment['PATH']}`;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const debian = 'interlude-test/debian';
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
-export const standIns = {
+const standIns = {
   'node:24-slim': 'node',
   'caddy:2.10': 'caddy',
   'postgres:17': 'postgres',
