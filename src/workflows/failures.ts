@@ -106,9 +106,10 @@ async function retryThroughOutage<T>(
 }
 
 /**
- * A number larger than all attempts (and executions of a call) that were made before this workflow, or the one that started
- * it, was reset or started again by an operator (`attemptsBefore`); 0 otherwise. Rows then accept the new attempts as newer, and refuse writes of the old ones. It is the
- * time since the start in milliseconds: an attempt takes longer than a millisecond.
+ * A number larger than all attempts (and executions of a call) that were made before this workflow, or the one that
+ * started it, was reset or started again by an operator (`attemptsBefore`); 0 otherwise. Rows then accept the new
+ * attempts as newer, and refuse writes of the old ones. It is the time since the start in milliseconds: an attempt
+ * takes longer than a millisecond.
  */
 export function attemptsBeforeReset({ attemptsBefore = 0 }: TurnInput): number {
   const { runId, originalExecutionRunId, startTime } = workflowInfo();

@@ -2,7 +2,10 @@
  * The widget's style sheet. Hosts set `--interlude-accent`, `--interlude-font`, `--interlude-radius` and the like on the element.
  */
 
-/** Colours, the floating panel and the scrolling log. Inherited text styles are reset. Log and foot reserve room for the scroll bar on both sides, to stay aligned. */
+/**
+ * Colours, the floating panel and the scrolling log. Inherited text styles are reset. Log and foot reserve room for
+ * the scroll bar on both sides, to stay aligned.
+ */
 const frame = `
 :host {
   display: flex; flex-direction: column; height: 100%; min-width: min(20rem, 100%); min-height: 20rem; max-height: 100dvh; container-type: inline-size;

@@ -1,6 +1,7 @@
 /**
- * The answers of a run: entries of `resume`, and results of front-end tools. Everything that can be refused is refused before the first answer is recorded; after that, a question may
- * only stay open because a form does not fit, or turn out to have been answered elsewhere meanwhile.
+ * The answers of a run: entries of `resume`, and results of front-end tools. Everything that can be refused is
+ * refused before the first answer is recorded; after that, a question may only stay open because a form does not fit,
+ * or turn out to have been answered elsewhere meanwhile.
  */
 import type { AgUiRun } from '@interlude-ai/core/contract/ag-ui.ts';
 import type { Principal } from '../../service/principal.ts';
@@ -131,8 +132,8 @@ export async function recordAnswers(
   // Answers that repeat others are first: they are refused if they say something else.
   const isRepeated = ({ question }: PlannedAnswer) => question.status !== 'pending';
   const ordered = [...plan.filter(isRepeated), ...plan.filter((one) => !isRepeated(one))];
-  // CopilotKit answers under the `runId` of the run that asked, which may ask more than once. A question that was answered under it
-  // together with others is refused before the first answer is recorded.
+  // CopilotKit answers under the `runId` of the run that asked, which may ask more than once. A question that was
+  // answered under it together with others is refused before the first answer is recorded.
   const content = plan.map(({ question }) => question.id).toSorted();
   for (const { question } of ordered)
     await service.claimKey(principal, { conversation, key: `${runKey(body)}/${question.id}`, content });

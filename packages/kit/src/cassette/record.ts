@@ -140,7 +140,9 @@ function questionOf(params: unknown, named: { key?: string }): { message: string
   return { ...named, mode, message: typeof message === 'string' ? message : '' };
 }
 
-// Removing secrets: values of secret fields, wherever else they appear; values that were named beforehand; and everything shaped like a key, a token or a credential. The server's state is kept, except for secrets in plain text. Headers are never recorded.
+// Removing secrets: values of secret fields, wherever else they appear; values that were named beforehand; and
+// everything shaped like a key, a token or a credential. The server's state is kept, except for secrets in plain
+// text. Headers are never recorded.
 
 /** Shorter ones would match by chance. */
 const shortest = 4;

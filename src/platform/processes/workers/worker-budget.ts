@@ -30,7 +30,10 @@ export interface WorkerBudget {
   takeCache(isOwn: boolean): { size: number; giveBack(): void };
 }
 
-/** Calls whose servers hold the connection while a person thinks have a limit of their own: see activities/call-tool/held-call-limit.ts. */
+/**
+ * Calls whose servers hold the connection while a person thinks have a limit of their own: see
+ * activities/call-tool/held-call-limit.ts.
+ */
 export function createWorkerBudget({ worker }: Pick<Config, 'worker'>): WorkerBudget {
   const workflowSlots = createSharedSlots(workflowTasks);
   const activitySlots = createSharedSlots(worker.calls + worker.heldCalls);
