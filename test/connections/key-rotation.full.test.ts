@@ -6,10 +6,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/credentials/sealing/key-ring.ts';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { accept, asTurn } from '../asking/asking-service.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { readiness } from '../e2e/processes.ts';
@@ -34,12 +32,7 @@ beforeAll(async () => {
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`, ROUNDS_URL: rounds.url },
   });
   deployment.defer(() => rounds.stop());
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
 }, 60_000);
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));

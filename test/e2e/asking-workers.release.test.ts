@@ -2,10 +2,8 @@
  * MCP servers that ask, as it runs in production: PostgreSQL, a Temporal of its own, and workers that come and go while
  * questions are open. Whatever one of them had in its hands, another one goes on with, or says what cannot be known.
  */
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Client } from '@interlude-ai/client/client.ts';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { kinds } from '../servers/booking-server.ts';
 import { postgresUrl } from '../postgres.ts';
@@ -46,12 +44,7 @@ beforeAll(async () => {
     },
   });
   deployment.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
   [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
   alice = deployment.client('alice');
   // The catalogues are learnt: which tools may be repeated is known.

@@ -8,9 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
@@ -73,12 +71,7 @@ beforeAll(async () => {
   deployment.defer(() => line.stop());
   workerUrlFile = path.join(deployment.dataDir, 'database-url');
   give('first');
-  const temporalServer = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporalServer.stop());
+  const temporalServer = await deployment.startTemporal(temporalPort);
   const connection = await Connection.connect({ address: temporalServer.address });
   deployment.defer(() => connection.close());
   temporal = new Client({ connection, namespace: 'default' });

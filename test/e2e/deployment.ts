@@ -5,8 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
 import { demoToken } from '@interlude-ai/program/login/demo-token.ts';
 import { createClient } from '@interlude-ai/client/client.ts';
+import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { startDependencies } from '../service/dependencies.ts';
 import { createCaller } from '../service/user.ts';
@@ -68,6 +70,16 @@ export async function createDeployment({ port, env = {} }: DeploymentOptions = {
       const own = `http://127.0.0.1:${more['PORT'] ?? common['PORT']}`;
       await untilReady(service, entry === 'worker' ? undefined : own);
       return service;
+    },
+    /** A Temporal of its own, which ends with the deployment. */
+    async startTemporal(temporalPort: number) {
+      const temporal = await startTemporalServer({
+        temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
+        dataDir: path.join(dataDir, 'temporal'),
+        logger: pino({ level: 'silent' }),
+      });
+      stack.defer(() => temporal.stop());
+      return temporal;
     },
     client: (user: User, at = baseUrl) =>
       createClient({

@@ -6,10 +6,8 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ElicitResult } from '@modelcontextprotocol/client';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { demoToken } from '@interlude-ai/program/login/demo-token.ts';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
@@ -38,12 +36,7 @@ beforeAll(async () => {
     },
   });
   deployment.defer(() => hotel.close());
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(port);
   [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
 }, 120_000);
 afterAll(() => deployment.stop());

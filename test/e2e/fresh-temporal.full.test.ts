@@ -1,8 +1,6 @@
 /** An unprepared Temporal: what is missing is reported at start and at /readyz, and what can be made is made. */
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createDeployment, showOutput, someKeys } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
@@ -14,12 +12,7 @@ beforeAll(async () => {
   deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  const temporal = await deployment.startTemporal(port);
 }, 60_000);
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));

@@ -5,9 +5,7 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import type { Part } from '@interlude-ai/client/turn-view.ts';
 import { freePort } from '../free-port.ts';
 import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
@@ -58,12 +56,7 @@ beforeAll(async () => {
   });
   deployment.defer(() => server.stop());
   deployment.defer(() => hotel.close());
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
   [, ...workers] = await Promise.all([
     deployment.start('server'),
     deployment.start('worker'),

@@ -4,10 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '../../src/storage/open-storage.ts';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
 import type { OpenAIServer, Reply } from '../servers/openai-server.ts';
@@ -57,12 +55,7 @@ agents: { assistant: { model: 'openai-compatible:any', servers: [asking] } }
 `,
   );
   deployment.environment['INTERLUDE_CONFIG'] = config;
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
   [worker] = await Promise.all([deployment.start('worker'), deployment.start('server')]);
   // The server's tools are learnt.
   reply = () => text('Hello.');

@@ -5,9 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { createOpenAIServer } from '../servers/openai-server.ts';
@@ -54,12 +52,7 @@ agents:
 `,
   );
   deployment.environment['INTERLUDE_CONFIG'] = config;
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  const temporal = await deployment.startTemporal(temporalPort);
   const connection = await Connection.connect({ address: temporal.address });
   deployment.defer(() => connection.close());
   client = new Client({ connection });

@@ -1,7 +1,5 @@
 /** Two APIs and a worker behind a pooler in transaction mode, and turns that wait for an answer. */
-import { pino } from 'pino';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { findPgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import type { PgBouncer } from '../pgbouncer.ts';
@@ -37,12 +35,7 @@ describe.skipIf(found.kind === 'missing').each([
     onTestFinished(() => deployment.stop());
     deployment.defer(() => pooler[Symbol.asyncDispose]());
     deployment.defer(() => Promise.all(kinds.map((kind) => desks[kind].stop())));
-    const temporal = await startTemporalServer({
-      temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-      dataDir: `${deployment.dataDir}/temporal`,
-      logger: pino({ level: 'silent' }),
-    });
-    deployment.defer(() => temporal.stop());
+    await deployment.startTemporal(temporalPort);
     const otherPort = String(await freePort());
     const processes = await Promise.all([
       deployment.start('worker'),

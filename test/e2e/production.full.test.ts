@@ -3,10 +3,8 @@
  * of them is killed, and any other goes on.
  */
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { startTcpProxy } from '../servers/tcp-proxy.ts';
 import type { TcpProxy } from '../servers/tcp-proxy.ts';
 import type { Diagnosis } from '../../src/cli/doctor/diagnose.ts';
@@ -48,12 +46,7 @@ beforeAll(async () => {
     },
   });
   deployment.defer(() => Promise.all([balancer.stop(), database.stop()]));
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
 }, 60_000);
 beforeEach(startTheDead, 60_000);
 afterAll(() => deployment.stop());

@@ -2,9 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { startTemporalGate } from '../servers/temporal-gate.ts';
@@ -43,16 +41,9 @@ beforeAll(async () => {
   });
   keyFile = path.join(deployment.dataDir, 'api-key');
   writeFileSync(keyFile, 'wrong');
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
+  await deployment.startTemporal(port);
   gate = await startTemporalGate(`127.0.0.1:${port}`, 'first');
-  deployment.defer(async () => {
-    await gate.stop();
-    await temporal.stop();
-  });
+  deployment.defer(() => gate.stop());
   const login = { TEMPORAL_ADDRESS: gate.address, TEMPORAL_API_KEY_FILE: keyFile };
   deployment.spawn('server', { ...login, INTERNAL_PORT: String(internal.api) });
   worker = deployment.spawn('worker', { ...login, INTERNAL_PORT: String(internal.worker) });

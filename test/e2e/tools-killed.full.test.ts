@@ -5,10 +5,8 @@
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { done, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import type { CallMessage, ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
@@ -130,12 +128,7 @@ beforeAll(async () => {
   });
   deployment.defer(() => server.stop());
   deployment.defer(() => hotel.close());
-  const started = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => started.stop());
+  await deployment.startTemporal(temporalPort);
   const connection = await Connection.connect({ address });
   deployment.defer(() => connection.close());
   const client = new Client({ connection, namespace: 'default' });

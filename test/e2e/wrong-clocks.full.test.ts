@@ -1,8 +1,6 @@
 /** Processes whose clocks are minutes wrong, on PostgreSQL: turns wait, go on, make room and end as with right ones. */
-import { pino } from 'pino';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../src/platform/development/temporal-server.ts';
 import { freePort } from '../free-port.ts';
 import { postgresUrl } from '../postgres.ts';
 import { shiftedClock } from '../shifted-clock.ts';
@@ -30,12 +28,7 @@ describe.each([-5, 5])(
           INTERLUDE_KEYS: someKeys,
         },
       });
-      const server = await startTemporalServer({
-        temporal: { namespace: 'default', port, uiPort: await freePort() },
-        dataDir: `${deployment.dataDir}/temporal`,
-        logger: pino({ level: 'silent' }),
-      });
-      deployment.defer(() => server.stop());
+      await deployment.startTemporal(port);
       const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
       deployment.defer(() => connection.close());
       temporal = new Client({ connection });

@@ -3,13 +3,11 @@
  * watches, answers or cancels does it wherever they come. PostgreSQL, a Temporal of its own, processes of their own.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { roundsAgents } from '../../asking/asking-service.ts';
 import { createDeployment, showOutput, someKeys } from '../../e2e/deployment.ts';
 import type { Deployment } from '../../e2e/deployment.ts';
 import type { ServiceProcess } from '../../e2e/processes.ts';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { pageTools } from '../ag-ui/runs.ts';
 import { startPythonClient } from '../ag-ui/python-client.ts';
 import { connect as connectAgUi, post } from '../ag-ui/stock-client.ts';
@@ -46,12 +44,7 @@ beforeAll(async () => {
     },
   });
   deployment.defer(() => Promise.all([server.stop(), target[Symbol.asyncDispose]()]));
-  const temporal = await startTemporalServer({
-    temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-    dataDir: `${deployment.dataDir}/temporal`,
-    logger: pino({ level: 'silent' }),
-  });
-  deployment.defer(() => temporal.stop());
+  await deployment.startTemporal(temporalPort);
   const port = String(await freePort());
   other = { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` };
   processes = await startAll();

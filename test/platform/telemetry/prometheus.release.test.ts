@@ -7,9 +7,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTemporalServer } from '../../../src/platform/development/temporal-server.ts';
 import { createDeployment, someKeys } from '../../e2e/deployment.ts';
 import { freePort } from '../../free-port.ts';
 import { findPrometheus, startPrometheus } from '../../programs/prometheus.ts';
@@ -108,12 +106,7 @@ describe('Prometheus', () => {
       },
     });
     stack.defer(() => deployment.stop());
-    const temporal = await startTemporalServer({
-      temporal: { namespace: 'default', port: temporalPort, uiPort: await freePort() },
-      dataDir: `${deployment.dataDir}/temporal`,
-      logger: pino({ level: 'silent' }),
-    });
-    stack.defer(() => temporal.stop());
+    await deployment.startTemporal(temporalPort);
     await Promise.all([
       deployment.start('server', { INTERNAL_PORT: String(apiPort) }),
       deployment.start('worker', { INTERNAL_PORT: String(workerPort) }),
