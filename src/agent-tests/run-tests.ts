@@ -12,7 +12,7 @@ const ownName = '@interlude-ai/service/testing';
 /** Without arguments. */
 const usualFiles = ['**/*.test.{ts,mts,js,mjs}'];
 
-export interface TestOptions {
+interface TestOptions {
   /** Files and patterns; by default all test files below the folder. */
   patterns: string[];
   folder: string;

@@ -59,7 +59,7 @@ const silent = {
   setName: () => undefined,
 };
 
-export interface SlackProfile {
+interface SlackProfile {
   name: string;
   /** `guest`: with access to some channels only; `external`: of another organisation. */
   kind: 'member' | 'guest' | 'external' | 'bot' | 'gone';

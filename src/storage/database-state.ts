@@ -19,7 +19,7 @@ export interface DatabaseState {
   holders: LockHolder[];
 }
 
-export interface LockHolder {
+interface LockHolder {
   pid: number;
   program: string;
   /** Like `idle in transaction`. */

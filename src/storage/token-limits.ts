@@ -2,7 +2,7 @@
 import type { TurnOwner, Usage } from '../turn/turn.ts';
 import type { Counts, Limit } from './counts.ts';
 
-export interface TokensPerDay {
+interface TokensPerDay {
   perUser: number | undefined;
   perTenant: number | undefined;
 }

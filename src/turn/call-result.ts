@@ -5,7 +5,7 @@ import type { ToolResult } from './tool-result.ts';
 import type { TurnEndStatus, TurnRef } from './turn.ts';
 
 /** What is written when a call ends: a message for the model, and an event for the people who follow the turn. */
-export interface WrittenResult {
+interface WrittenResult {
   message: { id: string; role: 'tool'; content: unknown };
   event: { key: string; event: TurnEvent };
 }

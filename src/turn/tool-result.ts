@@ -50,7 +50,7 @@ export function toEvent(call: Call, result: ToolResult, ofError: ToolOutcome = '
 }
 
 /** What is stored instead of an AI SDK `output` for a call that the service failed. */
-export interface StoredFailure {
+interface StoredFailure {
   type: 'call-failure';
   failure: CallFailure;
 }

@@ -311,12 +311,12 @@ function wordsOf(error: unknown): string {
   return words.split('\n', 1)[0] ?? words;
 }
 
-export interface ToolModule {
+interface ToolModule {
   file: string;
   exports: Record<string, unknown>;
 }
 
-export interface FoundTool {
+interface FoundTool {
   file: string;
   exported: string;
   definition: Record<string, unknown>;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { readRequestedSchema } from '@interlude-ai/core/elicitation/form/requested-schema.ts';
 
-export type FlatSchemaResult =
+type FlatSchemaResult =
   | { kind: 'flat'; requestedSchema: Record<string, unknown> }
   | { kind: 'problem'; problem: string };
 

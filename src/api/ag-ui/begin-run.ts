@@ -17,7 +17,7 @@ import { noAnswers, planAnswers, recordAnswers, runKey } from './resume.ts';
 import type { Answers, RunCaller } from './resume.ts';
 import { endsWithUser, isUser, lastUserMessage } from './run-input.ts';
 
-export interface SoFar {
+interface SoFar {
   entries: LogEntry[];
   position: number;
 }

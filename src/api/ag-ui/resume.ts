@@ -45,7 +45,7 @@ export const noAnswers: Answers = {
   ended: [],
 };
 
-export interface PlannedAnswer {
+interface PlannedAnswer {
   question: Question;
   response: ElicitationResponse;
   /** If the question has ended, nothing changes. */

@@ -6,7 +6,7 @@ import { toJsonText } from '@interlude-ai/kit/terminal/terminal-text.ts';
 /** Of the first line. */
 export const format = 'interlude-audit-1';
 
-export interface ExportOptions {
+interface ExportOptions {
   tenant?: string | undefined;
   /** Epoch milliseconds. */
   from?: number | undefined;

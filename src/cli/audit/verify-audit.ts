@@ -37,7 +37,7 @@ export class AuditBroken extends Error {
 }
 
 /** Chain values at the ends of the files that were read, by tenant and position. */
-export type KnownEnds = Map<string, { chain: string; file: string }>;
+type KnownEnds = Map<string, { chain: string; file: string }>;
 
 /** Throws `AuditBroken` at the first line that is wrong. `known`: of earlier files; what this one adds is put there. */
 export async function verifyFile(file: string, known: KnownEnds): Promise<VerifiedPart[]> {

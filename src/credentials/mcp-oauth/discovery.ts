@@ -44,7 +44,7 @@ const needsSchema = z.discriminatedUnion('kind', [
 export type Needs = z.infer<typeof needsSchema>;
 export type OAuthNeeds = Extract<Needs, { kind: 'oauth' }>;
 
-export interface DiscoveryParts {
+interface DiscoveryParts {
   server: ServerConfig;
   records: Records;
   /** All configured servers. */

@@ -12,5 +12,5 @@ export type Config = ReturnType<typeof loadConfig>;
 export type AuthConfig = NonNullable<Config['auth']>;
 export type NangoConfig = NonNullable<Config['nango']>;
 export type SlackConfig = NonNullable<Config['slack']>;
-export type TelemetryConfig = Config['telemetry'];
+type TelemetryConfig = Config['telemetry'];
 export type MetricsConfig = NonNullable<TelemetryConfig['metrics']>;

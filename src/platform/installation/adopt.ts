@@ -26,7 +26,7 @@ interface Parts {
   logger: Logger;
 }
 
-export interface Survey {
+interface Survey {
   /** Turns of the database that have not ended. */
   live: number;
   /** Unknown to Temporal. */
@@ -39,7 +39,7 @@ export interface Survey {
   orphans: { workflowId: string; runId: string }[];
 }
 
-export interface Adopted {
+interface Adopted {
   ended: number;
   begunAgain: number;
   terminated: number;

@@ -10,7 +10,7 @@ import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import { readConfig } from './read-config.ts';
 import type { RunningWorker } from './start-worker.ts';
 
-export interface AgentsReload {
+interface AgentsReload {
   /** One at a time; the last call has read what was there when it was made. */
   reload(): Promise<void>;
   /** Why the last one was refused; empty if it was taken. */

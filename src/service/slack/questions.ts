@@ -9,11 +9,7 @@ import type { AskedQuestion } from '../questions.ts';
 import { createRecordRefusal } from '../authenticate.ts';
 import type { SlackLinks } from './links.ts';
 
-export type FoundAsked =
-  | { kind: 'not-linked' }
-  | { kind: 'unknown' }
-  | { kind: 'somebody-elses' }
-  | OwnQuestion;
+type FoundAsked = { kind: 'not-linked' } | { kind: 'unknown' } | { kind: 'somebody-elses' } | OwnQuestion;
 
 export type OwnQuestion = AskedQuestion & { kind: 'own' } & { principal: UserPrincipal };
 

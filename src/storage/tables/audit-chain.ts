@@ -14,7 +14,7 @@ import type { Database } from '../database.ts';
 import type { Row, Tables } from '../schema.ts';
 
 /** As exported; see docs/operators.md. Members are strings or null. */
-export type ExportedEntry = ReturnType<typeof toExported>;
+type ExportedEntry = ReturnType<typeof toExported>;
 
 /** One line of an export. */
 export interface ChainedEntry {

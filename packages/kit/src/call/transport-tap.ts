@@ -4,7 +4,7 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
-export interface TapListener {
+interface TapListener {
   onSent?(message: JSONRPCMessage): void;
   /** True: handled here; the client does not see it. */
   onReceived?(message: JSONRPCMessage): boolean | void;

@@ -11,7 +11,7 @@ import { inspectPage } from './inspect-question.ts';
 import { rules } from './rules.ts';
 import type { Seen } from './rules.ts';
 
-export interface SeenInSource {
+interface SeenInSource {
   level: 'error' | 'warning';
   /** Contains the file, the question and a remedy. */
   text: string;

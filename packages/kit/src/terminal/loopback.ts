@@ -7,7 +7,7 @@ import { isSafeToOpen } from '@interlude-ai/core/elicitation/url-safety.ts';
 
 const timeoutMs = 5 * 60 * 1_000;
 
-export interface Loopback extends Disposable {
+interface Loopback extends Disposable {
   redirectUri: string;
   /** The address that the browser was redirected to. Requests with another state are ignored. */
   returned(state: string): Promise<URL>;

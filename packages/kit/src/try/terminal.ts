@@ -24,7 +24,7 @@ export interface Terminal {
   close(): void;
 }
 
-export interface TerminalStreams {
+interface TerminalStreams {
   input: Readable & { isTTY?: boolean };
   output: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Prints only the questions. */

@@ -8,7 +8,7 @@ import type { KeptLogins } from '@interlude-ai/kit/terminal/kept-files.ts';
 import { signIn, signInWithBrowser, signOut } from '../login/sign-in.ts';
 import type { Say } from '../login/sign-in.ts';
 
-export interface IdentityParts {
+interface IdentityParts {
   service: string;
   logins: KeptLogins;
   /** Instead of a login. */

@@ -14,7 +14,7 @@ import type { PromptMessage } from './prompt-message.ts';
 import { Turns } from './turns.ts';
 import type { Turn, TurnEnd } from './turns.ts';
 
-export interface SessionParts {
+interface SessionParts {
   id: string;
   /** The folder that the editor opened it for. */
   cwd: string;

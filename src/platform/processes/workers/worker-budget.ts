@@ -21,7 +21,7 @@ const cachedWorkflows = Math.max(
 /** A worker with fewer stalled. */
 const leastCached = 10;
 
-export interface WorkerBudget {
+interface WorkerBudget {
   tuner(): WorkerTuner;
   /**
    * How many workflows a worker may cache, until it gives them back. The own version has three quarters of the room;
