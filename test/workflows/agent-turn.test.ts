@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
-import type { Elicitations } from '../../src/storage/tables/elicitations.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Chunk } from '../service/chat-stream.ts';
 import { connectAccount } from '../service/connect-account.ts';
@@ -35,7 +34,9 @@ beforeEach(async () => {
 afterEach(() => services.giveBack(service));
 
 /** Lets a test see the moment between a question's row and the workflow's wait, and hold it. */
-async function startWith(change: (elicitations: Elicitations) => Partial<Elicitations>): Promise<void> {
+async function startWith(
+  change: (elicitations: Storage['elicitations']) => Partial<Storage['elicitations']>,
+): Promise<void> {
   service = await start((storage) => ({
     ...storage,
     elicitations: { ...storage.elicitations, ...change(storage.elicitations) },

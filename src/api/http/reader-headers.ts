@@ -1,6 +1,6 @@
 /** What the request headers say about the reader of a turn, and the response headers about the turn. */
 import type { FastifyReply } from 'fastify';
-import { cannotAsk, parseCapabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
+import { parseCapabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { languageOf } from '@interlude-ai/core/elicitation/language.ts';
 import type { Language } from '@interlude-ai/core/elicitation/language.ts';
@@ -18,14 +18,6 @@ export interface Reader {
   /** Of the person who reads the errors of tool calls. Null: they are read by a model, or as a model reads them. */
   language: Language | null;
 }
-
-export const plainReader: Reader = {
-  capabilities: cannotAsk,
-  operations: false,
-  resets: false,
-  toolApprovals: false,
-  language: null,
-};
 
 interface ReaderHeaders {
   'x-supports-elicitation'?: string | undefined;

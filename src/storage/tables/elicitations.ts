@@ -83,8 +83,6 @@ interface SettleOptions {
   audit?: AuditEntry;
 }
 
-export type Elicitations = ReturnType<typeof createElicitations>;
-
 export function createElicitations(database: Database, logger: Logger) {
   const { query, notifications, questions, now, timeIn } = database;
 

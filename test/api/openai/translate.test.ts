@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toOutcome, createTranslator } from '../../../src/api/openai/translate.ts';
 import type { Reading } from '../../../src/api/openai/translate.ts';
-import { plainReader } from '../../../src/api/http/reader-headers.ts';
+import { readerFrom } from '../../../src/api/http/reader-headers.ts';
 import type { ElicitationEvent } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
 
@@ -57,7 +57,7 @@ function translated(events: TurnEvent[], reading: Partial<Reading> = {}) {
   const translate = createTranslator({
     turnId: 't1',
     model: 'assistant',
-    reader: plainReader,
+    reader: readerFrom({}),
     includeUsage: false,
     ...reading,
   });
@@ -136,7 +136,7 @@ describe('a turn becomes chunks', () => {
   });
 
   test('with the tool calls for those who want to know, complete and in order', () => {
-    const reader = { ...plainReader, operations: true };
+    const reader = { ...readerFrom({}), operations: true };
     const other = { ...call, toolCallId: 'call_2', input: undefined };
     const called = (index: number, id: string, args: string) =>
       wrapped({
@@ -160,7 +160,7 @@ describe('a turn becomes chunks', () => {
       mode: 'form',
       requestedSchema: {},
     };
-    const reader = { ...plainReader, capabilities: { url: true, form: false } };
+    const reader = { ...readerFrom({}), capabilities: { url: true, form: false } };
     const accepted: TurnEvent = { ...question, status: 'accept', path: ['researcher'] };
     expect(translated([started, question, form, accepted, completed], { reader })).toEqual([
       role,

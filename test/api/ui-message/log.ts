@@ -1,7 +1,7 @@
 /** Log entries as readers get them, made from events. */
 import type { UIMessageChunk } from 'ai';
 import { createTranslator } from '../../../src/api/ui-message/translate.ts';
-import { plainReader } from '../../../src/api/http/reader-headers.ts';
+import { readerFrom } from '../../../src/api/http/reader-headers.ts';
 import type { Reader } from '../../../src/api/http/reader-headers.ts';
 import type { ElicitationEvent, Status } from '@interlude-ai/core/elicitation/elicitation.ts';
 import type { LogEntry, TurnEvent } from '../../../src/turn/event.ts';
@@ -14,7 +14,7 @@ function log(events: TurnEvent[]): LogEntry[] {
 
 export function chunksFor(reader: Partial<Reader>, events: TurnEvent[]): UIMessageChunk[] {
   const capabilities = { url: true, form: true };
-  return log(events).flatMap(createTranslator({ ...plainReader, capabilities, ...reader }));
+  return log(events).flatMap(createTranslator({ ...readerFrom({}), capabilities, ...reader }));
 }
 
 export function accountQuestion(status: Status, tool?: string): ElicitationEvent {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Elicitations } from '../../../src/storage/tables/elicitations.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { onEachDatabase } from '../contract.ts';
 import { openClock } from './clock.ts';
@@ -182,7 +181,9 @@ onEachDatabase((subject) => {
       await open(storage, second);
       await answer(storage, first, 'decline');
       const ids = async (
-        ...status: Parameters<Elicitations['ofConversation']> extends [unknown, ...infer S] ? S : never
+        ...status: Parameters<Storage['elicitations']['ofConversation']> extends [unknown, ...infer S]
+          ? S
+          : never
       ) => (await storage.elicitations.ofConversation(turn, ...status)).map(({ id }) => id).toSorted();
       expect(await ids()).toEqual([first.id, second.id].toSorted());
       expect(await ids('pending')).toEqual([second.id]);
