@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { ServiceProcess } from '../e2e/processes.ts';
 import { createDeployment, showOutput } from '../e2e/deployment.ts';
 import type { Deployment } from '../e2e/deployment.ts';
+import { readable } from '../connections/secrets/places.ts';
 import { freePort } from '../free-port.ts';
 import { asks, expired, form, page, startScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
 import type { ScriptedMcpServer } from '../servers/scripted-mcp-server.ts';
@@ -97,14 +98,6 @@ async function historyOf(turn: ObservedTurn): Promise<string> {
   } finally {
     await connection.close();
   }
-}
-
-function readable(value: unknown): string {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  if (value === null || typeof value !== 'object') return String(value);
-  return Object.entries(value)
-    .map(([name, item]) => `${name}: ${readable(item)}`)
-    .join('\n');
 }
 
 async function databaseBytes(): Promise<string> {

@@ -31,7 +31,7 @@ export async function readHistories(address: string): Promise<Histories> {
 }
 
 /** Every value of it; payloads are bytes, and their bytes are text. */
-function readable(value: unknown): string {
+export function readable(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (value === null || typeof value !== 'object') return String(value);
   return Object.entries(value)
