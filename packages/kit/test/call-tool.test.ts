@@ -133,7 +133,7 @@ const asks = (inputRequests: unknown, more: object = {}) => ({
 describe('what breaks the protocol is named with its rule, and nothing is sent after it:', () => {
   test.each([
     [
-      'the array of spec/002',
+      'an array of questions',
       { inputRequests: [{ id: 'city', kind: 'string' }], requestState: 'x' },
       'inputRequests',
       'inputrequests',

@@ -38,7 +38,7 @@ const accept = (content: object) => ({ action: 'accept', content });
 describe('is taken', () => {
   test.each<[string, Fixture, Question, object | undefined]>([
     [
-      'a value for the id of a form of one field (spec/002)',
+      'a value for the id of a form of one field',
       { inputResponses: { k: 'Rome' } },
       city,
       accept({ city: 'Rome' }),

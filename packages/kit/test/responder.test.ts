@@ -73,7 +73,7 @@ describe('is understood:', () => {
   test.each([
     ['a map of answers', { inputResponses: { a: accept('1'), b: { action: 'decline' } } }],
     [
-      'a list of values (spec/002)',
+      'a list of values',
       {
         inputResponses: [
           { id: 'a', value: 1 },

@@ -39,7 +39,7 @@ const entrySchema = z
   );
 
 const setSchema = z.strictObject({
-  /** By the server's id (spec/002): a content, a single value, or an entry. */
+  /** By the server's id: a content, a single value, or an entry. */
   inputResponses: z.record(z.string(), z.unknown()).optional(),
   questions: z.array(entrySchema).optional(),
   /** For forms whose required fields are all named here. */

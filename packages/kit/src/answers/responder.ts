@@ -151,7 +151,7 @@ async function readReply(
   return answers;
 }
 
-/** As in spec/002: a value for the only field of the form. */
+/** The answer that `{id, value}` means: a value for the only field of the form. */
 function byValue(
   questions: readonly Question[],
   id: string,
