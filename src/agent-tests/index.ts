@@ -35,7 +35,7 @@ export interface SendOptions {
 export interface Person {
   /** Starts a turn. Resolves when the service has taken the message. */
   send(agent: string, text: string, options?: SendOptions): Promise<Turn>;
-  /** For the question of another person: is refused. */
+  /** Answers the question of another person, which the service refuses. */
   answer(question: Question, content: Record<string, unknown>): Promise<ElicitationReceipt>;
   /** Gives the person an account at a server: an access token, or a key where the server takes keys. */
   connect(server: string, token: string): Promise<void>;

@@ -17,7 +17,7 @@ import { ServiceError } from './service-error.ts';
 const pauseMs = 200;
 /** How long servers that keep calls of ended turns open may take to be notified. They may be away for days. */
 const notifiedWithinMs = 30_000;
-/** The same while a caller waits for the response. */
+/** As `notifiedWithinMs`, while a caller waits for the response. */
 const notifiedSoonMs = 5_000;
 
 function deliveriesOf(of: { turnId: string; deliveryIds: string[]; isInSlack: boolean }): string[] {

@@ -36,7 +36,7 @@ export async function ownConversationIfAny(
   return known;
 }
 
-/** What a key that acts for a user may not do. The refusal is audited. */
+/** Refuses a key that acts for a user, and audits the refusal. */
 export async function requirePerson(
   { audit }: Pick<Storage, 'audit'>,
   principal: Principal,

@@ -74,7 +74,7 @@ function wordsOf(code: ServiceErrorCode, message: string, turnId: string | undef
   }
 }
 
-/** For input that the SDK's codecs cannot read. */
+/** The error for input that the SDK's codecs cannot read. */
 export function unreadable(): A2AError {
   return new RequestMalformedError('What was sent is not in the form that the specification gives it.');
 }

@@ -19,7 +19,7 @@ interface Kind {
 
 const broken: Kind = { type: 'server_error' };
 
-/** Of all other codes, the request is at fault. */
+/** For every other code, the request is at fault. */
 const kinds: Partial<Record<ServiceErrorCode | ProblemCode, Kind>> = {
   unauthenticated: { type: 'authentication_error' },
   unknown_agent: { type: 'invalid_request_error', code: 'model_not_found' },

@@ -19,12 +19,12 @@ export function serverMark(server: Parameters<typeof lookOf>[0]): Html {
   return html`<div class="mark server" aria-hidden="true">${drawn}</div>`;
 }
 
-/** Of who asks, as the question names them. */
+/** The mark of the server or agent that asks, as its question describes it. */
 export function askerMark({ server, colour, picture }: Context, title: string): Html {
   return serverMark({ name: server ?? title, title, colour, picture });
 }
 
-/** Of what is no server. */
+/** The mark of something other than a server, such as Slack. */
 export function monogram(title: string): Html {
   return html`<div class="mark" aria-hidden="true">${firstLetter(title)}</div>`;
 }

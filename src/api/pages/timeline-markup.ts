@@ -13,7 +13,7 @@ interface TimelineRow {
   body: Html;
 }
 
-/** `now` as in `lineOf`. */
+/** `now`: to show how long unfinished items have lasted. */
 export function timelineRows(
   items: readonly TimelineItem[],
   now?: number,

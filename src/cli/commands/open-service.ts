@@ -9,7 +9,7 @@ export function printFromService(work: (parts: Dependencies) => Promise<string>)
   return openService(async (parts) => print(`${await work(parts)}\n`));
 }
 
-/** For `work` that prints as it goes. */
+/** Runs `work`, which prints for itself, with the service's dependencies. */
 export async function openService(work: (parts: Dependencies) => Promise<void>): Promise<void> {
   const [{ onServiceDatabase }, { readConfig }] = await Promise.all([
     import('../../platform/processes/dependencies.ts'),

@@ -47,7 +47,7 @@ export function fetchSoon(url: string, options: RequestInit = {}): Promise<Respo
   return fetch(url, { ...options, signal: AbortSignal.timeout(networkTimeoutMs) });
 }
 
-/** With what to check. */
+/** Why the issuer cannot be reached, and what to check. */
 export function whyUnreachable(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `it did not answer within ${networkTimeoutMs / 1000} s; check the address, and that it runs`;

@@ -110,7 +110,7 @@ async function hashOfPackages(folder: string): Promise<string> {
   return lockfile === undefined ? '' : hashOfFile(path.dirname(lockfile), path.basename(lockfile));
 }
 
-/** Hashes by path from `base`. */
+/** The hash of each file, by its path from `base`. */
 export async function hashesOf(base: string, files: string[]): Promise<Record<string, string>> {
   const names = [...new Set(files)]
     .map((file) => path.relative(base, file).replaceAll(path.sep, '/'))

@@ -84,7 +84,7 @@ export function createReadBatch(query: Kysely<Tables>, bounds: BatchBounds = def
   };
 }
 
-/** As a reader sees it that has read everything up to `cursor`. */
+/** The entry as seen by a reader that has read everything up to `cursor`. */
 function seenFrom({ entry, readFrom }: StoredEntry, cursor: number): LogEntry {
   const event = remainder(entry.event, Math.max(cursor, readFrom));
   return event === entry.event ? entry : { ...entry, event };

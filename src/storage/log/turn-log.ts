@@ -96,7 +96,7 @@ export function createTurnLog(database: Database, mergeQueue: MergeQueue, logger
 
 type StoredEvent = Pick<Row<'turn_events'>, 'seq' | 'turn_id' | 'event' | 'at'>;
 
-/** As a reader sees it that has read everything up to `after`. */
+/** The event as seen by a reader that has read everything up to `after`. */
 export function toLogEntry({ seq, turn_id: turnId, event, at }: StoredEvent, after = 0): LogEntry {
   return { seq, turnId, at, event: remainder(eventFromRow(event), after) };
 }

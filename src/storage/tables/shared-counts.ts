@@ -7,9 +7,9 @@ interface Exchange {
   process: string;
   /** The process's own counts that have changed, as they are now. */
   own: { name: string; amount: number; until: number }[];
-  /** Of which to read what the others have counted. */
+  /** The names to read the other processes' counts of. */
   names: string[];
-  /** Deletes what counts no longer. */
+  /** Whether to delete rows that no longer count. */
   forgetsOld: boolean;
 }
 

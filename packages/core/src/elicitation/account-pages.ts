@@ -17,7 +17,7 @@ export function connectionsAddress(publicUrl: string): string {
   return `${publicUrl}/connections`;
 }
 
-/** The same, from the address of a question about an account. */
+/** The address of that page, from the address of a question about an account. */
 export function connectionsBeside(question: string): string {
   return new URL('../connections', question).href;
 }

@@ -117,7 +117,7 @@ function clauseOfReason(reason: string): Clause | null {
 /** The words of our readers of questions. */
 const ofLimits = /too long|more than \d|at most \d+ fields|longer than \d/;
 
-/** For an unaskable question of the old era. */
+/** The clause that a pushed question of the old era breaks. */
 export function clauseOfPushed(reason: string, params: unknown, able: Capabilities): Clause {
   return clauseOfReason(reason) ?? clauseOfQuestion(params, able) ?? clauses.question;
 }

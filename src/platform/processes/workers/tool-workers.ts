@@ -190,7 +190,7 @@ class StuckCalls {
     this.#logger = logger;
   }
 
-  /** For a call with a task that was interrupted. */
+  /** To be called when a workflow task of the call was interrupted. */
   check(workflowId: string): void {
     this.#start(() => this.#check(workflowId));
   }

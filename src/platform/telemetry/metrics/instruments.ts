@@ -260,7 +260,7 @@ const unfinishedTool = 'unfinished';
 /** Names that only the service gives. */
 const ownName = /^(?:ask_user$|agent__|connect_)/;
 
-/** For a call that ended without a result of its tool. */
+/** The label of a call that ended without a result of its tool. */
 export function unfinishedLabel(toolName: string): string {
   return ownName.test(toolName) ? toolName : unfinishedTool;
 }
