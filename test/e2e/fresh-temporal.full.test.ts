@@ -12,7 +12,7 @@ beforeAll(async () => {
   deployment = await createDeployment({
     env: { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, INTERLUDE_KEYS: someKeys },
   });
-  const temporal = await deployment.startTemporal(port);
+  await deployment.startTemporal(port);
 }, 60_000);
 afterAll(() => deployment.stop());
 afterEach(showOutput(() => deployment));
