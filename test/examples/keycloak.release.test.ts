@@ -72,9 +72,9 @@ beforeAll(async () => {
     vi.waitFor(async () => {
       const names = await lacking(service);
       if (names.length > 0) throw new Error(`${names.join(', ')} missing:\n${example.written.both}`);
-    }, 250_000),
+    }, 550_000),
   ]);
-});
+}, 600_000);
 afterAll(async () => {
   await browser?.close();
   // As Ctrl+C does. Its servers end with it: all of them hold its output open.
