@@ -1,8 +1,10 @@
 /** An MCP server that wants an account: its sign-in is published, and it takes one token. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { issuerDocument } from '../credentials/guarded-server.ts';
 import { startMcpServer } from '../servers/mcp-server.ts';
 import type { TestMcpServer } from '../servers/mcp-server.ts';
+import { sendJson } from '../servers/serve.ts';
 
 export function startAccountServer(token: string): Promise<TestMcpServer> {
   return startMcpServer({
@@ -19,22 +21,11 @@ export function startAccountServer(token: string): Promise<TestMcpServer> {
       const origin = `http://${host}`;
       const path = request.url ?? '';
       if (path.startsWith('/.well-known/oauth-protected-resource')) {
-        response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ resource: `${origin}/mcp`, authorization_servers: [origin] }));
+        sendJson(response, { resource: `${origin}/mcp`, authorization_servers: [origin] });
         return true;
       }
       if (path.startsWith('/.well-known/')) {
-        response.setHeader('content-type', 'application/json');
-        response.end(
-          JSON.stringify({
-            issuer: origin,
-            authorization_endpoint: `${origin}/authorize`,
-            token_endpoint: `${origin}/token`,
-            registration_endpoint: `${origin}/register`,
-            response_types_supported: ['code'],
-            code_challenge_methods_supported: ['S256'],
-          }),
-        );
+        sendJson(response, issuerDocument(origin, { registration_endpoint: `${origin}/register` }));
         return true;
       }
       if (request.headers.authorization === `Bearer ${token}`) return false;

@@ -70,6 +70,18 @@ export function resourceDocument(resource: string, issuers: string[]) {
   return { resource, authorization_servers: issuers, scopes_supported: ['issues:read'] };
 }
 
+/** The metadata of an authorization server, without registration. */
+export function issuerDocument(issuer: string, more: Record<string, unknown> = {}) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    ...more,
+  };
+}
+
 export { sendJson as json };
 
 /** Stops with the test. Answers the origin. */

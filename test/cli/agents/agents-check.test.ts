@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { checkAgents } from '../../../src/cli/agents/check-agents.ts';
 import { agents } from '../../../src/cli/commands/check.ts';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
-import { json, startServer } from '../../credentials/guarded-server.ts';
+import { issuerDocument, json, startServer } from '../../credentials/guarded-server.ts';
 import { freePort } from '../../free-port.ts';
 import { startMcpServer } from '../../servers/mcp-server.ts';
 import { answer, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
@@ -179,17 +179,15 @@ test('says how one signs in, which documents are broken, and asks nothing withou
       case '/.well-known/oauth-authorization-server':
         return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>App</p>');
       case '/.well-known/openid-configuration':
-        return json(response, {
-          issuer: origin,
-          authorization_endpoint: `${origin}/authorize`,
-          token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
-          jwks_uri: `${origin}/jwks`,
-          response_types_supported: ['code'],
-          subject_types_supported: ['public'],
-          id_token_signing_alg_values_supported: ['RS256'],
-          code_challenge_methods_supported: ['S256'],
-        });
+        return json(
+          response,
+          issuerDocument(origin, {
+            registration_endpoint: `${origin}/register`,
+            jwks_uri: `${origin}/jwks`,
+            subject_types_supported: ['public'],
+            id_token_signing_alg_values_supported: ['RS256'],
+          }),
+        );
       default:
         return response.writeHead(404).end();
     }

@@ -3,6 +3,7 @@
  * Each remembers the first line of every request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { issuerDocument } from '../../credentials/guarded-server.ts';
 import { answer, listing, startRawMcpServer } from '../../servers/raw-mcp-server.ts';
 import type { RawMessage } from '../../servers/raw-mcp-server.ts';
 import { sendJson as json, serve } from '../../servers/serve.ts';
@@ -57,16 +58,14 @@ export async function startSignInServer(secrets: Secrets): Promise<SignInServer>
     const form = new URLSearchParams(body);
     switch (`${request.method} ${url.pathname}`) {
       case 'GET /.well-known/oauth-authorization-server':
-        return json(response, {
-          issuer: origin,
-          authorization_endpoint: `${origin}/authorize`,
-          token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
-          revocation_endpoint: `${origin}/revoke`,
-          response_types_supported: ['code'],
-          code_challenge_methods_supported: ['S256'],
-          token_endpoint_auth_methods_supported: ['client_secret_post'],
-        });
+        return json(
+          response,
+          issuerDocument(origin, {
+            registration_endpoint: `${origin}/register`,
+            revocation_endpoint: `${origin}/revoke`,
+            token_endpoint_auth_methods_supported: ['client_secret_post'],
+          }),
+        );
       case 'POST /register':
         return json(
           response,

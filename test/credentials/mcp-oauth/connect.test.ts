@@ -2,7 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { redirectUri } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
-import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
+import {
+  issuerDocument,
+  json,
+  resourceDocument,
+  serverConfig,
+  startGuardedServer,
+  startServer,
+} from '../guarded-server.ts';
 import { followRedirects, callbackFor } from '../redirects.ts';
 
 const bob = { ...alice, user: 'bob' };
@@ -287,13 +294,7 @@ test('a token of another kind, or one that fits no header, is not kept', async (
   ]) {
     const issuer = await startServer((request, response) => {
       if (request.url === '/token') return json(response, tokens);
-      return json(response, {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
-      });
+      return json(response, issuerDocument(issuer));
     });
     const origin = await startServer((_, response) =>
       json(response, resourceDocument(`${origin}/mcp`, [issuer])),

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
-import { json, resourceDocument, serverConfig, startServer } from '../guarded-server.ts';
+import { issuerDocument, json, resourceDocument, serverConfig, startServer } from '../guarded-server.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 const missing = { kind: 'connection-required', reason: 'missing' };
@@ -31,17 +31,6 @@ async function issuerOf(resource = 'http://nothing.example/mcp'): Promise<string
   const { issuer, stop } = await startAuthorizationServer({ resource: () => resource });
   onTestFinished(stop);
   return issuer;
-}
-
-function metadata(issuer: string, more: Record<string, unknown> = {}) {
-  return {
-    issuer,
-    authorization_endpoint: `${issuer}/authorize`,
-    token_endpoint: `${issuer}/token`,
-    response_types_supported: ['code'],
-    code_challenge_methods_supported: ['S256'],
-    ...more,
-  };
 }
 
 test("the document beside the server's path is asked first, and no MCP request is made", async () => {
@@ -110,7 +99,7 @@ test('a server that publishes nothing is probed once, and where its 401 points i
 test('a server of the first generation is its own authorization server', async () => {
   const { config, origin } = await scripted((own) => ({
     'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' } },
-    'GET /.well-known/oauth-authorization-server': metadata(own),
+    'GET /.well-known/oauth-authorization-server': issuerDocument(own),
   }));
   const { store } = await setUpOAuthStore();
   const server = { ...config, oauth: { issuer: origin, clientId: 'by-hand' } };
@@ -175,7 +164,7 @@ test('a document about another resource is not trusted, wherever it was found', 
 
 test('an OpenID provider is found where OpenID keeps its document', async () => {
   const issuer = await scripted((origin) => ({
-    'GET /tenant/.well-known/openid-configuration': metadata(`${origin}/tenant`, {
+    'GET /tenant/.well-known/openid-configuration': issuerDocument(`${origin}/tenant`, {
       jwks_uri: `${origin}/jwks`,
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
@@ -205,7 +194,7 @@ test.each([
   ['sends people to a file', { authorization_endpoint: 'file:///etc/passwd' }, /sign-in/],
 ])('a sign-in server that %s is not used', async (_, fault, words) => {
   const issuer = await scripted((origin) => ({
-    'GET /.well-known/oauth-authorization-server': metadata(origin, fault),
+    'GET /.well-known/oauth-authorization-server': issuerDocument(origin, fault),
   }));
   const { config } = await scripted((origin) => ({
     [`GET ${wellKnown}/mcp`]: resourceDocument(`${origin}/mcp`, [issuer.origin]),
@@ -254,7 +243,7 @@ async function withPages(pages: Record<string, Page>, replies: (origin: string) 
 describe.each(brokenPages)('where a document should be, there is %s:', (_, page) => {
   test("the next place of a sign-in server's metadata is asked", async () => {
     const issuer = await withPages({ '/.well-known/oauth-authorization-server': page }, (origin) => ({
-      'GET /.well-known/openid-configuration': metadata(origin, {
+      'GET /.well-known/openid-configuration': issuerDocument(origin, {
         jwks_uri: `${origin}/jwks`,
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],

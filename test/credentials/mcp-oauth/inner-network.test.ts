@@ -8,7 +8,7 @@ import { allowsAddress } from '../../../src/platform/network/addresses.ts';
 import { createGuardedAgent } from '../../../src/platform/network/guarded-agent.ts';
 import type { Reach } from '../../../src/platform/network/addresses.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
-import { json, serverConfig } from '../guarded-server.ts';
+import { issuerDocument, json, serverConfig } from '../guarded-server.ts';
 import { callbackFor } from '../redirects.ts';
 
 /** Stands for an address of the internet. */
@@ -71,16 +71,12 @@ async function attackedBy(answer: (origin: string) => Answer, ownName = 'mcp.att
   return { ...setup, inner, names, origin, config, message };
 }
 
-const metadata = (origin: string, more: Record<string, unknown> = {}) => ({
-  issuer: origin,
-  authorization_endpoint: `${origin}/authorize`,
-  token_endpoint: `${origin}/token`,
-  registration_endpoint: `${origin}/register`,
-  revocation_endpoint: `${origin}/revoke`,
-  response_types_supported: ['code'],
-  code_challenge_methods_supported: ['S256'],
-  ...more,
-});
+const metadata = (origin: string, more: Record<string, unknown>) =>
+  issuerDocument(origin, {
+    registration_endpoint: `${origin}/register`,
+    revocation_endpoint: `${origin}/revoke`,
+    ...more,
+  });
 
 /** Its own sign-in server, with these words of its metadata replaced. */
 const signIn =

@@ -5,7 +5,14 @@ import { createRecords } from '../../../src/credentials/mcp-oauth/records.ts';
 import { startAuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
-import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
+import {
+  issuerDocument,
+  json,
+  resourceDocument,
+  serverConfig,
+  startGuardedServer,
+  startServer,
+} from '../guarded-server.ts';
 import { followRedirects } from '../redirects.ts';
 
 const day = 24 * 3_600_000 + 1;
@@ -16,14 +23,7 @@ async function thief() {
   const asked: string[] = [];
   const issuer: string = await startServer((request, response) => {
     asked.push(request.url ?? '');
-    return json(response, {
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      registration_endpoint: `${issuer}/register`,
-      response_types_supported: ['code'],
-      code_challenge_methods_supported: ['S256'],
-    });
+    return json(response, issuerDocument(issuer, { registration_endpoint: `${issuer}/register` }));
   });
   return { issuer, asked };
 }

@@ -10,7 +10,14 @@ import {
   redirectUri,
 } from '../../../src/credentials/mcp-oauth/client-metadata.ts';
 import { alice, setUpOAuthStore, publicUrl } from '../oauth-store.ts';
-import { json, resourceDocument, serverConfig, startGuardedServer, startServer } from '../guarded-server.ts';
+import {
+  issuerDocument,
+  json,
+  resourceDocument,
+  serverConfig,
+  startGuardedServer,
+  startServer,
+} from '../guarded-server.ts';
 import { followRedirects, callbackFor } from '../redirects.ts';
 
 const mallory = { ...alice, user: 'mallory' };
@@ -26,15 +33,13 @@ async function malicious() {
     if (pathname === '/.well-known/oauth-protected-resource/mcp')
       return json(response, resourceDocument(`${origin}/mcp`, [origin]));
     if (pathname === '/.well-known/oauth-authorization-server')
-      return json(response, {
-        issuer: origin,
-        authorization_endpoint: `${origin}/authorize`,
-        token_endpoint: `${origin}/token`,
-        registration_endpoint: `${origin}/register`,
-        response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
-        client_id_metadata_document_supported: true,
-      });
+      return json(
+        response,
+        issuerDocument(origin, {
+          registration_endpoint: `${origin}/register`,
+          client_id_metadata_document_supported: true,
+        }),
+      );
     if (pathname === '/register') return json(response, { client_id: 'c', redirect_uris: [] }, 201);
     if (pathname === '/authorize') {
       asked.push(searchParams);

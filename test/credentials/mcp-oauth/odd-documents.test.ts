@@ -5,7 +5,7 @@
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../../src/platform/config/config.ts';
 import { generateKey, parseKeys } from '../../../src/credentials/sealing/key-ring.ts';
-import { json, serverConfig, startServer } from '../guarded-server.ts';
+import { issuerDocument, json, serverConfig, startServer } from '../guarded-server.ts';
 import { alice, setUpOAuthStore } from '../oauth-store.ts';
 import { callbackFor } from '../redirects.ts';
 import { postgresUrl } from '../../postgres.ts';
@@ -30,14 +30,7 @@ const openIdMetadata = '/.well-known/openid-configuration';
 function usual(origin: string): Documents {
   return {
     resource: { resource: `${origin}/mcp`, authorization_servers: [origin], scopes_supported: ['read'] },
-    metadata: {
-      issuer: origin,
-      authorization_endpoint: `${origin}/authorize`,
-      token_endpoint: `${origin}/token`,
-      registration_endpoint: `${origin}/register`,
-      response_types_supported: ['code'],
-      code_challenge_methods_supported: ['S256'],
-    },
+    metadata: issuerDocument(origin, { registration_endpoint: `${origin}/register` }),
     metadataAt: oauthMetadata,
     registration: { client_id: 'c1', redirect_uris: ['http://127.0.0.1:3000/auth/callback'] },
     tokens: { access_token: 'first', token_type: 'Bearer', expires_in: 3600, refresh_token: 'r1' },
