@@ -28,6 +28,7 @@ import { isRecord } from '@interlude-ai/core/elicitation/form/schema-keywords.ts
 
 type Caller = A2ACaller & { isStructured: boolean };
 
+/** The SDK reads an id that is absent as `''`. */
 export async function takeMessage(
   service: Service,
   agent: string,
