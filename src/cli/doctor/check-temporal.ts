@@ -1,4 +1,5 @@
 /** Temporal, and whether it belongs to the database. Nothing is written. */
+import type { ConnectionLike } from '@temporalio/client';
 import type { Config } from '../../platform/config/config.ts';
 import { explain } from '../../platform/installation/belonging.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
@@ -18,10 +19,9 @@ const oldest = { major: 1, minor: 28 };
 /** `isEmbedded`: `interlude start` starts it. */
 export async function checkTemporal(
   { temporal }: Pick<Config, 'temporal'>,
-  { client }: Pick<OpenedInstallation, 'client'>,
+  connection: ConnectionLike,
   isEmbedded: boolean,
 ): Promise<Finding[]> {
-  const { connection } = client;
   const { namespace } = temporal;
   try {
     const { serverVersion } = await connection.workflowService.getSystemInfo({});

@@ -5,6 +5,7 @@ import type { ProcessKind } from '../../platform/config/environment.ts';
 import { openInstallation } from '../../platform/installation/installation.ts';
 import type { OpenedInstallation } from '../../platform/installation/installation.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { connectLazily } from '../../platform/temporal/connection.ts';
 import { withTimeout } from '@interlude-ai/core/with-timeout.ts';
 import { examineAgents } from '../agents/check-agents.ts';
 import { checkDatabase, checkKeys, clockFinding, openDatabase } from './check-database.ts';
@@ -51,6 +52,7 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
     const examining = examineAgents(config, { timeout: timeoutMs }, { env, signal })
       .then(agentFindings)
       .catch(notChecked);
+    const isEmbedded = config.temporal.address === undefined;
     const opened = await openDatabase(config);
     const parts = opened.storage && open(config, opened.storage, stack);
     const add = (name: string, ...checks: Promise<Finding[]>[]) =>
@@ -66,7 +68,7 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
       );
       add(
         'Temporal',
-        checkTemporal(config, installation, config.temporal.address === undefined),
+        checkTemporal(config, installation.client.connection, isEmbedded),
         checkInstallation(installation),
         checkWorkers(config, installation, storage),
       );
@@ -77,7 +79,15 @@ export async function diagnose({ env, cwd, kind, timeoutMs, signal, onArea }: Op
           return checked.findings;
         }),
       );
-    } else if (opened.storage === null) add('database', Promise.resolve([opened.finding]));
+    } else if (opened.storage === null) {
+      add('database', Promise.resolve([opened.finding]));
+      const { connection, close } = connectLazily(withAddress(config), {
+        interceptors: [],
+        connectTimeout: 5_000,
+      });
+      stack.defer(close);
+      add('Temporal', checkTemporal(config, connection, isEmbedded));
+    }
     add('sign-in', checkIssuer(config, kind));
     pending.push(['agents', examining]);
     add('address', checkAddress(config));
@@ -100,15 +110,17 @@ function open(
   stack: AsyncDisposableStack,
 ): { storage: Storage; installation: OpenedInstallation } {
   stack.defer(() => storage.close());
-  const { temporal } = config;
-  const address = temporal.address ?? `127.0.0.1:${temporal.port}`;
   const installation = openInstallation({
-    config: { temporal: { ...temporal, address } },
+    config: { temporal: withAddress(config) },
     storage,
     logger: pino({ level: 'silent' }),
   });
   stack.defer(() => installation.close());
   return { storage, installation };
+}
+
+function withAddress({ temporal }: Config): Config['temporal'] & { address: string } {
+  return { ...temporal, address: temporal.address ?? `127.0.0.1:${temporal.port}` };
 }
 
 function safely(check: Promise<Finding[]>): Promise<Finding[]> {

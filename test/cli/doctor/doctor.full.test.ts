@@ -162,6 +162,11 @@ describe('a planted fault is found:', () => {
       async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` }),
     ],
     ['the namespace is missing', ['temporal-namespace'], () => ({ TEMPORAL_NAMESPACE: 'nowhere' })],
+    [
+      'the namespace is missing before the first deploy',
+      ['temporal-namespace'],
+      async () => ({ DATABASE_URL: await postgresUrl(), TEMPORAL_NAMESPACE: 'nowhere' }),
+    ],
     ['the issuer is away', ['issuer-away'], async () => ({ AUTH_ISSUER: await gone() })],
     ['a key of a model is missing', ['settings-wrong'], () => ({ OPENAI_API_KEY: '' })],
     [
