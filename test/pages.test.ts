@@ -16,6 +16,15 @@ test('every file that a page names is there', () => {
   expect(named.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
+test('every alert has its place in the runbook', () => {
+  const [rules = '', runbook = ''] = ['deploy/prometheus/alerts.yaml', 'docs/operating.md'].map((name) =>
+    readFileSync(path.join(root, name), 'utf8'),
+  );
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  expect(alerts.length).toBeGreaterThan(10);
+  expect(alerts.filter((name) => !runbook.includes(`\`${name}\``))).toEqual([]);
+});
+
 /** Links to files are checked when the site is built (`npm run check`). */
 test('every link to a heading leads to one', () => {
   const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
