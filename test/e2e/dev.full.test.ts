@@ -152,9 +152,14 @@ test('processes in production read the agents file again at SIGHUP', async () =>
   writeFileSync(toolFile, tool('At which hour?'));
   for (const service of processes)
     await changes(service, () => process.kill(service.pid, 'SIGHUP'), /needs providers\.scripted\.script/);
-  writeFileSync(agentsFile, both.replace('model: scripted', 'model: openai-compatible:any'));
-  for (const service of processes)
+  const second = both.replace('model: scripted', 'model: openai-compatible:any');
+  for (const service of processes) {
+    writeFileSync(agentsFile, second.replace('second', 'first'));
+    await changes(service, () => process.kill(service.pid, 'SIGHUP'), /reading the agents file again/);
+    // A worker is still reading.
+    writeFileSync(agentsFile, second);
     await changes(service, () => process.kill(service.pid, 'SIGHUP'), /taken: .*agent second/);
+  }
   expect((await client.agents()).map(({ id }) => id)).toEqual(['assistant', 'second']);
   expect(await bookTable(Promise.resolve('23:00')).asked).toBe('At which hour?');
 });

@@ -71,20 +71,19 @@ export function createReload({ config, logger, tools }: Parts): AgentsReload {
     return changed;
   }
 
-  return {
-    problems: () => problems,
-    reload() {
-      if (!reading) {
-        reading = read().finally(() => (reading = undefined));
-        return reading;
-      }
-      next ??= reading.then(() => {
-        next = undefined;
-        return this.reload();
-      });
-      return next;
-    },
-  };
+  function reload(): Promise<void> {
+    if (!reading) {
+      reading = read().finally(() => (reading = undefined));
+      return reading;
+    }
+    next ??= reading.then(() => {
+      next = undefined;
+      return reload();
+    });
+    return next;
+  }
+
+  return { problems: () => problems, reload };
 }
 
 function changedNames<Entry>(

@@ -115,6 +115,7 @@ function stopOnSignal(delayMs: number, logger: Logger, stop: () => Promise<void>
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   process.on('SIGHUP', (signal) => {
     if (!hangUp) return onSignal(signal);
+    logger.info('reading the agents file again (SIGHUP)');
     hangUp().catch((err: unknown) => logger.error({ err }, 'the agents file could not be read again'));
   });
   return (work) => void (hangUp = work);
