@@ -142,5 +142,5 @@ async function eraseList(parts: Dependencies, list: Erasure[]): Promise<string> 
     waitMs,
     keptMs: parts.config.retention.auditMs,
   });
-  return `Repeated ${erased.length} of ${list.length} erasures; this database knows the others.`;
+  return `Repeated ${erased.length} of ${list.length} erasures${erased.length < list.length ? '; this database knows the others' : ''}.`;
 }
