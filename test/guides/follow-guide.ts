@@ -4,6 +4,7 @@
  */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnBound } from '../../src/platform/development/temporal-server.ts';
 import { bareEnvironment } from '../bare-environment.ts';
 import { follow, startProgram } from '../programs/running-program.ts';
@@ -15,11 +16,17 @@ export interface Reader {
   folder: string;
   /** Beside PATH and the like. */
   env: Record<string, string>;
-  /** Addresses that a test cannot have, like 127.0.0.1:3000, by what it has instead. */
+  /** What takes the place of something that a test cannot have, like 127.0.0.1:3000. */
   instead: Record<string, string>;
+  /** Opens an address that the guide shows. */
+  opens?: ((url: string) => Promise<unknown>) | undefined;
+  /** Called at the end, while what serves still runs. */
+  check?: (() => unknown) | undefined;
 }
 
-const serves = /^(?:npm run dev|npm start|npx vite|\S+\/kc\.sh|npx interlude (?:dev|start|server|worker))\b/;
+const longestWaitMs = 120_000;
+const serves =
+  /^(?:npm run dev|npm start|npx vite|\S+\/kc\.sh|npx interlude (?:dev|start|server|worker)|node server\.mjs)\b/;
 
 export async function followGuide(blocks: Block[], reader: Reader): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -37,6 +44,7 @@ export async function followGuide(blocks: Block[], reader: Reader): Promise<void
       throw new Error(`The block in line ${block.line} of the guide:\n${block.script}`, { cause: error });
     }
   }
+  await reader.check?.();
 
   async function runCommand(block: Extract<Block, { kind: 'command' }>): Promise<string> {
     const { script, shown } = block;
@@ -51,12 +59,12 @@ export async function followGuide(blocks: Block[], reader: Reader): Promise<void
       const child = spawnBound('bash', ['-c', `exec ${command}`], { cwd: folder, env });
       const program = follow(child, command);
       serving.set(command, program);
-      await seeAll(program, shown);
+      await seeAll(program, shown, reader.opens);
       return folder;
     }
     const at = path.join(reader.folder, '.at');
     const program = startProgram('bash', ['-ec', `${script}\npwd > "${at}"`], { cwd: folder, env });
-    await seeAll(program, shown);
+    await seeAll(program, shown, reader.opens);
     program.child.stdin.end();
     const { code } = await program.ended;
     if (code !== 0) throw new Error(`It ended with ${code}:\n${program.written.both}`);
@@ -71,7 +79,7 @@ async function interrupt(program: RunningProgram): Promise<void> {
 }
 
 /** Waits for each line, in this order; types what a line shows after `›`. `…` may be anything. */
-async function seeAll(program: RunningProgram, shown: string[]): Promise<void> {
+async function seeAll(program: RunningProgram, shown: string[], opens: Reader['opens']): Promise<void> {
   let seen = '';
   for (const line of shown) {
     const typed = / › (.+)$/.exec(line)?.[1];
@@ -84,7 +92,13 @@ async function seeAll(program: RunningProgram, shown: string[]): Promise<void> {
       .split('…')
       .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
       .join('.*')}[^]*?`;
-    await program.sees(new RegExp(seen));
+    const late = sleep(longestWaitMs, undefined, { ref: false }).then(() => {
+      throw new Error(`"${line}" was not shown within ${longestWaitMs / 1000} s:\n${program.written.both}`);
+    });
+    await Promise.race([program.sees(new RegExp(seen)), late]);
+    const [text = ''] = new RegExp(seen).exec(program.written.both) ?? [];
+    const url = line.includes('http') ? text.match(/https?:\S+/g)?.at(-1) : undefined;
+    if (url !== undefined) await opens?.(url);
   }
 }
 

@@ -6,6 +6,7 @@ import { freePort } from '../free-port.ts';
 import { buildPackages } from '../package/installed.ts';
 import { followGuide } from './follow-guide.ts';
 import { readGuide } from './guide.ts';
+import { surroundings } from './surroundings.ts';
 
 export interface Followers extends AsyncDisposable {
   follow(guide: string): Promise<void>;
@@ -29,6 +30,9 @@ export async function useGuides(): Promise<Followers> {
       const ports = Object.fromEntries(
         await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
       );
+      await using around = new AsyncDisposableStack();
+      const { env, instead, opens, check } = (await surroundings[guide]?.(around)) ?? {};
+      const startedAt = performance.now();
       await followGuide(readGuide(guide), {
         folder,
         env: {
@@ -36,6 +40,7 @@ export async function useGuides(): Promise<Followers> {
           npm_config_fetch_retries: '0',
           npm_config_yes: 'true',
           ...ports,
+          ...env,
         },
         instead: {
           '127.0.0.1:3000': `127.0.0.1:${ports['PORT']}`,
@@ -43,8 +48,12 @@ export async function useGuides(): Promise<Followers> {
           '127.0.0.1:8080': `127.0.0.1:${ports['KC_HTTP_PORT']}`,
           '127.0.0.1:5173': `127.0.0.1:${ports['PAGE_PORT']}`,
           '--port 5173': `--port ${ports['PAGE_PORT']}`,
+          ...instead,
         },
+        opens,
+        check,
       });
+      process.stdout.write(`${guide}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
