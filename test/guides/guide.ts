@@ -54,7 +54,7 @@ type Unplaced<Each> = Each extends unknown ? Omit<Each, 'line'> : never;
 
 function blockOf(language: string, text: string): Unplaced<Block> {
   const [first = ''] = text.split('\n', 1);
-  const reason = /^(?:#|\/\/|<!--) not run by the tests: (.+?)(?: -->)?$/.exec(first)?.[1];
+  const reason = /^(?:#|\/\/|--|<!--) not run by the tests: (.+?)(?: -->)?$/.exec(first)?.[1];
   if (reason !== undefined) return { kind: 'not run', reason, text };
   const name = /^(?:#|\/\/|<!--) ([\w./-]*\w\.\w+|\.env)(?: -->)?$/.exec(first)?.[1];
   if (name !== undefined) return { kind: 'file', name, text: text.slice(first.length + 1) };

@@ -59,7 +59,7 @@ async function withSlack(stack: AsyncDisposableStack): Promise<Surroundings> {
   workspace.addUser('U1', { name: 'ally' });
   addChat(slack);
   const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  stack.defer(() => void sockets.close());
+  stack.defer(() => sockets.close());
   await once(sockets, 'listening');
   const { port } = sockets.address() as AddressInfo;
   slack.methods.set('apps.connections.open', () => ({ url: `ws://127.0.0.1:${port}/` }));
