@@ -23,6 +23,7 @@ const readers: Record<string, Record<string, string>> = {
     'Go to production': 'guides/production',
     Concepts: 'guides/concepts',
     Troubleshooting: 'guides/troubleshooting',
+    Messages: 'messages',
   },
   'Embed agents': {
     'Any web page': 'widget',
