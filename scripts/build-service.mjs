@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
+import { transformSync } from 'esbuild';
 import { bundle, bundles, filesOf } from '../src/api/http/bundle.ts';
 import { scope, withRelativeImports } from './relative-imports.mjs';
 
@@ -28,12 +29,16 @@ const copied = [
   'LICENSE',
 ];
 
+/** Defines what Node 22 lacks. */
+const additions = 'src/node-22.js';
+
 // Inside the checkout, where Node finds the packages that the workflows are bundled with.
 mkdirSync(path.join(root, 'build'), { recursive: true });
 const work = mkdtempSync(path.join(root, 'build/service-'));
 try {
   for (const file of sources) compile(file);
   for (const file of globSync(copied, { cwd: root })) cpSync(path.join(root, file), path.join(work, file));
+  cpSync(path.join(root, 'scripts/node-22.js'), path.join(work, additions));
   const { manifest } = published();
   writeFileSync(path.join(work, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await bundlePages();
@@ -61,7 +66,17 @@ function compile(file) {
   );
   const to = path.join(work, file.replace(/\.ts$/, '.js'));
   mkdirSync(path.dirname(to), { recursive: true });
-  writeFileSync(to, stripped);
+  writeFileSync(to, forNode22(stripped, file));
+}
+
+/** Without `using`, and with what it needs. @param {string} code @param {string} file */
+function forNode22(code, file) {
+  const lowered = /\busing \w+ =/.test(code) ? transformSync(code, { target: 'node22' }).code : code;
+  if (file === 'src/cli/interlude.mjs')
+    return lowered.replace('\nimport ', "\nimport '../node-22.js';\nimport ");
+  if (!lowered.includes('DisposableStack')) return lowered;
+  const address = path.posix.relative(path.posix.dirname(file), additions);
+  return `import '${address.startsWith('.') ? address : `./${address}`}';\n${lowered}`;
 }
 
 async function bundlePages() {
@@ -171,8 +186,8 @@ function published() {
       optionalDependencies: Object.fromEntries(optional),
       peerDependencies: Object.fromEntries((chosen ?? []).map(([name, version]) => [name, `^${version}`])),
       peerDependenciesMeta: Object.fromEntries((chosen ?? []).map(([name]) => [name, { optional: true }])),
-      // `using` stays in the code.
-      engines: { node: '>=24.14' },
+      // The first that loads tools in TypeScript without an option.
+      engines: { node: '>=22.18' },
     },
   };
 }

@@ -9,14 +9,15 @@ import { readGuide } from './guide.ts';
 import { surroundings } from './surroundings.ts';
 
 export interface Followers extends AsyncDisposable {
-  follow(guide: string): Promise<void>;
+  /** `node`: the folder with the Node of the reader. */
+  follow(guide: string, node: string): Promise<void>;
 }
 
 export async function useGuides(): Promise<Followers> {
   const stack = new AsyncDisposableStack();
   const built = stack.use(await buildPackages('packages', 'service'));
   return {
-    async follow(guide) {
+    async follow(guide, node) {
       const folder = mkdtempSync(path.join(tmpdir(), 'interlude-guide-'));
       stack.defer(() => rmSync(folder, { recursive: true, force: true }));
       const names = [
@@ -39,6 +40,7 @@ export async function useGuides(): Promise<Followers> {
           ...built.environment,
           npm_config_fetch_retries: '0',
           npm_config_yes: 'true',
+          PATH: [node, process.env['PATH']].join(path.delimiter),
           ...ports,
           ...env,
         },
@@ -53,7 +55,7 @@ export async function useGuides(): Promise<Followers> {
         opens,
         check,
       });
-      process.stdout.write(`${guide}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
+      process.stdout.write(`${node}, ${guide}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

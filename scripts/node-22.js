@@ -1,0 +1,69 @@
+// @ts-nocheck -- it defines what the types of Node 24 have already
+/**
+ * For Node 22, in the package of the service: what it lacks of explicit resource management, as far as the service uses it
+ * (https://github.com/tc39/proposal-explicit-resource-management), and no warning about SQLite with each command.
+ */
+const { emitWarning } = process;
+process.emitWarning = (warning, ...more) => {
+  if (!String(warning).startsWith('SQLite is an experimental feature'))
+    emitWarning.call(process, warning, ...more);
+};
+
+globalThis.SuppressedError ??= class SuppressedError extends Error {
+  name = 'SuppressedError';
+  constructor(error, suppressed, message) {
+    super(message);
+    Object.assign(this, { error, suppressed });
+  }
+};
+
+globalThis.AsyncDisposableStack ??= class AsyncDisposableStack {
+  #disposers = [];
+  #isDisposed = false;
+
+  get disposed() {
+    return this.#isDisposed;
+  }
+
+  use(value) {
+    if (value === null || value === undefined) return value;
+    const dispose = value[Symbol.asyncDispose] ?? value[Symbol.dispose];
+    if (typeof dispose !== 'function') throw new TypeError('The value cannot be disposed.');
+    this.defer(() => dispose.call(value));
+    return value;
+  }
+
+  adopt(value, dispose) {
+    this.defer(() => dispose(value));
+    return value;
+  }
+
+  defer(dispose) {
+    if (this.#isDisposed) throw new ReferenceError('The stack was disposed.');
+    this.#disposers.push(dispose);
+  }
+
+  move() {
+    const moved = new AsyncDisposableStack();
+    for (const dispose of this.#disposers.splice(0)) moved.defer(dispose);
+    this.#isDisposed = true;
+    return moved;
+  }
+
+  async disposeAsync() {
+    this.#isDisposed = true;
+    const failures = [];
+    for (const dispose of this.#disposers.splice(0).reverse()) {
+      try {
+        await dispose();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures.reduce((before, error) => new SuppressedError(error, before));
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.disposeAsync();
+  }
+};
