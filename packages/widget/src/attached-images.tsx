@@ -19,6 +19,8 @@ export interface AttachedImages {
   urls: readonly string[];
   /** Why an image was not added; empty if all were. */
   problem: string;
+  /** Files are being read, and will be among `urls`. */
+  isReading: boolean;
   add: (files: readonly File[]) => Promise<void>;
   remove: (url: string) => void;
   /** Puts the images of a refused message before the others. */
@@ -29,6 +31,7 @@ export interface AttachedImages {
 export function useAttachedImages(words: Words): AttachedImages {
   const [urls, setUrls] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState('');
+  const [reading, setReading] = useState(0);
   // Ahead of the last rendering, because files are read while others are added.
   const now = useRef(urls);
   const change = (next: readonly string[]) => {
@@ -38,20 +41,27 @@ export function useAttachedImages(words: Words): AttachedImages {
   return {
     urls,
     problem,
+    isReading: reading > 0,
     async add(files) {
       setProblem('');
-      for (const file of files) {
-        const url = await readImage(file);
-        if (url === undefined) setProblem(words.notAnImage);
-        else if (isTooMuch([...now.current, url])) setProblem(words.tooManyImages(mostImages));
-        else if (!now.current.includes(url)) change([...now.current, url]);
+      setReading((count) => count + 1);
+      try {
+        for (const file of files) {
+          const url = await readImage(file);
+          if (url === undefined) setProblem(words.notAnImage);
+          // Of a hundred files, the others are not read in vain.
+          else if (isTooMuch([...now.current, url])) return setProblem(words.tooManyImages(mostImages));
+          else if (!now.current.includes(url)) change([...now.current, url]);
+        }
+      } finally {
+        setReading((count) => count - 1);
       }
     },
     remove(gone) {
       setProblem('');
       change(now.current.filter((url) => url !== gone));
     },
-    giveBack: (given) => change([...given, ...now.current]),
+    giveBack: (given) => change([...new Set([...given, ...now.current])]),
     clear() {
       setProblem('');
       change([]);
@@ -74,9 +84,14 @@ async function readImage(file: File): Promise<string | undefined> {
   if (!bitmap) return undefined;
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
-  canvas.width = Math.round(bitmap.width * scale);
-  canvas.height = Math.round(bitmap.height * scale);
-  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  canvas.width = Math.max(1, Math.round(bitmap.width * scale));
+  canvas.height = Math.max(1, Math.round(bitmap.height * scale));
+  const context = canvas.getContext('2d');
+  if (!context) return undefined;
+  // JPEG has no transparency, and would make it black.
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   return canvas.toDataURL('image/jpeg', 0.85);
 }

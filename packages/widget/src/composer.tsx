@@ -21,7 +21,7 @@ export function Composer({ words, draft, images, maySend, mayStop, onSend, onSto
   const { text, write } = draft;
   const input = useRef<HTMLTextAreaElement>(null);
   const urls = images?.urls ?? [];
-  const canSend = maySend && (text.trim() !== '' || urls.length > 0);
+  const canSend = maySend && images?.isReading !== true && (text.trim() !== '' || urls.length > 0);
 
   function send(event?: FormEvent) {
     event?.preventDefault();
@@ -49,8 +49,8 @@ export function Composer({ words, draft, images, maySend, mayStop, onSend, onSto
     <form
       className="composer"
       onSubmit={send}
-      onPaste={(event) => take(event, event.clipboardData)}
-      onDragOver={(event) => images && event.preventDefault()}
+      onPaste={(event) => isFormattedText(event.clipboardData) || take(event, event.clipboardData)}
+      onDragOver={(event) => images && event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => take(event, event.dataTransfer)}
     >
       {images && (
@@ -91,6 +91,11 @@ export function Composer({ words, draft, images, maySend, mayStop, onSend, onSto
       </button>
     </form>
   );
+}
+
+/** Office programs add a picture of the text that is copied. A copied image has no plain text, a copied file no HTML. */
+function isFormattedText({ types }: DataTransfer): boolean {
+  return types.includes('text/plain') && types.includes('text/html');
 }
 
 /** While text is being composed, keys belong to the input method. Safari marks the last of them only by its key code. */

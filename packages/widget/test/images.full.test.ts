@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
 import { gif, otherPng, png, svg } from '../../../test/images.ts';
@@ -73,9 +73,85 @@ test('what cannot be sent is refused with the reason; a large photo is made smal
   await page.locator('.composer .images button').first().click();
   await choose(page, { name: 'photo.png', mimeType: 'image/png', buffer: noise(1200) });
   await expect.poll(() => attached(page).count(), { timeout: 15_000 }).toBe(8);
+  expect(await cornerOf(attached(page).last())).toEqual([255, 255, 255, 255]);
   await send(page);
   await page.getByText(/^You showed: (image\/png, ){7}image\/jpeg$/).waitFor();
   await leave();
+});
+
+test('text that is copied with a picture of it is pasted as text', async () => {
+  const { page, leave } = await setup.visit({ attributes: 'images agent="viewer"' });
+  const isTaken = (...more: string[]) =>
+    page.locator('textarea').evaluate(
+      (input, { base64, types }) => {
+        const transfer = new DataTransfer();
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], 'picture.png', { type: 'image/png' }));
+        for (const type of types) transfer.setData(type, 'cell');
+        const paste = { clipboardData: transfer, bubbles: true, cancelable: true };
+        return !input.dispatchEvent(new ClipboardEvent('paste', paste));
+      },
+      { base64: png, types: more },
+    );
+  expect(await isTaken('text/plain', 'text/html')).toBe(false);
+  // An image copied from a page, and a file with its name.
+  expect(await isTaken('text/html')).toBe(true);
+  expect(await isTaken('text/plain')).toBe(true);
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await leave();
+});
+
+test('a message waits for its images, and of too many files the others are not read', async () => {
+  const { page, leave } = await setup.visit({ attributes: 'images agent="viewer"' });
+  // Each file is read when the test says so.
+  await page.evaluate(() => {
+    const { readAsDataURL } = FileReader.prototype;
+    const reads: (() => void)[] = [];
+    FileReader.prototype.readAsDataURL = function (file) {
+      reads.push(() => readAsDataURL.call(this, file));
+    };
+    Object.assign(globalThis, { reads });
+  });
+  const waiting = () => page.evaluate(() => (globalThis as unknown as { reads: [] }).reads.length);
+  const readNext = async () => {
+    await expect.poll(waiting).toBe(1);
+    await page.evaluate(() => (globalThis as unknown as { reads: (() => void)[] }).reads.shift()?.());
+  };
+  const many = Array.from({ length: 20 }, (_, index) => file(`${index}.png`, otherPng(String(index))));
+  await page.locator('textarea').fill('Look.');
+  await choose(page, ...many);
+  await readNext();
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await page.keyboard.press('Enter');
+  expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+  expect(await page.locator('.bubble').count()).toBe(0);
+  for (let index = 1; index < 9; index++) await readNext();
+  await page.getByText('A message has at most 8 images').waitFor();
+  await send(page);
+  await page.getByText(/^You showed: (image\/png, ){7}image\/png$/).waitFor();
+  expect(await waiting()).toBe(0);
+  await leave();
+});
+
+test('an image that is added again while its message is refused is there once', async () => {
+  const { page, say, leave } = await setup.visit({ attributes: 'images agent="assistant"' });
+  const sent = Promise.withResolvers<void>();
+  const added = Promise.withResolvers<void>();
+  await page.route('**/run/api/chat', async (route) => {
+    sent.resolve();
+    await added.promise;
+    await route.continue();
+  });
+  await choose(page, file('a.png', png));
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await say('Look.');
+  await sent.promise;
+  await choose(page, file('a.png', png));
+  await expect.poll(() => attached(page).count()).toBe(1);
+  added.resolve();
+  await page.locator('.failure').waitFor();
+  expect(await attached(page).count()).toBe(1);
+  await leave(/422/);
 });
 
 test('a message that the agent refuses comes back with its images', async () => {
@@ -89,16 +165,28 @@ test('a message that the agent refuses comes back with its images', async () => 
   await leave(/422/);
 });
 
-/** A PNG of random colours, which cannot be compressed: 4.3 MB for 1,200 pixels a side. */
+/** The colour of its first pixel. */
+function cornerOf(image: Locator): Promise<number[]> {
+  return image.evaluate(async (element: HTMLImageElement) => {
+    await element.decode();
+    const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+    context?.drawImage(element, 0, 0, 1, 1, 0, 0, 1, 1);
+    return Array.from(context?.getImageData(0, 0, 1, 1).data ?? []);
+  });
+}
+
+/** A PNG of random colours, which cannot be compressed: 5.8 MB for 1,200 pixels a side. Its upper half is transparent. */
 function noise(side: number): Buffer {
-  const line = 1 + side * 3;
+  const line = 1 + side * 4;
   const pixels = randomBytes(side * line);
   for (let row = 0; row < side; row++) pixels[row * line] = 0;
+  for (let row = 0; row < side / 2; row++)
+    for (let alpha = 4; alpha < line; alpha += 4) pixels[row * line + alpha] = 0;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // Eight bits of each of three colours.
-  header.set([8, 2], 8);
+  // Eight bits of each of three colours, and of the transparency.
+  header.set([8, 6], 8);
   const chunk = (type: string, data: Buffer) => {
     const named = Buffer.concat([Buffer.from(type), data]);
     const ends = Buffer.alloc(8);
