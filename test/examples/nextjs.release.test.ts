@@ -8,16 +8,18 @@ import { launchChromium } from '../browsers/chromium.ts';
 import { inspectPage } from '../browsers/inspect-page.ts';
 import { startProgram } from '../programs/running-program.ts';
 import { openExample } from './run-example.ts';
+import type { Example } from './run-example.ts';
 
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
+let example: Example;
 let origin: string;
 let service: string;
 let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  const example = await openExample('nextjs');
+  example = await openExample('nextjs');
   stack.defer(() => example.stop());
   const env = { ...bareEnvironment(), ...example.env };
   origin = `http://127.0.0.1:${example.env['APP_PORT']}`;
@@ -96,4 +98,10 @@ test('the app gives a token to its own user only, and a session is no token', as
   expect(await statusWith(token)).toBe(200);
   const asSession = { headers: { cookie: `session=${token}` } };
   expect((await fetch(`${origin}/api/token`, asSession)).status).toBe(401);
+});
+
+test('a copy in a repository of its own keeps the key out of it', () => {
+  const ours = example.inRepository();
+  expect(ours).toContain('start.mjs');
+  expect(ours.filter((file) => /^(\.interlude|\.next|node_modules)\//.test(file))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 /** A folder of `examples/` as its reader has it: its one command, as its README prints it, and the service that it starts. */
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -67,6 +68,12 @@ export async function openExample(name: string) {
     env,
     baseUrl,
     read: (file: string) => readFileSync(path.join(folder, file), 'utf8'),
+    /** The files that Git takes from a copy in a repository of its own. */
+    inRepository() {
+      const git = (...options: string[]) => execFileSync('git', options, { cwd: folder, encoding: 'utf8' });
+      git('init', '--quiet');
+      return git('ls-files', '--others', '--exclude-standard').split('\n');
+    },
     client: (user: string): Client =>
       createClient({
         baseUrl,

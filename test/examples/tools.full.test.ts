@@ -30,6 +30,9 @@ test('a tool of the repository asks, and its effect is in the notebook', async (
   for await (const view of turn) last = view;
   expect(last && textOf(last)).toContain('"deleted":"Home"');
   expect(example.read('notebook.txt')).toBe('deleted Home\n');
+  const ours = example.inRepository();
+  expect(ours).toContain('agents.yaml');
+  expect(ours.filter((file) => /^(\.interlude|notebook)/.test(file))).toEqual([]);
 });
 
 test('what its CI file runs passes, and a tag that is not the version does not', async () => {
