@@ -71,7 +71,8 @@ function compile(file) {
 
 /** Without `using`, and with what it needs. @param {string} code @param {string} file */
 function forNode22(code, file) {
-  const lowered = /\busing \w+ =/.test(code) ? transformSync(code, { target: 'node22' }).code : code;
+  // Where a type was, there are spaces.
+  const lowered = /\busing\s+[\w$]+\s*=/.test(code) ? transformSync(code, { target: 'node22' }).code : code;
   if (file === 'src/cli/interlude.mjs')
     return lowered.replace('\nimport ', "\nimport '../node-22.js';\nimport ");
   if (!lowered.includes('DisposableStack')) return lowered;

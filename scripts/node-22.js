@@ -10,12 +10,20 @@ process.emitWarning = (warning, ...more) => {
 };
 
 globalThis.SuppressedError ??= class SuppressedError extends Error {
-  name = 'SuppressedError';
+  static {
+    hide(this.prototype, 'name', 'SuppressedError');
+  }
   constructor(error, suppressed, message) {
     super(message);
-    Object.assign(this, { error, suppressed });
+    hide(this, 'error', error);
+    hide(this, 'suppressed', suppressed);
   }
 };
+
+/** Loggers write what is enumerable. */
+function hide(object, name, value) {
+  Object.defineProperty(object, name, { value, writable: true, configurable: true });
+}
 
 globalThis.AsyncDisposableStack ??= class AsyncDisposableStack {
   #disposers = [];
@@ -26,24 +34,31 @@ globalThis.AsyncDisposableStack ??= class AsyncDisposableStack {
   }
 
   use(value) {
+    this.#throwIfDisposed();
     if (value === null || value === undefined) return value;
-    const dispose = value[Symbol.asyncDispose] ?? value[Symbol.dispose];
+    const asyncDispose = value[Symbol.asyncDispose] ?? undefined;
+    const dispose = asyncDispose ?? value[Symbol.dispose];
     if (typeof dispose !== 'function') throw new TypeError('The value cannot be disposed.');
-    this.defer(() => dispose.call(value));
+    // The result of a disposal that is not asynchronous does not count, not even a promise.
+    this.defer(asyncDispose ? () => dispose.call(value) : () => void dispose.call(value));
     return value;
   }
 
   adopt(value, dispose) {
+    this.#throwIfDisposed();
+    if (typeof dispose !== 'function') throw new TypeError('It is not a function.');
     this.defer(() => dispose(value));
     return value;
   }
 
   defer(dispose) {
-    if (this.#isDisposed) throw new ReferenceError('The stack was disposed.');
+    this.#throwIfDisposed();
+    if (typeof dispose !== 'function') throw new TypeError('It is not a function.');
     this.#disposers.push(dispose);
   }
 
   move() {
+    this.#throwIfDisposed();
     const moved = new AsyncDisposableStack();
     for (const dispose of this.#disposers.splice(0)) moved.defer(dispose);
     this.#isDisposed = true;
@@ -60,10 +75,17 @@ globalThis.AsyncDisposableStack ??= class AsyncDisposableStack {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw failures.reduce((before, error) => new SuppressedError(error, before));
+    if (failures.length > 0)
+      throw failures.reduce(
+        (before, error) => new SuppressedError(error, before, 'An error was suppressed during disposal'),
+      );
   }
 
   [Symbol.asyncDispose]() {
     return this.disposeAsync();
+  }
+
+  #throwIfDisposed() {
+    if (this.#isDisposed) throw new ReferenceError('The stack was disposed.');
   }
 };
