@@ -20,13 +20,15 @@ export async function checkCompose({
   docker,
   checkout,
   environment,
+  stack,
 }: {
   docker: Docker;
   checkout: string;
   environment: NodeJS.ProcessEnv;
+  /** For what ends with the test. */
+  stack: AsyncDisposableStack;
 }): Promise<void> {
   const at = (name: string) => path.join(checkout, name);
-  await using stack = new AsyncDisposableStack();
   const port = await freePort();
   Object.assign(environment, {
     COMPOSE_PROJECT_NAME: `interlude-test-${port}`,

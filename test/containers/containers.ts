@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { onPath } from '../programs/find-program.ts';
 import { checkCompose } from './compose.ts';
 import { makeStandIns } from './stand-ins.ts';
@@ -29,22 +29,30 @@ const environment: NodeJS.ProcessEnv = {
 const docker = async (...options: string[]) =>
   (await run('docker', options, { cwd: checkout, env: environment, maxBuffer: 2 ** 28 })).stdout;
 
-async function main(): Promise<void> {
+async function main(stack: AsyncDisposableStack): Promise<void> {
   if (!(await succeeds('info'))) return say('Skipped: there is no Docker engine.');
   await copyCheckout();
   if (!(await hasCompose())) return say('Skipped: there is no Docker Compose.');
-  const made = await step('base images', () => makeStandIns(docker, path.join(checkout, 'build')));
+  for (const image of ['interlude', 'interlude:before']) stack.defer(await keepImage(image));
+  const made: string[] = [];
+  // A later build would take them for the real ones.
+  stack.defer(async () => {
+    for (const image of made) await succeeds('rmi', '--force', '--no-prune', image);
+  });
+  await step('base images', () => makeStandIns(docker, path.join(checkout, 'build'), made));
   say(`stand-ins: ${made.join(', ') || 'none'}`);
-  try {
-    await checkImage();
-    await checkCompose({ docker, checkout, environment });
-  } finally {
-    // A later build would take them for the real ones.
-    for (const image of made) await docker('rmi', '--force', '--no-prune', image);
-  }
+  await checkImage();
+  await checkCompose({ docker, checkout, environment, stack });
 }
 
 const succeeds = (...options: string[]) => docker(...options).then(Boolean, () => false);
+
+/** The tester may have deployed an image of this name. Returns a function that gives the name back to it. */
+async function keepImage(name: string): Promise<() => Promise<void>> {
+  const id = await docker('image', 'inspect', '--format', '{{.Id}}', name).catch(() => '');
+  const giveBack = id === '' ? ['rmi', '--force', '--no-prune', name] : ['tag', id.trim(), name];
+  return async () => void (await succeeds(...giveBack));
+}
 
 /** Compose 1 is another program: it gets the name of Compose 2. Without `--wait`, it replaces one API after the other, too. */
 async function hasCompose(): Promise<boolean> {
@@ -99,8 +107,18 @@ async function copyCheckout(): Promise<void> {
   await mkdir(path.join(checkout, 'build'));
 }
 
+/** Ctrl+C ends it, too, without a trace. It arrives twice, from the terminal and from npm. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => reject(new Error(`interrupted by ${signal}`)));
+});
+const stack = new AsyncDisposableStack();
+stack.defer(() => rm(checkout, { recursive: true, force: true }));
 try {
-  await main();
-} finally {
-  await rm(checkout, { recursive: true, force: true });
+  await Promise.race([main(stack), interrupted]);
+} catch (error) {
+  say(inspect(error));
+  process.exitCode = 1;
 }
+await stack.disposeAsync();
+process.exit();

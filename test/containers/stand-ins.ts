@@ -23,11 +23,11 @@ const standIns = {
 
 export type Docker = (...options: string[]) => Promise<string>;
 
-/** Of which images it has made stand-ins. */
-export async function makeStandIns(docker: Docker, folder: string): Promise<string[]> {
+/** Adds to `made` of which images it makes stand-ins. */
+export async function makeStandIns(docker: Docker, folder: string, made: string[]): Promise<void> {
   const missing: string[] = [];
   for (const image of Object.keys(standIns)) if (!(await isThere(docker, image))) missing.push(image);
-  if (missing.length === 0) return [];
+  if (missing.length === 0) return;
   if (!(await isMade(docker, debian))) await importDebian(docker, folder);
   const context = path.join(folder, 'stand-ins');
   await cp(path.join(import.meta.dirname, 'stand-ins'), context, { recursive: true });
@@ -46,9 +46,9 @@ export async function makeStandIns(docker: Docker, folder: string): Promise<stri
   await copyFile(temporal, path.join(context, 'temporal'));
   for (const image of missing) {
     const target = standIns[image as keyof typeof standIns];
+    made.push(image);
     await docker('build', '--network', 'host', '--target', target, '--tag', image, context);
   }
-  return missing;
 }
 
 const succeeds = (work: Promise<unknown>) =>
