@@ -198,7 +198,7 @@ test('a question waits through an expired token and a new signing key; another u
     .toMatchObject({ status: 401, body: { detail: 'The token has expired; get a new one.' } });
   const renewals = '**/protocol/openid-connect/token';
   await alice.page.route(renewals, (route) => route.abort());
-  await expect(alice.token()).rejects.toThrow();
+  await expect(alice.token()).rejects.toThrow('Failed to fetch');
   await alice.page.unroute(renewals);
   // Keys are fetched again at most every 30 seconds.
   await sleep(keysFetched + 31_000 - Date.now());
