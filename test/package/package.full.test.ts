@@ -116,6 +116,15 @@ describe('from a registry, by its name alone', () => {
         ),
       });
     }
+    const tooOld =
+      "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '22.17.1' })";
+    const refused = await run(process.execPath, ['--import', tooOld, program, 'start'], {
+      cwd: folder,
+    }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Interlude needs Node 22\.18 or newer, and this is /),
+    });
   });
 });
 
