@@ -47,7 +47,7 @@ const look: Rule = ({ images }) => {
   });
   const what = images.length === 1 ? 'your image' : `your ${images.length} images`;
   return {
-    say: `I have got ${what} (${shown.join(', ')}). I am a script and cannot see what they show; a real model can.`,
+    say: `I have got ${what} (${shown.join(', ')}). I am a script and cannot see what ${images.length === 1 ? 'it shows' : 'they show'}; a real model can.`,
   };
 };
 
