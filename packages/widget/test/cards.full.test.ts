@@ -1,7 +1,4 @@
 /** Question cards under the hands of people: opened otherwise, pressed twice, filled in wrongly, on machines whose clock is wrong. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -22,13 +19,11 @@ let setup: WidgetPageSetup;
 let hasty: WidgetPageSetup;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-cards-'));
-  stack.defer(() => rm(folder, { recursive: true }));
   browser = await launchChromium();
   stack.defer(() => browser.close());
   office = await startOffice();
   stack.defer(() => office.stop());
-  const setting = { browser, temporal, folder, agents: 'journey-agents.yaml' };
+  const setting = { browser, temporal, agents: 'journey-agents.yaml' };
   setup = await setUpWidgetPage({ ...setting, env: { OFFICE_URL: office.config.url } });
   stack.defer(() => setup.stop());
   hasty = await setUpWidgetPage({

@@ -1,7 +1,4 @@
 /** The widget in Firefox: everything a person does with it, on another engine than the other tests'. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { launchFirefox } from '../../../test/browsers/firefox.ts';
@@ -37,10 +34,8 @@ beforeAll(async () => {
   stack.defer(() => browser.close());
   const model = await createOpenAIServer({ reply: () => ({ kind: 'text', chunks: document() }) });
   stack.defer(() => model.stop());
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-firefox-'));
-  stack.defer(() => rm(folder, { recursive: true }));
   const env = { MODEL_URL: model.baseURL };
-  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'browser-agents.yaml' });
+  setup = await setUpWidgetPage({ browser, temporal, env, agents: 'browser-agents.yaml' });
   stack.defer(() => setup.stop());
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
   stack.defer(() => line.stop());

@@ -1,7 +1,4 @@
 /** The widget in a browser that has all that people's browsers have, where the others have it switched off or left out. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -52,9 +49,7 @@ beforeAll(async () => {
   if (launched.kind === 'missing') return void process.stderr.write(`No full Chromium: ${launched.why}\n`);
   browser = launched.browser;
   stack.defer(() => browser.close());
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-full-'));
-  stack.defer(() => rm(folder, { recursive: true }));
-  setup = await setUpWidgetPage({ browser, temporal, folder });
+  setup = await setUpWidgetPage({ browser, temporal });
   stack.defer(() => setup.stop());
 }, fetchingMs);
 afterAll(() => stack.disposeAsync());

@@ -1,7 +1,4 @@
 /** Conversations to be looked at: with a real service, or with a history that a test tells. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { ElicitationRequest } from '@interlude-ai/core/contract/elicitation.ts';
 import { startDevelopmentServer } from '../../../test/development-server.ts';
@@ -25,12 +22,11 @@ interface HistoryOptions {
 }
 
 export async function openGallery(): Promise<Gallery> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   const [temporal, browser] = await Promise.all([
     startDevelopmentServer(),
     launchChromium({ isStrict: true }),
   ]);
-  const setup = await setUpWidgetPage({ browser, temporal, folder });
+  const setup = await setUpWidgetPage({ browser, temporal });
 
   async function visit(options: Options = {}): Promise<Visitor> {
     const visitor = await setup.visit({ user: 'bob', ...options });
@@ -63,7 +59,6 @@ export async function openGallery(): Promise<Gallery> {
       await setup.stop();
       await browser.close();
       await temporal.stop();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,8 +1,5 @@
 /** What was said is on the screen, and what happens between two requests of the page, which none of its streams tells. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -20,21 +17,18 @@ let browser: Browser;
 let model: OpenAIServer;
 let setup: WidgetPageSetup;
 let bob: Caller;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   [browser, model] = await Promise.all([launchChromium(), createOpenAIServer({ reply })]);
   const env = { MODEL_URL: model.baseURL };
   const agents = 'stages-agents.yaml';
-  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents, around: withLateWorker });
+  setup = await setUpWidgetPage({ browser, temporal, env, agents, around: withLateWorker });
   bob = await setup.service.as('bob');
 });
 afterAll(async () => {
   await setup.stop();
   await model.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Until it is there, no turn begins. */

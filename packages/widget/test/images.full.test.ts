@@ -1,8 +1,5 @@
 /** Images that a user adds to a message, in a page with a strict content security policy. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,17 +12,14 @@ import type { WidgetPageSetup } from './widget-page.ts';
 const temporal = useDevelopmentServer();
 let browser: Browser;
 let setup: WidgetPageSetup;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   browser = await launchChromium();
-  setup = await setUpWidgetPage({ browser, temporal, folder });
+  setup = await setUpWidgetPage({ browser, temporal });
 });
 afterAll(async () => {
   await setup.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 const file = (name: string, base64: string, mimeType = 'image/png') => ({

@@ -1,7 +1,4 @@
 /** Whole ways through the widget, in a browser with a popup blocker and with storage kept apart by site. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -21,13 +18,11 @@ let browser: Browser;
 let office: Office;
 let setup: WidgetPageSetup;
 let line: TcpProxy;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   [browser, office] = await Promise.all([launchChromium({ isStrict: true }), startOffice()]);
   const env = { OFFICE_URL: office.config.url };
-  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'journey-agents.yaml' });
+  setup = await setUpWidgetPage({ browser, temporal, env, agents: 'journey-agents.yaml' });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
 afterAll(async () => {
@@ -35,7 +30,6 @@ afterAll(async () => {
   await setup.stop();
   await office.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 describe.each([

@@ -1,7 +1,4 @@
 /** What a bad line does to a conversation on the screen: nothing that lasts. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -16,19 +13,16 @@ const temporal = useDevelopmentServer();
 let browser: Browser;
 let setup: WidgetPageSetup;
 let line: TcpProxy;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   browser = await launchChromium();
-  setup = await setUpWidgetPage({ browser, temporal, folder });
+  setup = await setUpWidgetPage({ browser, temporal });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
 });
 afterAll(async () => {
   await line.stop();
   await setup.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 test.each(['cut', 'halfClose'] as const)(

@@ -1,7 +1,4 @@
 /** One conversation, disturbed at each of its stages: in the end it is always the same story, told once. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -25,13 +22,11 @@ let context: BrowserContext;
 let model: OpenAIServer;
 let setup: WidgetPageSetup;
 let line: TcpProxy;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   [browser, model] = await Promise.all([launchChromium({ isStrict: true }), createOpenAIServer({ reply })]);
   const env = { MODEL_URL: model.baseURL };
-  setup = await setUpWidgetPage({ browser, temporal, folder, env, agents: 'stages-agents.yaml' });
+  setup = await setUpWidgetPage({ browser, temporal, env, agents: 'stages-agents.yaml' });
   line = await startTcpProxy({ to: Number(new URL(setup.service.baseUrl).port) });
   context = await browser.newContext({ locale: 'en', viewport: { width: 900, height: 800 } });
   await learnTools();
@@ -42,7 +37,6 @@ afterAll(async () => {
   await setup.stop();
   await model.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 beforeEach(closeGates);

@@ -46,7 +46,7 @@ agents: { thinker: { model: 'openai-compatible:any' } }
 `,
   );
   browser = await launchChromium();
-  setup = await setUpWidgetPage({ browser, temporal, folder, env: { INTERLUDE_CONFIG: file } });
+  setup = await setUpWidgetPage({ browser, temporal, env: { INTERLUDE_CONFIG: file } });
 });
 afterAll(async () => {
   await setup?.stop();

@@ -1,4 +1,7 @@
 /** The widget in a customer's page: another origin than the service, with a strict content security policy. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -62,8 +65,6 @@ export interface Visitor {
 interface Setting {
   browser: Browser;
   temporal: ServiceOptions['temporal'];
-  /** For the Travel Desk's files. */
-  folder: string;
   env?: Record<string, string>;
   /** The agents file, of the fixtures. */
   agents?: string;
@@ -73,7 +74,6 @@ interface Setting {
 export async function setUpWidgetPage({
   browser,
   temporal,
-  folder,
   env = {},
   agents = 'widget-agents.yaml',
   around,
@@ -89,6 +89,7 @@ export async function setUpWidgetPage({
     response.setHeader('content-security-policy', policy(api));
     return void response.end(hostPage(api, url.searchParams));
   });
+  const folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   const travel = await startTravelDesk({ port: await freePort(), dataDir: folder });
   const service = await startService({
     temporal,
@@ -151,6 +152,7 @@ export async function setUpWidgetPage({
       await service.stop();
       await travel.stop();
       await stop();
+      await rm(folder, { recursive: true });
     },
   };
 }

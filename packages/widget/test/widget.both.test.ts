@@ -1,7 +1,4 @@
 /** The widget in a real browser, in a page of another origin, against the whole service. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { launchChromium } from '../../../test/browsers/chromium.ts';
@@ -20,17 +17,14 @@ import type { WidgetPageSetup } from './widget-page.ts';
 const temporal = useDevelopmentServer();
 let browser: Browser;
 let setup: WidgetPageSetup;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'interlude-widget-'));
   browser = await launchChromium();
-  setup = await setUpWidgetPage({ browser, temporal, folder });
+  setup = await setUpWidgetPage({ browser, temporal });
 });
 afterAll(async () => {
   await setup.stop();
   await browser.close();
-  await rm(folder, { recursive: true });
 });
 
 const isDaily = inject('suite') === 'daily';
