@@ -92,7 +92,13 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
     about: (file) => isIn(file, 'widget'),
     allows: ({ to, typeOnly }) =>
       ['widget', 'client', 'core/elicitation', 'core/markdown'].some((folder) => isIn(to, folder)) ||
-      ['react', 'react-dom/client', '@ai-sdk/react', 'packages/core/src/with-timeout.ts'].includes(to) ||
+      [
+        'react',
+        'react-dom/client',
+        '@ai-sdk/react',
+        'packages/core/src/images.ts',
+        'packages/core/src/with-timeout.ts',
+      ].includes(to) ||
       (typeOnly && (isIn(to, 'core/contract') || to === 'ai')),
   },
   {
@@ -106,10 +112,13 @@ const rules: { name: string; about: (file: string) => boolean; allows: (found: I
       (typeOnly && isIn(to, 'core/contract')),
   },
   {
-    name: 'turn/ imports only itself, elicitation/, zod and the types of the AI SDK',
+    name: 'turn/ imports only itself, elicitation/, the limits of images, zod and the types of the AI SDK',
     about: (file) => isIn(file, 'turn'),
     allows: ({ to, typeOnly }) =>
-      isIn(to, 'turn') || isIn(to, 'core/elicitation') || to === 'zod' || (to === 'ai' && typeOnly),
+      isIn(to, 'turn') ||
+      isIn(to, 'core/elicitation') ||
+      ['packages/core/src/images.ts', 'zod'].includes(to) ||
+      (to === 'ai' && typeOnly),
   },
   {
     name: 'the vocabulary of A2A imports only itself, turn/, elicitation/, zod and the SDK',

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../platform/config/config.ts';
 import type { NewImage } from '../storage/tables/images.ts';
 import type { DirectCallPart, FrontendToolsPart, ImagePart, PageContextPart } from '../turn/message-parts.ts';
-import type { ImageType } from '../turn/tool-content.ts';
+import type { ImageType } from '@interlude-ai/core/images.ts';
 import { invalidInput, ServiceError } from './service-error.ts';
 import { imageTypeOf } from '../turn/tool-content.ts';
 

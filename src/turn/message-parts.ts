@@ -4,7 +4,7 @@
  */
 import type { FilePart, TextPart } from 'ai';
 import { sizeInWords } from './tool-content.ts';
-import type { ImageType } from './tool-content.ts';
+import type { ImageType } from '@interlude-ai/core/images.ts';
 
 /** The stored message only names an image. Its bytes are stored beside the messages and are added as `data` to be shown. */
 export interface ImagePart {

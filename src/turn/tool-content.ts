@@ -1,4 +1,5 @@
 /** Reads the content blocks of MCP results and the types of files, and describes links and files in one line. Pure. */
+import type { ImageType } from '@interlude-ai/core/images.ts';
 
 /** MCP's `CallToolResult`, as received. */
 export interface McpResult {
@@ -92,11 +93,6 @@ function recordOf(value: unknown): Record<string, unknown> {
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
-
-/** The types of images that all model providers accept. */
-export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
-
-export type ImageType = (typeof imageTypes)[number];
 
 /** The types of files that models can read. */
 type FileType = ImageType | 'application/pdf';

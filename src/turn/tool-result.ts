@@ -10,7 +10,8 @@
 import type { CallFailure, CallRemark } from './call-failure.ts';
 import type { ToolOutcome, TurnEvent } from './event.ts';
 import { failureForModel, remarkForModel } from './for-model.ts';
-import { fileInWords, imageTypes, readContent, readFileContent } from './tool-content.ts';
+import { imageTypes } from '@interlude-ai/core/images.ts';
+import { fileInWords, readContent, readFileContent } from './tool-content.ts';
 import type { Content, McpContent, McpResult } from './tool-content.ts';
 
 export type ToolResult = (

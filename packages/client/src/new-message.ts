@@ -77,11 +77,14 @@ export function toPost(given: NewMessage, headers: Record<string, string>): Call
 }
 
 function toParts({ text, images = [] }: { text: string; images?: readonly string[] }) {
-  return [{ type: 'text', text }, ...images.map((url) => ({ type: 'file', mediaType: typeIn(url), url }))];
+  return [
+    { type: 'text', text },
+    ...images.map((url) => ({ type: 'file', mediaType: mediaTypeIn(url), url })),
+  ];
 }
 
 /** The type in a `data:` URL. The service checks the image itself. */
-function typeIn(url: string): string {
+export function mediaTypeIn(url: string): string {
   return /^data:([^;,]+)/i.exec(url)?.[1] ?? 'image/*';
 }
 

@@ -1,15 +1,8 @@
 /** The images that go with the next message: how they are read and limited, and the row above the text. */
 import { useRef, useState } from 'react';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
+import { imageLimits, imageTypes } from '@interlude-ai/core/images.ts';
 import { Icon } from './icon.tsx';
-
-/** What models take. */
-export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-
-/** The service's default limits. */
-const mostImages = 8;
-const mostBytes = 3.75 * 2 ** 20;
-const mostBytesTogether = 7.5 * 2 ** 20;
 
 /** Models see no more than this many pixels of a side. */
 const longestSide = 2048;
@@ -50,7 +43,8 @@ export function useAttachedImages(words: Words): AttachedImages {
           const url = await readImage(file);
           if (url === undefined) setProblem(words.notAnImage);
           // Of a hundred files, the others are not read in vain.
-          else if (isTooMuch([...now.current, url])) return setProblem(words.tooManyImages(mostImages));
+          else if (isTooMuch([...now.current, url]))
+            return setProblem(words.tooManyImages(imageLimits.perMessage));
           else if (!now.current.includes(url)) change([...now.current, url]);
         }
       } finally {
@@ -71,15 +65,15 @@ export function useAttachedImages(words: Words): AttachedImages {
 
 function isTooMuch(urls: readonly string[]): boolean {
   const together = urls.reduce((sum, url) => sum + bytesOf(url), 0);
-  return urls.length > mostImages || together > mostBytesTogether;
+  return urls.length > imageLimits.perMessage || together > imageLimits.maxBytesPerMessage;
 }
 
 const bytesOf = (url: string) => ((url.length - url.indexOf(',')) * 3) / 4;
 
 /** Undefined for other files, and for broken images. A photo that is too large is made smaller. */
 async function readImage(file: File): Promise<string | undefined> {
-  if (!imageTypes.includes(file.type)) return undefined;
-  if (file.size <= mostBytes) return toDataUrl(file);
+  if (!(imageTypes as readonly string[]).includes(file.type)) return undefined;
+  if (file.size <= imageLimits.maxBytes) return toDataUrl(file);
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   if (!bitmap) return undefined;
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));

@@ -2,6 +2,7 @@
 import { useChat } from '@ai-sdk/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Client } from '@interlude-ai/client/client.ts';
+import { mediaTypeIn } from '@interlude-ai/client/new-message.ts';
 import { failureOf, useHistory } from './use-history.ts';
 import type { Failure } from './use-history.ts';
 import { imagesOf, textOf } from './message.ts';
@@ -105,7 +106,7 @@ export function useConversation(
     setRefused(null);
     setTrouble(null);
     setReconnecting(false);
-    const files = images.map((url) => ({ type: 'file', mediaType: mediaTypeOf(url), url }) as const);
+    const files = images.map((url) => ({ type: 'file', mediaType: mediaTypeIn(url), url }) as const);
     void sendMessage({ text, files });
   }
 
@@ -141,8 +142,6 @@ export function useConversation(
     showEarlier: history.showEarlier,
   };
 }
-
-const mediaTypeOf = (url: string) => url.slice('data:'.length, url.indexOf(';'));
 
 /** The current values, which may be ahead of the last rendering. */
 interface Count {

@@ -12,7 +12,7 @@ import { publicJwk } from '../../platform/config/signing-keys.ts';
 import type { SigningKey } from '../../platform/config/signing-keys.ts';
 import type { Service } from '../../service/service.ts';
 import type { AgentConfig, AuthConfig } from '../../platform/config/config.ts';
-import { imageTypes } from '../../turn/tool-content.ts';
+import { imageTypes } from '@interlude-ai/core/images.ts';
 import { elicitationExtension } from './vocabulary/question.ts';
 import { isLegacy, namedVersionOf } from './caller.ts';
 

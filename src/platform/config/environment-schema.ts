@@ -1,6 +1,7 @@
 /** Every variable of the environment that the service reads, its kind and its default. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { imageLimits } from '@interlude-ai/core/images.ts';
 import { parseKeys, SealingError } from '../../credentials/sealing/key-ring.ts';
 import { age, duration } from './duration.ts';
 import { readSigningKeys } from './signing-keys.ts';
@@ -121,9 +122,9 @@ export const environmentSchema = z.object({
   ALLOWED_HOSTS: hostNames.default([]),
   RETURN_URLS: returnUrls.default([]),
   BODY_LIMIT: positive.default(1_048_576),
-  IMAGES_PER_MESSAGE: positive.default(8),
-  IMAGE_MAX_BYTES: positive.default(3_932_160),
-  IMAGES_MAX_BYTES_PER_MESSAGE: positive.default(7_864_320),
+  IMAGES_PER_MESSAGE: positive.default(imageLimits.perMessage),
+  IMAGE_MAX_BYTES: positive.default(imageLimits.maxBytes),
+  IMAGES_MAX_BYTES_PER_MESSAGE: positive.default(imageLimits.maxBytesPerMessage),
   IMAGES_MAX_BYTES_PER_CONVERSATION: positive.default(15_728_640),
   RATE_LIMIT_PER_MINUTE: positive.default(600),
   RATE_LIMIT_PER_MINUTE_PER_TENANT: positive.optional(),
