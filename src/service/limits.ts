@@ -23,15 +23,13 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     const { perUser, perTenant } = requestsPerMinute;
     const per = 'minute';
     const what = isAnswer ? 'answers' : 'requests';
-    const words = (sender: string, max: number | undefined) =>
-      `${sender} sent more than ${max} ${what} in a minute.`;
     const actor = principal.kind === 'user' ? principal.actor : undefined;
     const own = [
       {
         name: `${what} ${rateLimitKey(principal)}`,
         max: perUser,
         per,
-        words: words('You have', perUser),
+        words: sentTooMany('You have', perUser, what),
       } as const,
       ...(actor
         ? [
@@ -39,7 +37,7 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
               name: `${what} key ${actor.keyId}`,
               max: perUser * usersPerKey,
               per,
-              words: words('This API key has, for its users,', perUser * usersPerKey),
+              words: sentTooMany('This API key has, for its users,', perUser * usersPerKey, what),
             } as const,
           ]
         : []),
@@ -47,7 +45,11 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     if (isAnswer) return own;
     return [
       ...own,
-      ...ofTenant(principal, 'requests', { max: perTenant, per, words: words('Your tenant has', perTenant) }),
+      ...ofTenant(principal, 'requests', {
+        max: perTenant,
+        per,
+        words: sentTooMany('Your tenant has', perTenant ?? 0),
+      }),
     ];
   }
 
@@ -92,9 +94,7 @@ export function createLimits({ counts, limits }: { counts: Counts; limits: Confi
     page({ tenant, user }: { tenant: string; user: string }): ServiceError | null {
       const name = `pages ${JSON.stringify([tenant, user])}`;
       const limit = { name, max: requestsPerMinute.perUser, per: 'minute' } as const;
-      const refusal = refusalOf([
-        { ...limit, words: `You have sent more than ${limit.max} requests in a minute.` },
-      ]);
+      const refusal = refusalOf([{ ...limit, words: sentTooMany('You have', limit.max) }]);
       if (!refusal) counts.add(limit);
       return refusal;
     },
@@ -164,6 +164,10 @@ const turnMs = 5_000;
 export function tooManyTurns(of: 'user' | 'tenant'): ServiceError {
   const who = of === 'user' ? 'You have' : 'Your tenant has';
   return limited(`${who} too many turns that work or wait; end one of them, or answer its question.`, turnMs);
+}
+
+export function sentTooMany(sender: string, max: number, what: 'requests' | 'answers' = 'requests'): string {
+  return `${sender} sent more than ${max} ${what} in a minute.`;
 }
 
 function limited(reason: string, waitMs: number): ServiceError {

@@ -1,7 +1,7 @@
 /** Applies the limits of `service/limits.ts` to requests, and those of addresses. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../platform/config/config.ts';
-import { createAddressLimit } from '../../service/limits.ts';
+import { createAddressLimit, sentTooMany } from '../../service/limits.ts';
 import type { AddressLimit, Limits } from '../../service/limits.ts';
 import type { ServiceError } from '../../service/service-error.ts';
 
@@ -23,7 +23,7 @@ export function limitAddresses(
 ): void {
   const limit = createAddressLimit({
     max,
-    words: `Your address has sent more than ${max} requests in a minute.`,
+    words: sentTooMany('Your address has', max),
   });
   fastify.addHook('onRequest', async (request) => {
     const refusal = limit.refusalOf(request.ip);
