@@ -159,7 +159,7 @@ export const states: State[] = [
     name: 'private-words',
     alt: 'Messages that only one person sees: the question is for someone else; the agent is still at work, with a button Stop; noted, not now',
     messages: [
-      whispered(words.notShown['somebody-elses']),
+      whispered(words.notShown['not-yours']),
       whispered(words.busy, withStopButton(words, words.busy, '1')),
       whispered(words.noted),
     ],

@@ -151,7 +151,7 @@ export interface ConnectionQuestion {
 
 export type FoundQuestion =
   | { kind: 'unknown' }
-  | { kind: 'somebody-elses'; row: ElicitationRow }
+  | { kind: 'not-yours'; row: ElicitationRow }
   | { kind: 'not-about-account'; question: Question }
   | { kind: 'open'; question: ConnectionQuestion }
   /** Open, but about an account that is not theirs to connect. */
@@ -167,7 +167,7 @@ async function findQuestion(
 ): Promise<FoundQuestion> {
   const row = await storage.elicitations.get(elicitationId);
   if (!row) return { kind: 'unknown' };
-  if (row.tenant !== person.tenant || row.user !== person.user) return { kind: 'somebody-elses', row };
+  if (row.tenant !== person.tenant || row.user !== person.user) return { kind: 'not-yours', row };
   if (row.server === null) return { kind: 'not-about-account', question: toQuestion(row) };
   const server = config.servers.get(row.server);
   // The server is no longer in the agents file.

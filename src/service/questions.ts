@@ -68,7 +68,7 @@ export async function findQuestion(
 export type AskedQuestion =
   | { kind: 'unknown' }
   /** `tenant`: of the user who was asked. */
-  | { kind: 'somebody-elses'; tenant: string }
+  | { kind: 'not-yours'; tenant: string }
   | { kind: 'own'; question: Question; isAboutAccount: boolean };
 
 export async function askedQuestion(
@@ -79,7 +79,7 @@ export async function askedQuestion(
   const row = await elicitations.get(elicitationId);
   if (!row) return { kind: 'unknown' };
   const { tenant, user } = row;
-  if (tenant !== principal.tenant || user !== userOf(principal)) return { kind: 'somebody-elses', tenant };
+  if (tenant !== principal.tenant || user !== userOf(principal)) return { kind: 'not-yours', tenant };
   return { kind: 'own', question: toQuestion(row), isAboutAccount: row.server !== null };
 }
 

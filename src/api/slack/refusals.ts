@@ -35,7 +35,7 @@ const lines = {
   idempotency_key_reused: said,
   elicitation_not_found: { kind: 'said', words: 'unknown' },
   approval_not_found: said,
-  not_your_question: { kind: 'said', words: 'somebody-elses' },
+  not_your_question: { kind: 'said', words: 'not-yours' },
   already_answered: settled,
   expired: settled,
   images_not_taken: said,

@@ -9,7 +9,7 @@ import type { AskedQuestion } from '../questions.ts';
 import { createRecordRefusal } from '../authenticate.ts';
 import type { SlackLinks } from './links.ts';
 
-type FoundAsked = { kind: 'not-linked' } | { kind: 'unknown' } | { kind: 'somebody-elses' } | OwnQuestion;
+type FoundAsked = { kind: 'not-linked' } | { kind: 'unknown' } | { kind: 'not-yours' } | OwnQuestion;
 
 export type OwnQuestion = AskedQuestion & { kind: 'own' } & { principal: UserPrincipal };
 
@@ -40,12 +40,12 @@ export function createSlackQuestions({ storage, links }: Parts) {
           return { ...asked, principal };
         case 'unknown':
           return asked;
-        case 'somebody-elses': {
+        case 'not-yours': {
           // A question of another tenant does not exist here.
           if (asked.tenant !== tenant) return { kind: 'unknown' };
           const detail = 'another user, in Slack';
           await recordRefusal({ tenant, elicitationId, actor: principal.user, detail, address });
-          return { kind: 'somebody-elses' };
+          return { kind: 'not-yours' };
         }
         default:
           return asked satisfies never;

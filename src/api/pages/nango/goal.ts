@@ -57,7 +57,7 @@ async function ofQuestion(
     case 'unknown':
     case 'not-about-account':
       throw new ProblemError('elicitation_not_found', 'There is no such question.');
-    case 'somebody-elses': {
+    case 'not-yours': {
       const { tenant } = found.row;
       const who = tenant === session.tenant ? 'another user' : 'another tenant';
       await refusals.record(request, who, { elicitationId: id, tenant });

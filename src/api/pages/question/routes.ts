@@ -92,7 +92,7 @@ export function questionRoutes(fastify: FastifyInstance, context: PageContext): 
             await refusals.record(request, 'an answer nobody waits for', { elicitationId: e });
             return pageOf(context, found, session, request);
           case 'connected':
-          case 'somebody-elses':
+          case 'not-yours':
             return pageOf(context, found, session, request);
           default:
             return found satisfies never;
@@ -125,7 +125,7 @@ async function pageOf(
   switch (found.kind) {
     case 'unknown':
       return notice(words, 404, 'unknown');
-    case 'somebody-elses': {
+    case 'not-yours': {
       const { tenant, id: elicitationId } = found.row;
       const isSameTenant = tenant === session.tenant;
       const who = isSameTenant ? 'another user' : 'another tenant';

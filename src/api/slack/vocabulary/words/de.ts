@@ -110,7 +110,7 @@ export const de: SlackWords = {
   notShown: {
     'not-linked': 'Ich weiß noch nicht, wer Sie sind. Verbinden Sie zuerst Ihr Konto: `/interlude link`.',
     unknown: 'Diese Frage gibt es nicht mehr.',
-    'somebody-elses': 'Das ist für jemand anderen: Nur die gefragte Person kann antworten.',
+    'not-yours': 'Das ist für jemand anderen: Nur die gefragte Person kann antworten.',
   },
   stops: {
     stopped: 'Ich halte an.',

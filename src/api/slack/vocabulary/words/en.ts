@@ -122,7 +122,7 @@ export const en = {
   notShown: {
     'not-linked': 'I do not know who you are yet. Connect your account first: `/interlude link`.',
     unknown: 'There is no such question any more.',
-    'somebody-elses': 'This is for another person: only the person who was asked can answer it.',
+    'not-yours': 'This is for another person: only the person who was asked can answer it.',
   },
   stops: {
     stopped: 'I stop.',
