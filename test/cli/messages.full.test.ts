@@ -1,5 +1,5 @@
 /** What people read when they have written something wrong: `docs/messages.md` has the answers of the real program and API. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { InjectOptions } from 'fastify';
@@ -64,16 +64,17 @@ afterAll(async () => {
 });
 
 async function checkedSettings({ agentsFile = file(agents), env }: Setting, at: number): Promise<string> {
-  const name = `${at}.yaml`;
-  await writeFile(path.join(folder, name), agentsFile);
+  const home = path.join(folder, String(at));
+  await mkdir(home);
+  await writeFile(path.join(home, 'agents.yaml'), agentsFile);
   const { code, errors } = await startCommand(['config', 'check'], {
-    INTERLUDE_CONFIG: path.join(folder, name),
+    INTERLUDE_CONFIG: path.join(home, 'agents.yaml'),
     INTERLUDE_DATA: folder,
     ...env,
   });
   expect(code).not.toBe(0);
   const [, ...problems] = errors.trim().split('\n');
-  return problems.map((line) => line.replace(/^\s*• /, '').replaceAll(`${folder}/`, '')).join('<br>');
+  return problems.map((line) => line.replace(/^\s*• /, '').replaceAll(`${home}/`, '')).join('<br>');
 }
 
 const message = (text: string) => ({ id: 'm1', role: 'user', parts: [{ type: 'text', text }] });
