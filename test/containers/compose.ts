@@ -69,6 +69,11 @@ export async function checkCompose({
   const base = `http://127.0.0.1:${port}`;
   const alice = createCaller(base, await issuer.token('alice'));
   const ask = (page: string) => startTurn(alice, page);
+  const answerOf = async ({ page, isThere, answer }: Awaited<ReturnType<typeof ask>>) => {
+    await isThere();
+    await answer();
+    await until('its page is deleted', async () => (await pages()).includes(`deleted ${page}`));
+  };
   /** The current one first. */
   const versions = async () =>
     (await compose('exec', '-T', 'worker', 'interlude', 'versions')).trim().split('\n');
@@ -83,10 +88,7 @@ export async function checkCompose({
       await until('new turns start', async () => (await versions())[0]?.startsWith('*') ?? false);
     });
     const answered = await step('a user asks, with a token of the issuer', () => ask('answered'));
-    await step('the question is answered', async () => {
-      await answered.answer();
-      await until('its page is deleted', async () => (await pages()).includes('deleted answered'));
-    });
+    await step('the question is answered', () => answerOf(answered));
 
     const killed = await ask('killed');
     await step('all containers are killed', async () => {
@@ -97,11 +99,7 @@ export async function checkCompose({
       await compose('up', '--detach');
       await untilAnswers(alice);
     });
-    await step('the question is there, and is answered', async () => {
-      await killed.isThere();
-      await killed.answer();
-      await until('its page is deleted', async () => (await pages()).includes('deleted killed'));
-    });
+    await step('the question is there, and is answered', () => answerOf(killed));
 
     const [deployed, rolledBack] = [await ask('deployed'), await ask('rolled back')];
     const before = await versions();
@@ -114,11 +112,7 @@ export async function checkCompose({
       withoutGap(alice, () => printed('deploying.md', 'versions rollback')),
     );
     assert.match((await versions())[0] ?? '', new RegExp(`^\\* ${before[0]?.split(' ')[1]} `));
-    await step('a question from before both is answered', async () => {
-      await deployed.isThere();
-      await deployed.answer();
-      await until('its page is deleted', async () => (await pages()).includes('deleted deployed'));
-    });
+    await step('a question from before both is answered', () => answerOf(deployed));
 
     await step('an agent is added to the agents file', async () => {
       await writeFile(
@@ -141,11 +135,7 @@ export async function checkCompose({
       await printed('deploying.md', 'ALTER ROLE');
       await untilAnswers(alice);
     });
-    await step('a question from before all that is answered', async () => {
-      await rolledBack.isThere();
-      await rolledBack.answer();
-      await until('its page is deleted', async () => (await pages()).includes('deleted rolled back'));
-    });
+    await step('a question from before all that is answered', () => answerOf(rolledBack));
     assert.deepEqual(
       await pages(),
       ['answered', 'killed', 'deployed', 'rolled back'].map((page) => `deleted ${page}`),
@@ -165,6 +155,7 @@ async function startTurn(user: Caller, page: string) {
   const { elicitationId } = await stream.question('pending');
   stream.close();
   return {
+    page,
     async isThere(): Promise<void> {
       const again = await user.rejoin(conversation);
       assert(again, 'the turn goes on');
