@@ -1,8 +1,9 @@
 /** The images that go with the next message: how they are read and limited, and the row above the text. */
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Words } from '@interlude-ai/core/elicitation/words.ts';
 import { imageLimits, imageTypes } from '@interlude-ai/core/images.ts';
 import { Icon } from './icon.tsx';
+import { keepDraftImages, readDraftImages } from './tab-memory.ts';
 
 /** Models see no more than this many pixels of a side. */
 const longestSide = 2048;
@@ -21,16 +22,21 @@ export interface AttachedImages {
   clear: () => void;
 }
 
-export function useAttachedImages(words: Words): AttachedImages {
-  const [urls, setUrls] = useState<readonly string[]>([]);
+/** Images of a draft are only shown once the conversation is known to belong to the user. */
+export function useAttachedImages(words: Words, conversationId: string, isKnown: boolean): AttachedImages {
+  const [urls, setUrls] = useState(() => (isKnown ? readDraftImages(conversationId) : []));
   const [problem, setProblem] = useState('');
   const [reading, setReading] = useState(0);
   // Ahead of the last rendering, because files are read while others are added.
   const now = useRef(urls);
   const change = (next: readonly string[]) => {
     now.current = next;
+    keepDraftImages(conversationId, next);
     setUrls(next);
   };
+  useEffect(() => {
+    if (isKnown && now.current.length === 0) change(readDraftImages(conversationId));
+  }, [conversationId, isKnown]);
   return {
     urls,
     problem,
@@ -55,7 +61,12 @@ export function useAttachedImages(words: Words): AttachedImages {
       setProblem('');
       change(now.current.filter((url) => url !== gone));
     },
-    giveBack: (given) => change([...new Set([...given, ...now.current])]),
+    giveBack(given) {
+      const all = [...new Set([...given, ...now.current])];
+      const fitting = all.filter((_, index) => !isTooMuch(all.slice(0, index + 1)));
+      if (fitting.length < all.length) setProblem(words.tooManyImages(imageLimits.perMessage));
+      change(fitting);
+    },
     clear() {
       setProblem('');
       change([]);

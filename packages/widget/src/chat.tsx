@@ -4,7 +4,7 @@ import { askerTitle } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { useAttachedImages } from './attached-images.tsx';
 import { answerWith } from './use-answer.ts';
 import { Composer } from './composer.tsx';
-import { keepDraft, useDraft } from './tab-memory.ts';
+import { keepDraft, keepDraftImages, useDraft } from './tab-memory.ts';
 import { imagesOf, isSilent, openQuestions, textOf } from './message.ts';
 import type { Message } from './message.ts';
 import { MessageView } from './message-view.tsx';
@@ -27,16 +27,19 @@ interface ChatProps extends Omit<ConversationOptions, 'onUnknown'> {
 
 export function Chat({ words, suggestions, takesImages, onChange, onUnknown, ...given }: ChatProps) {
   const { client, conversationId } = given;
-  const writing = useRef({ text: '', giveBack: (_: string) => {} });
-  const images = useAttachedImages(words);
+  const writing = useRef({ text: '', giveBack: (_: Message) => {} });
   const options = { ...given, onUnknown: onUnknown && (() => onUnknown(writing.current.text)) };
-  const conversation = useConversation(options, (message) => {
-    writing.current.giveBack(textOf(message));
-    images.giveBack(imagesOf(message));
-  });
+  const conversation = useConversation(options, (message) => writing.current.giveBack(message));
   const { messages, phase, isReconnecting, isUnattended, failure } = conversation;
   const draft = useDraft(conversationId, phase !== 'loading');
-  writing.current = draft;
+  const images = useAttachedImages(words, conversationId, phase !== 'loading');
+  writing.current = {
+    text: draft.text,
+    giveBack(message) {
+      draft.giveBack(textOf(message));
+      images.giveBack(imagesOf(message));
+    },
+  };
   const answering = useMemo(() => answerWith(client, conversationId), [client, conversationId]);
   const chat = useRef<HTMLDivElement>(null);
   const log = useRef<HTMLDivElement>(null);
@@ -70,7 +73,17 @@ export function Chat({ words, suggestions, takesImages, onChange, onUnknown, ...
   const isBusy =
     (phase === 'working' || phase === 'sending') && waiting.length === 0 && !isSeenAtWork(messages.at(-1));
   return (
-    <div className="chat" ref={chat}>
+    <div
+      className="chat"
+      ref={chat}
+      // A file that is dropped beside the composer would replace the page.
+      onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
+      onDrop={(event) => {
+        if (event.dataTransfer.files.length === 0) return;
+        event.preventDefault();
+        if (takesImages) void images.add([...event.dataTransfer.files]);
+      }}
+    >
       <div
         className="log"
         ref={log}
@@ -180,7 +193,9 @@ function useKeptMessage(conversationId: string, message: Message | undefined): v
   onItsWay.current = message;
   useEffect(
     () => () => {
-      if (onItsWay.current) keepDraft(conversationId, textOf(onItsWay.current));
+      if (!onItsWay.current) return;
+      keepDraft(conversationId, textOf(onItsWay.current));
+      keepDraftImages(conversationId, imagesOf(onItsWay.current));
     },
     [conversationId],
   );

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import type { ClipboardEvent, DragEvent, FormEvent, KeyboardEvent } from 'react';
+import type { ClipboardEvent, FormEvent, KeyboardEvent } from 'react';
 import { AttachButton, ImageRow } from './attached-images.tsx';
 import type { AttachedImages } from './attached-images.tsx';
 import { Icon } from './icon.tsx';
@@ -38,21 +38,15 @@ export function Composer({ words, draft, images, maySend, mayStop, onSend, onSto
     send();
   }
 
-  /** Files that are pasted or dropped. */
-  function take(event: ClipboardEvent | DragEvent, { files }: DataTransfer) {
-    if (!images || files.length === 0) return;
+  function paste(event: ClipboardEvent) {
+    const { files } = event.clipboardData;
+    if (!images || files.length === 0 || isFormattedText(event.clipboardData)) return;
     event.preventDefault();
     void images.add([...files]);
   }
 
   return (
-    <form
-      className="composer"
-      onSubmit={send}
-      onPaste={(event) => isFormattedText(event.clipboardData) || take(event, event.clipboardData)}
-      onDragOver={(event) => images && event.dataTransfer.types.includes('Files') && event.preventDefault()}
-      onDrop={(event) => take(event, event.dataTransfer)}
-    >
+    <form className="composer" onSubmit={send} onPaste={paste}>
       {images && (
         <>
           <ImageRow words={words} images={images} />

@@ -6,7 +6,15 @@ import type { Client } from '@interlude-ai/client/client.ts';
 import { randomId } from '@interlude-ai/client/new-message.ts';
 import type { Token } from '@interlude-ai/client/send.ts';
 import { Chat } from './chat.tsx';
-import { forgetDrafts, keepDraft, recallOwn, rememberOwn, setShown } from './tab-memory.ts';
+import {
+  forgetDrafts,
+  keepDraft,
+  keepDraftImages,
+  readDraftImages,
+  recallOwn,
+  rememberOwn,
+  setShown,
+} from './tab-memory.ts';
 import type { InterludeChatElement, ElicitationNews } from './interlude-chat.ts';
 import { openQuestions, questionsIn } from './message.ts';
 import type { Message } from './message.ts';
@@ -115,11 +123,18 @@ export class InterludeChat extends Base implements InterludeChatElement {
 
   /** The current draft was written by the current user, so it moves to the new conversation. */
   #unknown = (written: string): void => {
-    if (this.#own !== undefined) keepDraft(this.#own, '');
+    const images = readDraftImages(this.#own ?? '');
+    this.#keepDraft('', []);
     this.#leaveOwn();
-    if (this.#own !== undefined) keepDraft(this.#own, written);
+    this.#keepDraft(written, images);
     keepWriting(this.shadowRoot, () => this.#render());
   };
+
+  #keepDraft(text: string, images: readonly string[]): void {
+    if (this.#own === undefined) return;
+    keepDraft(this.#own, text);
+    keepDraftImages(this.#own, images);
+  }
 
   startAnew(): void {
     // Recalls the conversation first if it was not shown yet, so that it is forgotten, too.

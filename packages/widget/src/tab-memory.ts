@@ -39,9 +39,22 @@ export function keepDraft(conversationId: string, text: string): void {
   remember(draftPrefix + conversationId, text === '' ? undefined : text);
 }
 
+/** As `data:` URLs. Too large for the storage of a tab, so a reload loses them. */
+const draftImages = new Map<string, readonly string[]>();
+
+export function readDraftImages(conversationId: string): readonly string[] {
+  return draftImages.get(conversationId) ?? [];
+}
+
+export function keepDraftImages(conversationId: string, urls: readonly string[]): void {
+  if (urls.length === 0) draftImages.delete(conversationId);
+  else draftImages.set(conversationId, urls);
+}
+
 /** Called when another user signs in. */
 export function forgetDrafts(): void {
   forgetAll(draftPrefix);
+  draftImages.clear();
 }
 
 export interface Draft {

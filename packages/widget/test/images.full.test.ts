@@ -159,6 +159,58 @@ test('a message that the agent refuses comes back with its images', async () => 
   await leave(/422/);
 });
 
+test('images that come back, and those added meanwhile, stay within the limit', async () => {
+  const { page, say, leave } = await setup.visit({ attributes: 'images agent="assistant"' });
+  const sent = Promise.withResolvers<void>();
+  const added = Promise.withResolvers<void>();
+  await page.route('**/run/api/chat', async (route) => {
+    sent.resolve();
+    await added.promise;
+    await route.continue();
+  });
+  const numbered = (first: number) =>
+    Array.from({ length: 5 }, (_, index) => file(`${index}.png`, otherPng(String(first + index))));
+  await choose(page, ...numbered(0));
+  await expect.poll(() => attached(page).count()).toBe(5);
+  await say('Look.');
+  await sent.promise;
+  await choose(page, ...numbered(5));
+  await expect.poll(() => attached(page).count()).toBe(5);
+  added.resolve();
+  await page.getByText('A message has at most 8 images').waitFor();
+  expect(await attached(page).count()).toBe(8);
+  await leave(/422/);
+});
+
+test('an image that is dropped anywhere on the chat is attached, and kept with the draft of its conversation', async () => {
+  const { page, leave } = await setup.visit({ attributes: 'images agent="viewer" conversation="first"' });
+  await page.locator('.log').evaluate((log, base64) => {
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    transfer.items.add(new File([bytes], 'dropped.png', { type: 'image/png' }));
+    const drop = new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });
+    log.dispatchEvent(drop);
+    if (!drop.defaultPrevented) throw new Error('the browser opens the file');
+  }, png);
+  await expect.poll(() => attached(page).count()).toBe(1);
+  const showConversation = (id: string) =>
+    page
+      .locator('interlude-chat')
+      .evaluate((element, value) => element.setAttribute('conversation', value), id);
+  await showConversation('second');
+  await expect.poll(() => attached(page).count()).toBe(0);
+  await showConversation('first');
+  await expect.poll(() => attached(page).count()).toBe(1);
+  await send(page);
+  await page.getByText('You showed: image/png').waitFor();
+  await showConversation('second');
+  await showConversation('first');
+  await page.getByText('You showed: image/png').waitFor();
+  expect(await attached(page).count()).toBe(0);
+  // The service does not know these conversations at first.
+  await leave(/404/);
+});
+
 /** The colour of its first pixel. */
 function cornerOf(image: Locator): Promise<number[]> {
   return image.evaluate(async (element: HTMLImageElement) => {
