@@ -59,6 +59,7 @@ export async function checkCompose({
     AUTH_AUDIENCE: 'interlude',
     AUTH_CLIENT_ID: 'interlude',
     NODE_EXTRA_CA_CERTS: '/etc/company/ca.pem',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
     // The test asks more often than a person.
     RATE_LIMIT_PER_MINUTE: 100_000,
     OPEN_REQUESTS_PER_USER: 2_000,
@@ -84,11 +85,27 @@ export async function checkCompose({
   try {
     await step('up', async () => {
       await compose('up', '--detach');
+      // Without Grafana, whose image may be missing.
+      await compose('up', '--detach', 'collector', 'prometheus');
       await untilAnswers(alice);
       await until('new turns start', async () => (await versions())[0]?.startsWith('*') ?? false);
     });
     const answered = await step('a user asks, with a token of the issuer', () => ask('answered'));
     await step('the question is answered', () => answerOf(answered));
+    await step('Prometheus and the collector see it', async () => {
+      const query = ['promtool', 'query', 'instant', 'http://localhost:9090'];
+      const settled = 'sum(interlude_questions_settled_total{outcome="accept"})';
+      for (const [expression, value] of [
+        ['sum(up)', 3],
+        [settled, 1],
+      ] as const)
+        await until(`${expression} is ${value}`, async () =>
+          (await compose('exec', '-T', 'prometheus', ...query, expression)).startsWith(`{} => ${value} @`),
+        );
+      await until('spans have arrived', async () =>
+        /"spans": [1-9]/.test(await compose('logs', '--no-color', 'collector')),
+      );
+    });
 
     const killed = await ask('killed');
     await step('all containers are killed', async () => {

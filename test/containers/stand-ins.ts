@@ -1,13 +1,16 @@
 /**
  * Stand-ins for the images that the Dockerfile and docker-compose.yml name, where an engine neither has nor can pull them:
- * made of Debian's packages, Node and npm from npm's registry, and Temporal's development server.
+ * made of Debian's packages, Node and npm from npm's registry, and programs built from their Go modules.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { readTools } from '../../scripts/setup/tools.mjs';
+import { goTool } from '../programs/built-program.ts';
+import type { BuiltProgram } from '../programs/built-program.ts';
 import { onPath } from '../programs/find-program.ts';
+import { findPrometheus } from '../programs/prometheus.ts';
 
 const run = promisify(execFile);
 const debian = 'interlude-test/debian';
@@ -19,7 +22,40 @@ const standIns = {
   'postgres:17': 'postgres',
   'temporalio/server:1.31.0': 'temporal-server',
   'temporalio/admin-tools:1.31.0': 'temporal-tools',
+  'prom/prometheus:v3.7.3': 'prometheus',
+  'otel/opentelemetry-collector:0.139.0': 'collector',
 };
+
+/** What the images run, by name. Those in Go are built once, which takes a quarter of an hour. */
+async function programs(): Promise<[string, string][]> {
+  const { temporal } = readTools();
+  if (temporal === undefined) throw new Error('Run node scripts/setup.mjs temporal');
+  const metrics = await findPrometheus();
+  if (metrics.kind === 'missing') throw new Error(`No Prometheus: ${metrics.why}`);
+  const ofServer = (name: string, command: string) =>
+    goTool('temporal-server', name, { goPackage: `go.temporal.io/server/cmd/${command}` });
+  const built: [string, BuiltProgram][] = [
+    ['temporal-server', await ofServer('temporal-server', 'server')],
+    ['temporal-sql-tool', await ofServer('temporal-sql-tool', 'tools/sql')],
+    ['otel-collector', await goTool('otel-collector', 'otel-collector')],
+  ];
+  return [
+    ['temporal', temporal],
+    ['prometheus', metrics.prometheus],
+    ['promtool', metrics.promtool],
+    ...built.map(([name, program]): [string, string] => {
+      if ('missing' in program) throw new Error(`No ${name}: ${program.missing}`);
+      return [name, program.executable];
+    }),
+  ];
+}
+
+/** The folder of its module, which brings the schemas. */
+async function temporalModule(): Promise<string> {
+  const cwd = path.join(import.meta.dirname, '../programs/temporal-server');
+  const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', 'go.temporal.io/server'], { cwd });
+  return stdout.trim();
+}
 
 export type Docker = (...options: string[]) => Promise<string>;
 
@@ -41,9 +77,8 @@ export async function makeStandIns(docker: Docker, folder: string, made: string[
       cwd: folder,
     },
   );
-  const { temporal } = readTools();
-  if (temporal === undefined) throw new Error('Run node scripts/setup.mjs temporal');
-  await copyFile(temporal, path.join(context, 'temporal'));
+  for (const [name, executable] of await programs()) await copyFile(executable, path.join(context, name));
+  await cp(path.join(await temporalModule(), 'schema'), path.join(context, 'schema'), { recursive: true });
   for (const image of missing) {
     const target = standIns[image as keyof typeof standIns];
     made.push(image);
