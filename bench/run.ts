@@ -1,6 +1,7 @@
 /**
  * Measures Interlude against what it stands on: `npm run bench`, `-- --quick` for a short run, `-- --postgres` to
- * repeat it on PostgreSQL (the server at DATABASE_URL, or one that is started for the run).
+ * repeat it on PostgreSQL (the server at DATABASE_URL, or one that is started for the run). TEMPORAL_ADDRESS takes the place
+ * of the development server.
  *
  * Every number is a ratio to a floor measured in the same run, because times differ between machines and between runs. No
  * missed aim fails the run.
@@ -82,9 +83,7 @@ const dataDir = await mkdtemp(path.join(tmpdir(), 'interlude-bench-temporal-'));
 stack.defer(() => rm(dataDir, { recursive: true, force: true }));
 const logger = createLogger({ level: 'error', human: true });
 const namespace = 'default';
-const temporal = await startTemporalServer({ temporal: { namespace, port: 0, uiPort: 0 }, dataDir, logger });
-stack.defer(() => temporal.stop());
-const { address } = temporal;
+const address = process.env['TEMPORAL_ADDRESS'] ?? (await startTemporal());
 const { client, close } = connectClient({
   address,
   namespace,
@@ -105,7 +104,7 @@ const postgres = options.postgres ? stack.use(await startPostgres(process.env['D
 const load = () => loadavg()[0]?.toFixed(1);
 const machine = `Node ${process.version}, ${availableParallelism()} cores, load ${load()}`;
 console.log(`Interlude bench: ${samples} samples of each, ${machine}
-The service (API and worker) runs in one process, the floor in another; both on one Temporal development server.
+The service (API and worker) runs in one process, the floor in another; both on one Temporal server.
 In production's shape the service is four processes.`);
 await measure('SQLite, embedded', dependencies, Object.keys(measurements));
 if (postgres) {
@@ -130,6 +129,12 @@ if (postgres) {
   ]);
 }
 if (repeatsSoFar() > 0) console.log(`\n${repeatsSoFar()} requests got a 503 and were repeated`);
+
+async function startTemporal(): Promise<string> {
+  const temporal = await startTemporalServer({ temporal: { namespace, port: 0, uiPort: 0 }, dataDir, logger });
+  stack.defer(() => temporal.stop());
+  return temporal.address;
+}
 
 async function measure(title: string, around: Dependencies, names: string[]): Promise<void> {
   const wanted = names.filter((name) => only === undefined || only.includes(name));
