@@ -42,7 +42,7 @@ function inWords(error) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `${file} cannot be read or written by this user (${code}); give this user the rights, or use a checkout of your own`;
+      return `${file} cannot be read or written by this user (${code}); give this user the rights, or use a copy of your own`;
     case 'ENOSPC':
       return `the disk is full (${file}); make room and run the command again`;
     default:

@@ -367,7 +367,7 @@ describe('the set-up', () => {
     });
     expect([code, output]).toEqual([1, '']);
     expect(errors).toMatch(
-      /^set-up: \/\S+\.interlude\S* cannot be read or written by this user \(EACCES\); give this user the rights, or use a checkout of your own\n$/,
+      /^set-up: \/\S+\.interlude\S* cannot be read or written by this user \(EACCES\); give this user the rights, or use a copy of your own\n$/,
     );
   });
 

@@ -16,7 +16,8 @@ if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
     import('@interlude-ai/kit/terminal/run-program.ts'),
   ]);
   const commands = [...clientCommands(), tools()];
-  const notes = 'The service is run, and operated by more commands, in its checkout or its image.';
+  const notes =
+    'The service is run, and operated by more commands, by the package @interlude-ai/service, a checkout or the image.';
   await runProgram({ ...interlude, commands, notes }, process.argv.slice(2));
 }
 

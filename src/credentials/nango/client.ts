@@ -159,7 +159,8 @@ export async function loadNangoSdk() {
   try {
     return await import('@nangohq/node');
   } catch (error) {
-    const words = 'A server keeps its accounts at Nango, but @nangohq/node is missing; install it (npm ci)';
+    const words =
+      'A server keeps its accounts at Nango, but @nangohq/node is missing; install the optional packages, too: npm install --include=optional';
     throw new Error(`${words}.`, { cause: error });
   }
 }

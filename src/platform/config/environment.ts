@@ -138,7 +138,8 @@ export const needsOf = {
     {
       names: ['AUTH_ISSUER'],
       isWrong: ({ AUTH_ISSUER }) => AUTH_ISSUER === undefined,
-      remedy: 'needed by the API, and AUTH_CLIENT_ID with it; only `npm start` brings a demo issuer along',
+      remedy:
+        'needed by the API, and AUTH_CLIENT_ID with it; only `interlude start` brings a demo issuer along',
     },
   ],
   worker: [needsInternalPort],

@@ -113,7 +113,7 @@ function requireAuth(config: Config): Config & { auth: AuthConfig } {
   const { auth } = config;
   if (auth) return { ...config, auth };
   throw new ConfigError([
-    'AUTH_ISSUER, AUTH_CLIENT_ID: needed by the API; only `npm start` brings a demo issuer along',
+    'AUTH_ISSUER, AUTH_CLIENT_ID: needed by the API; only `interlude start` brings a demo issuer along',
   ]);
 }
 

@@ -75,9 +75,12 @@ async function converseAs(options: ChatOptions, sources: AnswerSource[]): Promis
 async function checkService(url: string): Promise<void> {
   const health = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(5_000) }).catch(
     (cause: unknown) => {
-      throw new Error(`Interlude does not answer at ${url}. Start it in another terminal with: npm start`, {
-        cause,
-      });
+      throw new Error(
+        `Interlude does not answer at ${url}. Start it in another terminal, in its folder: npx interlude start`,
+        {
+          cause,
+        },
+      );
     },
   );
   await health.body?.cancel();

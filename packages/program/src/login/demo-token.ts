@@ -17,9 +17,12 @@ export async function demoToken(issuer: string, user: string): Promise<string> {
     body,
     signal: AbortSignal.timeout(5_000),
   }).catch((cause: unknown) => {
-    throw new Error(`The demo's identity provider does not answer at ${issuer}. Start it with: npm start`, {
-      cause,
-    });
+    throw new Error(
+      `The demo's identity provider does not answer at ${issuer}. Start it, in its folder: npx interlude start`,
+      {
+        cause,
+      },
+    );
   });
   const answer: unknown = await response.json().catch(() => undefined);
   const granted = answerSchema.safeParse(answer);

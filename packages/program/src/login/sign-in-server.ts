@@ -45,7 +45,7 @@ export async function findSignIn(service: string): Promise<SignInService> {
   const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' }).catch(
     (cause: unknown) => {
       throw new Error(
-        `Interlude does not answer at ${service}. Check the address, and that it runs (on your own machine: npm start).`,
+        `Interlude does not answer at ${service}. Check the address, and that it runs (on your own machine, in its folder: npx interlude start).`,
         { cause },
       );
     },

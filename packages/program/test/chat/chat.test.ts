@@ -177,7 +177,7 @@ test('a service that does not run is named, with the command to start it', async
   const chat = startChat(['--url', server.url, '--token', 'secret']);
   expect(await chat.ended).toBe(1);
   expect(chat.notes()).toContain(
-    `Interlude does not answer at ${server.url}. Start it in another terminal with: npm start`,
+    `Interlude does not answer at ${server.url}. Start it in another terminal, in its folder: npx interlude start`,
   );
 });
 
