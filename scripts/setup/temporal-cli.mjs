@@ -13,8 +13,11 @@ const version = pinnedVersion('temporal-cli/go.mod', /temporalio\/cli v(\S+)/);
  */
 const sqlite = pinnedVersion('temporal-cli/go.mod', /modernc.org\/sqlite v(\S+)/);
 
+/** Resolves with its path. */
 export async function installTemporalCli() {
-  rememberTools({ temporal: given() ?? onPath('temporal') ?? (await installed()) });
+  const temporal = given() ?? onPath('temporal') ?? (await installed());
+  rememberTools({ temporal });
+  return temporal;
 }
 
 function given() {
@@ -36,7 +39,7 @@ async function installed() {
         `The Temporal CLI ${version} could not be downloaded, and there is no Go to build it with. One of these helps:\n` +
           '  • install the CLI (https://docs.temporal.io/cli) so that `temporal` is on PATH, or set TEMPORAL_CLI_PATH\n' +
           '  • install Go 1.21 or newer (https://go.dev/dl) and run the command again\n' +
-          '  • set TEMPORAL_ADDRESS to a Temporal cluster you have',
+          '  • set TEMPORAL_ADDRESS to a Temporal cluster you have; tests start a server of their own',
       );
     }
     const what = `building the Temporal CLI ${version} with Go (once, 2 to 5 minutes)`;
