@@ -3,6 +3,7 @@
  * people, and for the model if it wants.
  */
 import { randomUUID } from 'node:crypto';
+import { isNativeError } from 'node:util/types';
 import { createClient } from '@interlude-ai/client/client.ts';
 import type { ElicitationReceipt } from '@interlude-ai/core/contract/elicitation.ts';
 import { readDuration } from '@interlude-ai/core/read-duration.ts';
@@ -108,7 +109,7 @@ export function withAgents(
     try {
       await body(agents);
     } catch (error) {
-      if (error instanceof Error) await addTranscript(error, agents);
+      if (isNativeError(error)) await addTranscript(error, agents);
       throw error;
     }
   };
@@ -121,6 +122,8 @@ async function addTranscript(error: Error, agents: Agents): Promise<void> {
   const { message, stack = '' } = error;
   const longer = `${message}\n\n${transcript}\n`;
   error.message = longer;
+  // Jest prints no message that node:assert has generated.
+  if ('generatedMessage' in error) error.generatedMessage = false;
   // Some runners print the stack, which begins with the message.
   error.stack = stack.replace(message, () => longer);
 }

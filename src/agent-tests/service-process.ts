@@ -3,7 +3,7 @@
  * runner's process starts it, kills it for a restart, and talks to it over Node's IPC. It ends with the runner.
  */
 import { en } from '../turn/words/en.ts';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +18,7 @@ import { loadConfig } from '../platform/config/load-config.ts';
 import { sealAccount } from '../credentials/mcp-oauth/account.ts';
 import { connectionKey } from '../credentials/connection-key.ts';
 import { startTemporalServer } from '../platform/development/temporal-server.ts';
+import type { TemporalServer } from '../platform/development/temporal-server.ts';
 import { createModels, keyVariable, ModelConfigError } from '../models/provider.ts';
 import { createScriptedModel, toConversation } from '../models/scripted/scripted-model.ts';
 import type { Move } from '../models/scripted/script.ts';
@@ -43,13 +44,18 @@ useProxy();
 const waiting = new Map<number, (reply: StepReply) => void>();
 let asked = 0;
 let service: Service | undefined;
+let temporal: TemporalServer | undefined;
+/** Removed at the end. */
+let dataDir: string | undefined;
 
 interface Service {
   parts: Dependencies;
   client: Client;
 }
 
-process.on('disconnect', () => process.exit(0));
+process.on('disconnect', () => void end());
+// Ctrl+C ends the runner, and so this process.
+process.on('SIGINT', () => undefined);
 process.on('message', (message: ToService) => {
   if (message.kind === 'step') {
     waiting.get(message.id)?.(message.reply);
@@ -64,7 +70,13 @@ process.on('message', (message: ToService) => {
 
 function send(message: FromService): void {
   // The runner's process may be gone.
-  process.send?.(message, () => undefined);
+  process.send?.(JSON.stringify(message), () => undefined);
+}
+
+async function end(): Promise<void> {
+  await temporal?.stop().catch(() => undefined);
+  if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true });
+  process.exit(0);
 }
 
 function textOf(error: unknown): string {
@@ -74,12 +86,15 @@ function textOf(error: unknown): string {
 async function answer(question: Question): Promise<unknown> {
   switch (question.do) {
     case 'start temporal': {
-      const { dataDir, port, uiPort } = question;
+      const { port, uiPort } = question;
+      dataDir = question.dataDir;
       const logger = createLogger({ level: 'error', human: true });
-      const temporal = { namespace: 'default', port, uiPort };
-      return (await startTemporalServer({ temporal, dataDir, logger })).address;
+      const ports = { namespace: 'default', port, uiPort };
+      temporal = await startTemporalServer({ temporal: ports, dataDir, logger });
+      return temporal.address;
     }
     case 'start':
+      dataDir = question.settings['INTERLUDE_DATA'];
       service = await start(question);
       return null;
     case 'read log': {

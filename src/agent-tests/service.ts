@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,8 @@ class Child {
       stream?.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-4_000)));
       (stream as unknown as { unref?(): void } | null)?.unref?.();
     }
-    child.on('message', (message: FromService) => this.#receive(message));
+    // Text, because objects from the channel are made outside a test runner's VM context.
+    child.on('message', (text: string) => this.#receive(JSON.parse(text) as FromService));
     child.on('exit', (code, signal) => {
       const error = new Error(`The service under test ended (${code ?? signal}).\n${this.#output}`);
       for (const { reject } of this.#pending.values()) reject(error);
@@ -69,11 +70,21 @@ class Child {
     this.#process.send(message, () => undefined);
   }
 
-  async kill(): Promise<void> {
+  kill(): Promise<void> {
+    return this.#end((child) => child.kill('SIGKILL'));
+  }
+
+  /** As the end of the runner does. */
+  stop(): Promise<void> {
+    return this.#end((child) => child.connected && child.disconnect());
+  }
+
+  async #end(how: (child: ChildProcess) => unknown): Promise<void> {
     shared().children.delete(this);
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    this.#process.ref();
     const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
+    how(this.#process);
     await ended;
   }
 
@@ -198,24 +209,14 @@ export class TestService {
 interface Shared {
   services: Map<string, Promise<TestService>>;
   temporal?: Promise<string>;
-  /** What the end of this process, or `stopServices`, clears up. */
   children: Set<Child>;
-  folders: Set<string>;
 }
 
 /** Once in the process of the runner, also where the runner loads its modules anew for each file. */
 function shared(): Shared {
   const key = Symbol.for('interlude.agent-tests');
   const global = globalThis as { [key]?: Shared };
-  if (!global[key]) process.once('exit', clearUp);
-  return (global[key] ??= { services: new Map(), children: new Set(), folders: new Set() });
-}
-
-function clearUp(): void {
-  const { children, folders } = shared();
-  for (const child of children) void child.kill();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  folders.clear();
+  return (global[key] ??= { services: new Map(), children: new Set() });
 }
 
 /** For a runner whose process goes on with other things. */
@@ -223,9 +224,13 @@ export async function stopServices(): Promise<void> {
   const { services, children } = shared();
   services.clear();
   delete shared().temporal;
-  await Promise.all([...children].map((child) => child.kill()));
-  clearUp();
+  await Promise.all([...children].map((child) => child.stop()));
 }
+
+/** Where each file has a VM context of its own (Jest), its services would outlive it: the process goes on with other files. */
+const hasOwnContext = !(once instanceof Function);
+const { afterAll } = globalThis as { afterAll?: (hook: () => Promise<void>) => void };
+if (hasOwnContext) afterAll?.(stopServices);
 
 export function serviceFor(options: ServiceOptions): Promise<TestService> {
   const { services } = shared();
@@ -248,10 +253,9 @@ async function startTemporal(): Promise<string> {
   return new Child().ask<string>({ do: 'start temporal', dataDir: temporaryFolder(), port, uiPort });
 }
 
+/** The process that uses it removes it. */
 function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'interlude-agent-tests-'));
-  shared().folders.add(folder);
-  return folder;
+  return mkdtempSync(path.join(tmpdir(), 'interlude-agent-tests-'));
 }
 
 interface Issuer {
@@ -266,7 +270,8 @@ async function startIssuer(): Promise<Issuer> {
   const keys = [{ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }];
   const server = createServer((request, response) => {
     const isMetadata = request.url?.endsWith('/openid-configuration') === true;
-    response.setHeader('content-type', 'application/json');
+    // An idle connection would keep the runner's process alive.
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
     response.end(JSON.stringify(isMetadata ? { issuer: url, jwks_uri: `${url}/keys` } : { keys }));
   }).listen(0, host);
   await once(server, 'listening');

@@ -19,7 +19,7 @@ import type { ModelList } from '@interlude-ai/core/contract/openai.ts';
 import type { Capabilities } from '@interlude-ai/core/elicitation/elicitation.ts';
 import { answerQuestions, createHandlers } from './answer-questions.ts';
 import type { OnElicitation } from './answer-questions.ts';
-import { createAsk, defaultTiming, unreadable, untilFree } from './retry.ts';
+import { createAsk, defaultTiming, readJson, untilFree } from './retry.ts';
 import type { CallOptions, Timing } from './retry.ts';
 import type { ReadOptions } from './reconnect.ts';
 import {
@@ -225,7 +225,7 @@ export function createClient(options: ClientOptions): Client {
         async list(conversationId, signal) {
           const path = `${conversationPath(conversationId)}/elicitations`;
           const response = await send({ method: 'GET', path }, signal);
-          const { items }: { items: ElicitationRequest[] } = await response.json().catch(unreadable);
+          const { items } = await readJson<{ items: ElicitationRequest[] }>(response);
           return items;
         },
       }),
