@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { npmProgram } from '../programs/npm-program.ts';
 import { startRegistry } from './registry.ts';
 
 const run = promisify(execFile);
@@ -78,8 +79,11 @@ export interface Built {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Builds and packs them, and serves the tarballs in a registry. */
-export async function buildPackages(...parts: ('packages' | 'service')[]): Promise<Built> {
+/** The test runners of docs/testing-agents.md that the checkout does not have itself. */
+const runners = { jest: '30.5.2', mocha: '12.0.3', ava: '7.0.0' };
+
+/** Builds and packs them, and serves the tarballs in a registry; `runners` are served beside them. */
+export async function buildPackages(...parts: ('packages' | 'service' | 'runners')[]): Promise<Built> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'interlude-built-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -99,8 +103,12 @@ export async function buildPackages(...parts: ('packages' | 'service')[]): Promi
       names.map(async (name) => [name, await pack(path.join(folder, name), folder)] as const),
     ),
   );
+  const others = parts.includes('runners')
+    ? await Promise.all(Object.entries(runners).map(([name, version]) => npmProgram(name, version)))
+    : [];
   const registry = await startRegistry(
     [...packed].map(([name, { tarball }]) => ({ folder: path.join(folder, name), tarball })),
+    others.map((home) => path.resolve(home, '../..')),
   );
   stack.defer(() => registry.stop());
   const held = stack.move();

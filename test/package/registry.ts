@@ -17,11 +17,14 @@ interface Release {
   from: string;
 }
 
-/** `own`: tarballs by the folder that they were packed from. */
-export async function startRegistry(own: { folder: string; tarball: string }[]): Promise<Served> {
+/** `own`: tarballs by the folder that they were packed from. `others`: folders with more `node_modules`. */
+export async function startRegistry(
+  own: { folder: string; tarball: string }[],
+  others: string[],
+): Promise<Served> {
   const releases = [
     ...own.map(({ folder, tarball }) => ({ manifest: manifestIn(folder), from: tarball })),
-    ...installed(),
+    ...[root, ...others].flatMap(installedIn),
   ];
   const byName = Map.groupBy(releases, ({ manifest }) => manifest.name);
   const served = await serve(async ({ url, response }) => {
@@ -44,15 +47,15 @@ export async function startRegistry(own: { folder: string; tarball: string }[]):
   return served;
 }
 
-/** Of a name, the one that the checkout imports comes first: it is the shortest path. */
-function installed(): Release[] {
-  const lock = JSON.parse(readFileSync(path.join(root, 'node_modules/.package-lock.json'), 'utf8')) as {
+/** Of a name, the one that the folder imports comes first: it is the shortest path. */
+function installedIn(project: string): Release[] {
+  const lock = JSON.parse(readFileSync(path.join(project, 'node_modules/.package-lock.json'), 'utf8')) as {
     packages: Record<string, { link?: boolean }>;
   };
   return (
     Object.entries(lock.packages)
       .filter(([place, { link = false }]) => !link && place.includes('node_modules/'))
-      .map(([place]) => path.join(root, place))
+      .map(([place]) => path.join(project, place))
       // Those for other platforms are missing.
       .filter((folder) => existsSync(path.join(folder, 'package.json')))
       .toSorted((one, other) => one.length - other.length)
