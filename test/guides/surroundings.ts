@@ -78,22 +78,29 @@ async function withSlack(stack: AsyncDisposableStack): Promise<Surroundings> {
   };
 }
 
-/** The page in a browser: its user asks, and sees the question. */
+/** Both pages in a browser: their user asks, and sees the question. */
 async function withPage(stack: AsyncDisposableStack): Promise<Surroundings> {
   const browser = await launchChromium();
   stack.defer(() => browser.close());
-  let seen = false;
+  const port = String(await freePort());
+  const seen: string[] = [];
   return {
-    instead: { '8090': String(await freePort()) },
+    instead: { '8090': port },
     async opens(url) {
       const page = await browser.newPage();
       await page.goto(url);
-      await page.locator('textarea').fill('Book a table for four.');
-      await page.keyboard.press('Enter');
-      await page.locator('.card').waitFor();
-      seen = true;
+      if (new URL(url).port === port) {
+        await page.locator('textarea').fill('Book a table for four.');
+        await page.keyboard.press('Enter');
+        await page.locator('.card').waitFor();
+        seen.push('widget');
+      } else {
+        await page.getByRole('button', { name: 'Ask' }).click();
+        await page.getByText('A table for 4: when?').waitFor();
+        seen.push('useChat');
+      }
     },
-    check: () => expect(seen).toBe(true),
+    check: () => expect(seen).toEqual(['widget', 'useChat']),
   };
 }
 
