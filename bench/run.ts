@@ -131,7 +131,11 @@ if (postgres) {
 if (repeatsSoFar() > 0) console.log(`\n${repeatsSoFar()} requests got a 503 and were repeated`);
 
 async function startTemporal(): Promise<string> {
-  const temporal = await startTemporalServer({ temporal: { namespace, port: 0, uiPort: 0 }, dataDir, logger });
+  const temporal = await startTemporalServer({
+    temporal: { namespace, port: 0, uiPort: 0 },
+    dataDir,
+    logger,
+  });
   stack.defer(() => temporal.stop());
   return temporal.address;
 }
