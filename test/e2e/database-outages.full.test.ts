@@ -152,7 +152,7 @@ test.runIf(inject('suite') === 'release')(
 );
 
 test(
-  'a worker whose login is refused at start waits, says so once, stops when it is told to, and begins when it is let in',
+  'a worker whose login is refused at start waits, says so once, stops when it is told to, and is ready once new turns start with its version',
   { timeout: 120_000 },
   async () => {
     await worker?.kill('SIGTERM');
@@ -168,6 +168,8 @@ test(
     await vi.waitFor(() => expect(again.output()).toContain('waiting: the database refuses the login'));
     give(password);
     await untilWorkerIs(200, { status: 'ready' }, 40_000);
+    const { rows } = await operator.query('select build_id from deployed_versions');
+    expect(rows).toHaveLength(1);
     expect(again.output().match(/waiting: the database refuses the login/g)).toHaveLength(1);
   },
 );

@@ -4,7 +4,6 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Config } from '../../platform/config/config.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { group } from '@interlude-ai/kit/terminal/command.ts';
-import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { printFromStorage } from './open-service.ts';
 
 export function versions(): CommandUnknownOpts {
@@ -25,17 +24,21 @@ becomes current when its first worker polls.`,
       '\nTurns of other versions stay with theirs. Restarting workers of the newer release does not undo it.',
     )
     .action(() =>
-      printFromStorage(async (storage, config) => {
-        const [, before] = await storage.versions.list(config.temporal.deployment.name);
-        if (!before)
-          throw new Error(`There is no version to go back to; ${ourCommand('versions list')} shows them.`);
-        return startNewTurnsWith(before.buildId, storage, config);
+      printFromStorage(async (storage, { temporal }) => {
+        const { rollBack } = await import('../../platform/processes/versions.ts');
+        return newTurnsStartWith(await rollBack(storage, temporal.deployment.name));
       }),
     );
   const use = new Command('use')
     .description('start new turns with the version that you name')
     .argument('<build-id>', 'any version whose code is kept')
-    .action((buildId) => printFromStorage((storage, config) => startNewTurnsWith(buildId, storage, config)));
+    .action((buildId) =>
+      printFromStorage(async (storage, { temporal }) => {
+        const { useVersion } = await import('../../platform/processes/versions.ts');
+        await useVersion(storage, temporal.deployment.name, buildId);
+        return newTurnsStartWith(buildId);
+      }),
+    );
   return group(
     'versions',
     'versions of the workflow code: list, rollback, use',
@@ -44,9 +47,7 @@ becomes current when its first worker polls.`,
   );
 }
 
-async function startNewTurnsWith(buildId: string, storage: Storage, { temporal }: Config): Promise<string> {
-  const { useVersion } = await import('../../platform/processes/versions.ts');
-  await useVersion(storage, temporal.deployment.name, buildId);
+function newTurnsStartWith(buildId: string): string {
   return `New turns start with version ${buildId}.`;
 }
 

@@ -11,7 +11,8 @@ import { pagesWithoutSecret } from '../tool-bundles/open-agent-bundles.ts';
 import type { OpenedTools } from '../tool-bundles/open-agent-bundles.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sendOutbox } from './run-process.ts';
-import { becomeCurrent, checkContracts, holdLease } from './versions.ts';
+import { becomeCurrent, checkContracts, holdLease, notSeenYet } from './versions.ts';
+import type { VersionLack } from './versions.ts';
 import { keepLooking } from './workers/code-workers.ts';
 import { startToolWorkers, toCode } from './workers/tool-workers.ts';
 import type { TurnCode } from './workers/turn-code.ts';
@@ -39,6 +40,8 @@ interface Options {
 
 export interface RunningWorker {
   startsHere(buildId: string): boolean;
+  /** Why its version is not current yet; null once it is, or an operator has chosen another. */
+  versionLack(): VersionLack | null;
   /** Takes up changed tools, of these agents in place of the configured ones; rejects if they do not run, and keeps those before. */
   offer(tools: ReadonlyMap<string, OpenedTools>, agents: readonly string[]): Promise<void>;
 }
@@ -87,15 +90,24 @@ export async function startWorker(
   const polling = startPolling(parts);
   stack.defer(() => polling.stop());
   const stopping = new AbortController();
-  const advancing = becomeCurrent(parts, { connection, own: code, isAlone }, stopping.signal);
+  let lack: VersionLack | null = notSeenYet;
+  const decided = Promise.withResolvers<void>();
+  const onLack = (now: VersionLack | null) => {
+    lack = now;
+    if (now === null || now.isOfOthers) decided.resolve();
+  };
+  const advancing = becomeCurrent(parts, { connection, own: code, isAlone, onLack }, stopping.signal);
   stack.defer(async () => {
     stopping.abort();
     await advancing;
   });
-  // New turns of a single process start at once.
+  // New turns of a single process start at once. With other workers, `start` listens once its version is current, or waits for
+  // older processes.
   if (isAlone) await advancing;
+  else if (kind === 'start') await decided.promise;
   return {
     startsHere: turnWorkers.runsAlone,
+    versionLack: () => lack,
     async offer(opened, agents) {
       const exposed = exposedTools(opened);
       const bundles = bundlesOf(opened);

@@ -11,6 +11,7 @@ import { routedByTemporal } from '../../storage/tables/versions.ts';
 import type { LivingProcess } from '../../storage/tables/versions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { isKnown } from '../temporal/deployment.ts';
+import { ourCommand } from '@interlude-ai/kit/terminal/program-command.ts';
 import { contract, isOffered } from '../../workflows/contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { TurnCode } from './workers/turn-code.ts';
@@ -100,11 +101,51 @@ export async function useVersion(storage: Storage, deployment: string, buildId: 
   await storage.versions.use(deployment, buildId);
 }
 
+/**
+ * For an operator's command: new turns start with the version that was current before. Returns its build id. Refuses while a
+ * version that has started is not current yet, because it would become current afterwards.
+ */
+export async function rollBack(storage: Storage, deployment: string): Promise<string> {
+  const [deployed, kept] = await Promise.all([
+    storage.versions.list(deployment),
+    storage.workflowCode.list('turns'),
+  ]);
+  const [current, before] = deployed;
+  const coming = kept.find(
+    ({ id, usedAt }) => usedAt > (current?.since ?? 0) && !deployed.some(({ buildId }) => buildId === id),
+  );
+  const back = before && ` To go back from that one: ${ourCommand(`versions use ${before.buildId}`)}.`;
+  if (current && current.buildId !== routedByTemporal && coming)
+    throw new UnsupportedVersions(
+      `Version ${coming.id} has started and is not current yet; new turns start with version ${current.buildId}. Wait until ${ourCommand('versions list')} shows it, or stop its workers to stay with ${current.buildId}.${back ?? ''}`,
+    );
+  if (!before)
+    throw new UnsupportedVersions(
+      `There is no version to go back to; ${ourCommand('versions list')} shows them.`,
+    );
+  await useVersion(storage, deployment, before.buildId);
+  return before.buildId;
+}
+
+/** Why new turns do not start with the own version yet. */
+export interface VersionLack {
+  detail: string;
+  /** Older processes have to stop first, and may do that only once this one is ready. */
+  isOfOthers: boolean;
+}
+
+export const notSeenYet: VersionLack = {
+  detail: 'Temporal has not seen a worker of this version yet, which takes some seconds after a start',
+  isOfOthers: false,
+};
+
 interface Advance {
   connection: Pick<ConnectionLike, 'workflowService'>;
   own: TurnCode;
   /** There is no other worker, so any other version is that of an earlier checkout. */
   isAlone: boolean;
+  /** Called with each lack, and with null when there is none any more. */
+  onLack(lack: VersionLack | null): void;
 }
 
 /**
@@ -112,7 +153,7 @@ interface Advance {
  */
 export async function becomeCurrent(
   { config, storage, logger }: Parts,
-  { connection, own, isAlone }: Advance,
+  { connection, own, isAlone, onLack }: Advance,
   signal: AbortSignal,
 ): Promise<void> {
   const { deployment, namespace } = config.temporal;
@@ -122,22 +163,25 @@ export async function becomeCurrent(
   while (!signal.aborted) {
     try {
       const lack = isControlled ? null : await whatIsMissing();
-      if (lack === null) return await advance();
-      if (lack !== waitsFor) logger.info(`version ${own.buildId} starts no turns yet: ${lack}`);
-      waitsFor = lack;
+      if (lack === null) {
+        await advance();
+        return onLack(null);
+      }
+      onLack(lack);
+      if (lack.detail !== waitsFor) logger.info(`version ${own.buildId} starts no turns yet: ${lack.detail}`);
+      waitsFor = lack.detail;
     } catch (err) {
       logger.warn({ err }, 'the version of this worker cannot become current yet; trying again');
     }
     await sleep(tryAgainMs, undefined, { signal }).catch(() => undefined);
   }
 
-  async function whatIsMissing(): Promise<string | null> {
-    if (!(await isKnown(connection, namespace, version)))
-      return 'Temporal has not seen its worker, which takes some seconds after a start';
+  async function whatIsMissing(): Promise<VersionLack | null> {
+    if (!(await isKnown(connection, namespace, version))) return notSeenYet;
     const older = unableToRun(own.needs, await storage.versions.living(deployment.name));
-    return older.length === 0
-      ? null
-      : `${older.length} running process(es) of an older release do not offer contract ${own.needs}`;
+    if (older.length === 0) return null;
+    const detail = `${older.length} running process(es) of an older release do not offer contract ${own.needs}`;
+    return { detail, isOfOthers: true };
   }
 
   async function advance(): Promise<void> {

@@ -6,7 +6,7 @@ import {
   installationCheck,
   temporalCheck,
 } from '../../service/readiness.ts';
-import type { Readiness } from '../../service/readiness.ts';
+import type { Check, Readiness } from '../../service/readiness.ts';
 import { queryDeadlineMs, createTemporalReadiness } from '../../service/temporal-calls.ts';
 import { watchFigures } from '../telemetry/metrics/start-metrics.ts';
 import { clientOver, connectWorker, whenTlsChanges } from '../temporal/connection.ts';
@@ -20,6 +20,7 @@ import { runProcess, startWhenReachable, watchOwnInstallation } from './run-proc
 import { createReload } from './reload-agents.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
+import { notSeenYet } from './versions.ts';
 import { readTurnCode } from './workers/turn-code.ts';
 import { installRuntime } from './workers/turn-workers.ts';
 
@@ -83,7 +84,8 @@ export async function runWorkerProcess(): Promise<void> {
         const connection = await connectWorker(config.temporal);
         attempt.defer(() => connection.close());
         await requireNamespace(connection, namespace);
-        const readiness = workerReadiness(parts, connection);
+        let versionLack: RunningWorker['versionLack'] = () => notSeenYet;
+        const readiness = workerReadiness(parts, connection, () => versionLack());
         internal.report(readiness);
         // It polls nothing until then.
         await installation.untilTogether(signal);
@@ -100,8 +102,11 @@ export async function runWorkerProcess(): Promise<void> {
           { connection, client, code, tools, isAlone: false },
           attempt,
         );
+        ({ versionLack } = started);
         logger.info(`worker ready on task queue ${taskQueue}, version ${code.buildId}`);
-        logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said: [] }, attempt);
+        // A version that is not current yet is in the log already.
+        const said = [versionLack()?.detail ?? []].flat();
+        logReadiness(readiness, { logger, name: `worker on task queue ${taskQueue}`, said }, attempt);
         const stopWatching = whenTlsChanges(config.temporal, () => startAgain('its certificates changed'));
         attempt.defer(stopWatching);
         resolve(started);
@@ -121,11 +126,11 @@ export async function runWorkerProcess(): Promise<void> {
   );
 }
 
-/** `versions`: what is wrong with the versions of the workflow code that it runs; null if nothing is. */
+/** A worker that waits for older processes is ready, so that they may be stopped. */
 function workerReadiness(
   { config, storage, keys, installation }: Dependencies,
   connection: NativeConnection,
-  versions: () => Promise<string | null> = async () => null,
+  versionLack: RunningWorker['versionLack'],
 ): () => Promise<Readiness> {
   const client = clientOver(connection, config.temporal);
   const temporal = createTemporalReadiness(client, config.temporal, storage);
@@ -133,6 +138,14 @@ function workerReadiness(
     ...databaseChecks({ storage, keys }),
     installationCheck(installation),
     temporalCheck(() => client.withDeadline(Date.now() + queryDeadlineMs, temporal.namespace)),
-    { name: 'versions', check: versions, otherwise: null, isWarning: true },
+    ...[false, true].map((isWarning): Check => ({
+      name: 'versions',
+      check: async () => {
+        const lack = versionLack();
+        return lack?.isOfOthers === isWarning ? lack.detail : null;
+      },
+      otherwise: null,
+      isWarning,
+    })),
   ]);
 }

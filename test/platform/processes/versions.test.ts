@@ -7,7 +7,13 @@ import type { ConnectionLike } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/platform/config/load-config.ts';
-import { becomeCurrent, checkContracts, useVersion } from '../../../src/platform/processes/versions.ts';
+import {
+  becomeCurrent,
+  checkContracts,
+  rollBack,
+  useVersion,
+} from '../../../src/platform/processes/versions.ts';
+import type { VersionLack } from '../../../src/platform/processes/versions.ts';
 import { openStorage } from '../../../src/storage/open-storage.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { contract } from '../../../src/workflows/contract.ts';
@@ -50,16 +56,38 @@ test('a version that needs more than running processes offer becomes current onc
   const own = { buildId: 'two', code: '', needs: newer };
   const stop = new AbortController();
   const lines: string[] = [];
+  const lacks: (VersionLack | null)[] = [];
   const telling = pino({}, { write: (line) => void lines.push(line) });
   const advancing = becomeCurrent(
     { config, storage, logger: telling },
-    { connection, own, isAlone: false },
+    { connection, own, isAlone: false, onLack: (lack) => lacks.push(lack) },
     stop.signal,
   );
   await expect.poll(() => lines.join()).toContain(`do not offer contract ${newer}`);
+  // A rolling update stops the older process only once this one is ready.
+  expect(lacks).toContainEqual(expect.objectContaining({ isOfOthers: true }));
   expect(await storage.versions.current(deployment)).toBe('one');
   await storage.versions.endLease(older.id);
   await advancing;
+  expect(await storage.versions.current(deployment)).toBe('two');
+  expect(lacks.at(-1)).toBeNull();
+});
+
+test('a rollback is refused while a version that has started is not current yet, because it would become current afterwards', async () => {
+  await expect(rollBack(storage, deployment)).rejects.toThrow('There is no version to go back to');
+  for (const version of ['one', 'two']) {
+    await keep(version, 1);
+    await storage.versions.advance(deployment, version);
+  }
+  await expect
+    .poll(() => storage.now())
+    .toBeGreaterThan((await storage.versions.list(deployment))[0]?.since ?? 0);
+  await keep('three', 1);
+  await expect(rollBack(storage, deployment)).rejects.toThrow(
+    'Version three has started and is not current yet; new turns start with version two.',
+  );
+  await storage.versions.advance(deployment, 'three');
+  expect(await rollBack(storage, deployment)).toBe('two');
   expect(await storage.versions.current(deployment)).toBe('two');
 });
 
